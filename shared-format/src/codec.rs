@@ -32,7 +32,7 @@ mod watches;
 use bincode::Decode;
 use bincode::config::Config;
 
-use self::section::{CONFIG, Coded, Decoded, Form, KnownSites, Out, SMALL, Section};
+use self::section::{CONFIG, Coded, Decoded, KnownSites, Out, SMALL, Section};
 use crate::addresses::Addresses;
 use crate::error::FormatError;
 use crate::latency::Latencies;
@@ -81,7 +81,7 @@ const ADDRESSES: u64 = 31;
 /// # Errors
 /// [`FormatError::TooLarge`] if a section exceeds the limits of readers.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_as(snapshot, Form::Fine, out)
+    encode_as(snapshot, true, out)
 }
 
 /// Appends the payload for a record of the coarse ring: compact, and without latencies.
@@ -89,10 +89,10 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
 /// # Errors
 /// As [`encode`].
 pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_as(snapshot, Form::Coarse, out)
+    encode_as(snapshot, false, out)
 }
 
-fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), FormatError> {
+fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<(), FormatError> {
     // All fields are named, so that the compiler refuses a new field without a section.
     let Snapshot {
         process: _,
@@ -130,7 +130,7 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
             Out {
                 bytes: out,
                 section,
-                form,
+                is_fine,
             },
         )?;
     }
@@ -142,7 +142,7 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
 /// # Errors
 /// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
-    decoded(bytes, None)
+    Decoder::default().decode(bytes)
 }
 
 /// Decodes the payloads of one program. Snapshots with equal sites share one copy of them.
@@ -158,32 +158,26 @@ impl Decoder {
     /// # Errors
     /// As [`decode`].
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Snapshot, FormatError> {
-        decoded(bytes, Some(&mut self.sites))
-    }
-}
-
-/// Decodes a payload, with the sites of an earlier one if their bytes are the same.
-fn decoded(bytes: &[u8], known_sites: Option<&mut KnownSites>) -> Result<Snapshot, FormatError> {
-    let mut to = Decoded {
-        snapshot: Snapshot::default(),
-        of_values: Latencies::default(),
-        known_sites,
-    };
-    for section in sections(bytes) {
-        let (id, body) = section?;
-        if let Some(section) = SECTIONS.iter().find(|section| section.id == id) {
-            (section.read)(&mut to, body)?;
+        let mut to = Decoded {
+            snapshot: Snapshot::default(),
+            of_values: Latencies::default(),
+            known_sites: &mut self.sites,
+        };
+        for section in sections(bytes) {
+            let (id, body) = section?;
+            if let Some(section) = SECTIONS.iter().find(|section| section.id == id) {
+                (section.read)(&mut to, body)?;
+            }
         }
+        let mut snapshot = to.snapshot;
+        functions::leave_out_unknown(&mut snapshot);
+        latencies::put_in(&mut snapshot, &to.of_values)?;
+        // Later code relies on a valid tree, columns that name existing rows, and sums that fit 64 bits.
+        SECTIONS
+            .iter()
+            .try_for_each(|section| (section.check)(&snapshot))?;
+        Ok(snapshot)
     }
-    let Decoded {
-        mut snapshot,
-        of_values,
-        ..
-    } = to;
-    functions::leave_out_unknown(&mut snapshot);
-    latencies::put_in(&mut snapshot, &of_values)?;
-    check(&snapshot)?;
-    Ok(snapshot)
 }
 
 /// Splits a payload into all other sections and the section of sites. Both parts, concatenated, are a valid payload.
@@ -255,10 +249,4 @@ where
         }
     }
     Ok(None)
-}
-
-/// Checks the properties that later code relies on: a valid tree, columns that name existing rows, and sums that fit 64
-/// bits.
-fn check(s: &Snapshot) -> Result<(), FormatError> {
-    SECTIONS.iter().try_for_each(|section| (section.check)(s))
 }

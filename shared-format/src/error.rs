@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::layout::FORMAT_MAJOR;
+
 /// Reason why a file or its bytes could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -87,6 +89,41 @@ impl FormatError {
             path: path.into(),
             source,
         }
+    }
+}
+
+/// Makes an error about a field. The offset is in bytes from the beginning of the file or record.
+pub(crate) fn damaged(
+    what: &'static str,
+    offset: u64,
+    found: impl ToString,
+    wanted: impl ToString,
+) -> FormatError {
+    FormatError::Damaged {
+        what,
+        offset,
+        found: found.to_string(),
+        wanted: wanted.to_string(),
+    }
+}
+
+/// Checks that this build can read a version. Returns its major and minor number.
+pub(crate) fn check_version(version: u64) -> Result<(u32, u32), FormatError> {
+    let (major, minor) = ((version >> 32) as u32, version as u32);
+    match major {
+        FORMAT_MAJOR => Ok((major, minor)),
+        _ => Err(FormatError::Version {
+            found: format!("{major}.{minor}"),
+            wanted: format!("{FORMAT_MAJOR}.x"),
+        }),
+    }
+}
+
+/// Checks that this build knows all `features` that a file needs.
+pub(crate) fn check_features(features: u64, known: u64) -> Result<(), FormatError> {
+    match features & !known {
+        0 => Ok(()),
+        found => Err(FormatError::Features { found }),
     }
 }
 

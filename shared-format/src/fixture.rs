@@ -6,14 +6,16 @@ pub mod programs;
 use tickscope_format::codec;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
+use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Estimate, Exemplar, Functions, Lifetime,
-    LineSample, Lines, LinesState, LostCalls, Module, NO_MODULE, NodeErrors, Note, Now, OpenFrame, Over,
-    OverBudget, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot, TaskPath, Then,
-    Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
+    CaptureInfo, CaptureKind, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Estimate, Exemplar,
+    Functions, Lifetime, LineSample, Lines, LinesState, LostCalls, Module, NO_MODULE, NodeErrors, Note, Now,
+    OpenFrame, Over, OverBudget, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot,
+    TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
-fn site(module: &str, name: &str, line: u32) -> Site {
+/// Returns a site in `src/main.rs`.
+pub fn site(module: &str, name: &str, line: u32) -> Site {
     Site {
         name: name.into(),
         module: module.into(),
@@ -56,9 +58,43 @@ pub fn calls_of(ticks: u64, count: u64) -> Histogram {
 ///
 /// If a reader refuses the snapshot.
 pub fn received(snapshot: &Snapshot) -> Snapshot {
+    codec::decode(&payload(snapshot)).unwrap()
+}
+
+/// Encodes a snapshot as the fine ring or a recording holds it.
+pub fn payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
-    codec::decode(&payload).unwrap()
+    payload
+}
+
+/// Encodes a snapshot as the coarse ring holds it.
+pub fn small_payload(snapshot: &Snapshot) -> Vec<u8> {
+    let mut payload = Vec::new();
+    codec::encode_small(snapshot, &mut payload).unwrap();
+    payload
+}
+
+/// Returns the stamp of a periodic record.
+pub fn stamp_at(tick: u64, unix_ns: u64) -> Stamp {
+    Stamp {
+        kind: CaptureKind::Periodic,
+        tick,
+        unix_ns,
+    }
+}
+
+/// Returns the stamp of a periodic record whose tick and time are this number.
+pub fn stamp(number: u64) -> Stamp {
+    stamp_at(number, number)
+}
+
+/// Returns an open call of a row.
+pub fn open(row: u32, began_tick: u64) -> OpenFrame {
+    OpenFrame {
+        node: NodeId(row),
+        began_tick,
+    }
 }
 
 fn base() -> Snapshot {
@@ -262,16 +298,7 @@ pub fn two_threads() -> Snapshot {
             outside_ticks: 500,
             first_row,
             rows: 3,
-            open: vec![
-                OpenFrame {
-                    node: worker,
-                    began_tick: 1_000_000,
-                },
-                OpenFrame {
-                    node: insert,
-                    began_tick: 9_000_000,
-                },
-            ],
+            open: vec![open(worker.0, 1_000_000), open(insert.0, 9_000_000)],
         });
     }
     let first_row = s.nodes.len() as u32;

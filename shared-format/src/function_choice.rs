@@ -119,14 +119,10 @@ mod tests {
         assert_eq!(looks(false, &[], &[]), [On, Small, On, Std]);
         assert_eq!(looks(true, &[], &[]), [On, On, On, On]);
         assert_eq!(looks(false, &["app"], &[]), [On, On, NotAskedFor, NotAskedFor]);
-        assert_eq!(
-            looks(false, &["app", "core"], &["small"]),
-            [On, left_out("small"), NotAskedFor, On]
-        );
+        let got = looks(false, &["app", "core"], &["small"]);
+        assert_eq!(got, [On, left_out("small"), NotAskedFor, On]);
         assert_eq!(looks(false, &[], &["regex"]), [On, Small, left_out("regex"), Std]);
-        assert_eq!(
-            looks(true, &[], &["core", "app::run"]),
-            [left_out("app::run"), On, On, left_out("core")]
-        );
+        let got = looks(true, &[], &["core", "app::run"]);
+        assert_eq!(got, [left_out("app::run"), On, On, left_out("core")]);
     }
 }

@@ -47,7 +47,7 @@
 
 use std::ops::Range;
 
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 
 /// Name of the section.
 pub const SECTION: &str = ".tickscope.functions";
@@ -324,11 +324,9 @@ impl<'a> FunctionTable<'a> {
             map: (long(header, 24), long(header, 32)),
             functions: functions.as_chunks().0,
             sleds: sleds.as_chunks().0,
-            text: std::str::from_utf8(text).map_err(|error| FormatError::Damaged {
-                what: "text of the function table",
-                offset: (wanted - text.len() as u64) + error.valid_up_to() as u64,
-                found: "other bytes".into(),
-                wanted: "UTF-8".into(),
+            text: std::str::from_utf8(text).map_err(|error| {
+                let at = (wanted - text.len() as u64) + error.valid_up_to() as u64;
+                damaged("text of the function table", at, "other bytes", "UTF-8")
             })?,
         })
     }
@@ -375,11 +373,7 @@ impl<'a> FunctionTable<'a> {
 
     /// Returns the sleds of a function.
     pub fn sleds(&self, index: usize) -> impl Iterator<Item = Sled> + 'a {
-        let first = |index: usize| {
-            self.functions
-                .get(index)
-                .map(|record| number(record, 44) as usize)
-        };
+        let first = |index: usize| Some(number(self.functions.get(index)?, 44) as usize);
         let from = first(index).unwrap_or(usize::MAX);
         let to = first(index + 1).unwrap_or(self.sleds.len());
         let sleds = self.sleds.get(from..to).unwrap_or_default();

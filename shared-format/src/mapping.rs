@@ -195,10 +195,8 @@ impl MapWords {
         let (from, to) = (self.place(first, out.len()), out.as_mut_ptr());
         let mut done = 0;
         while done < bytes {
-            let (from, to) = (
-                from.cast::<u8>().wrapping_add(done),
-                to.cast::<u8>().wrapping_add(done),
-            );
+            let from = from.cast::<u8>().wrapping_add(done);
+            let to = to.cast::<u8>().wrapping_add(done);
             // SAFETY: `to` has room for `bytes - done` bytes; `from` lies in the mapping.
             match unsafe { os::read_own_memory(from, to, bytes - done) } {
                 Ok(0) => {

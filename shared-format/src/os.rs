@@ -12,10 +12,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 fn check(result: libc::c_int) -> io::Result<()> {
-    if result == -1 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
+    match result {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 
@@ -115,11 +114,7 @@ pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
 pub fn boot_id() -> [u64; 2] {
     let text = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    let half = |from: usize| {
-        digits
-            .get(from..from + 16)
-            .and_then(|half| u64::from_str_radix(half, 16).ok())
-    };
+    let half = |from: usize| u64::from_str_radix(digits.get(from..from + 16)?, 16).ok();
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
@@ -183,10 +178,9 @@ pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
 /// # Errors
 /// The system's error, most likely `StorageFull`. The file may have grown in part.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
     // SAFETY: the descriptor is open; there is no pointer.
-    match unsafe {
-        libc::posix_fallocate64(file.as_raw_fd(), offset as libc::off64_t, bytes as libc::off64_t)
-    } {
+    match unsafe { libc::posix_fallocate64(file.as_raw_fd(), begin, length) } {
         0 => Ok(()),
         errno => Err(io::Error::from_raw_os_error(errno)),
     }
@@ -212,15 +206,9 @@ pub fn free_bytes(file: &File) -> Option<u64> {
 /// The system's error. Not every file system supports this.
 pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
     // SAFETY: the descriptor is open; there is no pointer.
-    check(unsafe {
-        libc::fallocate64(
-            file.as_raw_fd(),
-            mode,
-            offset as libc::off64_t,
-            bytes as libc::off64_t,
-        )
-    })
+    check(unsafe { libc::fallocate64(file.as_raw_fd(), mode, begin, length) })
 }
 
 fn counted(result: libc::ssize_t) -> io::Result<usize> {
@@ -326,10 +314,9 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut range) })?;
     let (start, length) = (range.l_start as u64, range.l_len as u64);
     // Length 0 means all bytes up to the end.
-    let end = if length == 0 {
-        u64::MAX
-    } else {
-        start.saturating_add(length)
+    let end = match length {
+        0 => u64::MAX,
+        _ => start.saturating_add(length),
     };
     Ok((i32::from(range.l_type) != libc::F_UNLCK).then_some(start..end))
 }

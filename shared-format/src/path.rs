@@ -4,6 +4,8 @@
 //! Shape>::area::<u8>::{closure#0}`. Any text may be a path, because any text may be the name of a scope. Nothing here
 //! allocates.
 
+use std::{iter, mem};
+
 /// Part that stands for all closures and bodies of async functions at the end of a plain path.
 const CLOSURE: &str = "{closure}";
 
@@ -11,14 +13,6 @@ const CLOSURE: &str = "{closure}";
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     rest: Option<&'a str>,
-}
-
-/// Parts of a plain path: see [`plain_parts`].
-#[derive(Clone, Debug)]
-pub struct PlainParts<'a> {
-    parts: Parts<'a>,
-    /// Whether closures follow the last part.
-    in_closure: bool,
 }
 
 /// Splits a path at each `::` outside brackets. Generic arguments stay with their part.
@@ -44,11 +38,26 @@ pub fn parts(path: &str) -> Parts<'_> {
 /// assert_eq!(plain("<tokio::task::BlockingTask<T> as Future>::poll"), "BlockingTask::poll");
 /// assert_eq!(plain("app::each::<u8>::{closure#1}::{closure#0}"), "app::each::{closure}");
 /// ```
-pub fn plain_parts(path: &str) -> PlainParts<'_> {
-    PlainParts {
-        parts: parts(path),
-        in_closure: false,
-    }
+pub fn plain_parts(path: &str) -> impl Iterator<Item = &str> {
+    // Whether closures follow the last part.
+    let mut in_closure = false;
+    let mut rest = parts(path);
+    iter::from_fn(move || {
+        for part in rest.by_ref() {
+            if is_braced(part) {
+                in_closure = true;
+                continue;
+            }
+            let Some((subject, _)) = subject_and_trait(part) else {
+                in_closure = false;
+                return Some(without_arguments(part));
+            };
+            let of_type = tail(subject, 1);
+            in_closure = parts(of_type).any(is_braced);
+            return Some(last_of_type(of_type));
+        }
+        mem::take(&mut in_closure).then_some(CLOSURE)
+    })
 }
 
 /// Returns whether the plain form of a path may differ from the path.
@@ -140,27 +149,6 @@ impl<'a> Iterator for Parts<'a> {
         }
         self.rest = None;
         Some(path)
-    }
-}
-
-impl<'a> Iterator for PlainParts<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        for part in self.parts.by_ref() {
-            if is_braced(part) {
-                self.in_closure = true;
-                continue;
-            }
-            let Some((subject, _)) = subject_and_trait(part) else {
-                self.in_closure = false;
-                return Some(without_arguments(part));
-            };
-            let of_type = tail(subject, 1);
-            self.in_closure = parts(of_type).any(is_braced);
-            return Some(last_of_type(of_type));
-        }
-        std::mem::take(&mut self.in_closure).then_some(CLOSURE)
     }
 }
 

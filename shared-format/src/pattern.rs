@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::path::{has_noise, plain_parts};
 use crate::snapshot::Site;
 
@@ -29,11 +29,9 @@ impl Pattern {
     /// # Errors
     /// [`FormatError::Damaged`] if it is empty, longer than [`BYTES_MAX`], or contains control characters.
     pub fn new(text: &str) -> Result<Self, FormatError> {
-        let bad = |found: String| FormatError::Damaged {
-            what: "pattern",
-            offset: 0,
-            found,
-            wanted: format!("1 to {BYTES_MAX} bytes such as parse, book::insert or alloc::*"),
+        let bad = |found: String| {
+            let wanted = format!("1 to {BYTES_MAX} bytes such as parse, book::insert or alloc::*");
+            damaged("pattern", 0, found, wanted)
         };
         if text.is_empty() || text.len() > BYTES_MAX {
             return Err(bad(format!("{} bytes", text.len())));
@@ -135,11 +133,8 @@ fn fitting(pieces: Vec<String>) -> String {
         (*taken <= half).then(|| piece.to_string())
     };
     let start: String = pieces.iter().scan(0, |taken, piece| fit(taken, &piece)).collect();
-    let end: Vec<String> = pieces
-        .iter()
-        .rev()
-        .scan(0, |taken, piece| fit(taken, &piece))
-        .collect();
+    let ends = pieces.iter().rev();
+    let end: Vec<String> = ends.scan(0, |taken, piece| fit(taken, &piece)).collect();
     let end: String = end.into_iter().rev().collect();
     format!("{start}*{end}")
 }

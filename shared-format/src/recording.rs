@@ -16,13 +16,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use self::stored::RecordInfo;
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::codec;
-use crate::error::FormatError;
+use crate::error::{self, FormatError, damaged};
 use crate::file::open::open_plain;
-use crate::layout::{FORMAT_MAJOR, SNAPSHOT_FILE_MAGIC, WORD, record};
+use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::snapshot::Snapshot;
 use crate::words;
@@ -76,10 +75,8 @@ impl Recording {
     /// The reason why the file is not a recording that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = open_plain(path, false)?;
-        let length = file
-            .metadata()
-            .map_err(|error| FormatError::io("stat", path, error))?
-            .len();
+        let failed = |error| FormatError::io("stat", path, error);
+        let length = file.metadata().map_err(failed)?.len();
         let mut recording = Self {
             file,
             path: path.to_path_buf(),
@@ -118,11 +115,11 @@ impl Recording {
     /// [`FormatError::Damaged`] if the bytes differ from the bytes written, or the error of reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
-        let Some(info) = RecordInfo::of(&stored) else {
+        let Some((_, sites_at)) = stored::info(&stored) else {
             return Ok(stored);
         };
-        let mut payload = stored::unpacked(&stored)?;
-        payload.extend_from_slice(&self.sites_at(info.sites, moment)?);
+        let mut payload = stored::unpacked(&stored, stored::PACKED, record::BYTES_MAX)?;
+        payload.extend_from_slice(&self.sites_at(sites_at, moment)?);
         Ok(payload)
     }
 
@@ -193,34 +190,27 @@ impl Recording {
         if payload > record::BYTES_MAX || payload.next_multiple_of(WORD as u64) > behind {
             return Ok(None);
         }
-        let moment = Moment {
+        let stored = &bytes[record::WORDS * WORD..];
+        let mut moment = Moment {
             stamp: ring::stamp_of(head),
             seq: 0,
             reset_epoch: 0,
             withdraws: None,
             position,
             bytes: payload,
-            has_addresses: stored::has_addresses(&bytes[record::WORDS * WORD..]),
+            has_addresses: stored::has_addresses(stored),
         };
-        if let Some(info) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
-            return Ok(Some(Moment {
-                seq: info.seq,
-                reset_epoch: info.reset_epoch,
-                withdraws: info.withdraws,
-                ..moment
-            }));
-        }
-        // A kept snapshot is the only record of its file.
-        let Ok(payload) = self.stored(&moment) else {
-            return Ok(None);
+        let capture = match stored::info(stored) {
+            Some((capture, _)) => capture,
+            // A kept snapshot is the only record of its file.
+            None => match self.stored(&moment) {
+                Ok(payload) => codec::capture(&payload).unwrap_or_default(),
+                Err(_) => return Ok(None),
+            },
         };
-        let facts = codec::capture(&payload).unwrap_or_default();
-        Ok(Some(Moment {
-            seq: facts.seq,
-            reset_epoch: facts.reset_epoch,
-            withdraws: facts.withdraws,
-            ..moment
-        }))
+        (moment.seq, moment.reset_epoch, moment.withdraws) =
+            (capture.seq, capture.reset_epoch, capture.withdraws);
+        Ok(Some(moment))
     }
 
     /// Returns the bytes of the file behind a record's head.
@@ -234,12 +224,8 @@ impl Recording {
         if head[record::CRC] == checksum(&head[..record::CRC], &payload) {
             return Ok(payload);
         }
-        Err(FormatError::Damaged {
-            what: "record",
-            offset: offset(moment.position),
-            found: "another checksum".into(),
-            wanted: "the checksum of its bytes".into(),
-        })
+        let (begin, wanted) = (offset(moment.position), "the checksum of its bytes");
+        Err(damaged("record", begin, "another checksum", wanted))
     }
 
     /// Returns the sites of a record, which may be stored in an earlier record.
@@ -253,14 +239,12 @@ impl Recording {
             .moments
             .binary_search_by_key(&position, |moment| moment.position);
         let Some(owner) = owner.ok().filter(|_| position <= moment.position) else {
-            return Err(FormatError::Damaged {
-                what: "sites of a record",
-                offset: offset(moment.position),
-                found: format!("the sites at word {position}"),
-                wanted: "its own sites or an earlier record's".into(),
-            });
+            let (begin, found) = (offset(moment.position), format!("the sites at word {position}"));
+            let wanted = "its own sites or an earlier record's";
+            return Err(damaged("sites of a record", begin, found, wanted));
         };
-        let sites: Rc<[u8]> = stored::unpacked_sites(&self.stored(&self.moments[owner])?)?.into();
+        let stored = self.stored(&self.moments[owner])?;
+        let sites: Rc<[u8]> = stored::unpacked(&stored, stored::PACKED_SITES, record::BYTES_MAX)?.into();
         *self.sites.borrow_mut() = Some((position, Rc::clone(&sites)));
         Ok(sites)
     }
@@ -276,20 +260,8 @@ impl Recording {
 
 /// Checks whether a recording of this version and with these features can be read.
 fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
-    let version = ((version >> 32) as u32, version as u32);
-    if version.0 != FORMAT_MAJOR {
-        return Err(FormatError::Version {
-            found: format!("{}.{}", version.0, version.1),
-            wanted: format!("{FORMAT_MAJOR}.x"),
-        });
-    }
-    let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
-    if features & !known != 0 {
-        return Err(FormatError::Features {
-            found: features & !known,
-        });
-    }
-    Ok(())
+    error::check_version(version)?;
+    error::check_features(features, if cfg!(feature = "deflate") { PACKED } else { 0 })
 }
 
 impl Moment {

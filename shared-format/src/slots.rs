@@ -105,46 +105,27 @@ pub struct Reply {
 impl Op {
     /// Writes code, argument and pattern into the words of a request.
     fn encode(self, words: &mut [u64; REQUEST_WORDS]) {
-        let (code, argument) = match self {
-            Self::PublishNow => (1, 0),
-            Self::Reset => (2, 0),
-            Self::UndoReset => (3, 0),
-            Self::Interval(ns) => (4, ns),
-            Self::Mode(mode) => (5, mode as u64),
-            Self::SitesOff(pattern) => (6, pattern.as_str().len() as u64),
-            Self::SitesOn(pattern) => (7, pattern.as_str().len() as u64),
-            Self::ForgetRule(pattern) => (8, pattern.as_str().len() as u64),
-            Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
-            Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
-            Self::Lines(hz) => (11, u64::from(hz)),
+        let (code, argument, pattern) = match self {
+            Self::PublishNow => (1, 0, None),
+            Self::Reset => (2, 0, None),
+            Self::UndoReset => (3, 0, None),
+            Self::Interval(ns) => (4, ns, None),
+            Self::Mode(mode) => (5, mode as u64, None),
+            Self::SitesOff(pattern) => (6, 0, Some(pattern)),
+            Self::SitesOn(pattern) => (7, 0, Some(pattern)),
+            Self::ForgetRule(pattern) => (8, 0, Some(pattern)),
+            Self::Watch(pattern, over) => (9, over.code() << LENGTH_BITS, Some(pattern)),
+            Self::Unwatch(pattern) => (10, 0, Some(pattern)),
+            Self::Lines(hz) => (11, u64::from(hz), None),
             // Codes 12 and 13 are reserved. Earlier versions used them to measure the cost of the clock in place, and
             // to mute scopes.
         };
-        (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
-        if let Some(pattern) = self.pattern() {
-            let text = pattern.as_str().as_bytes();
-            for (word, bytes) in words[TEXT_AT..CRC_AT].iter_mut().zip(text.chunks(WORD)) {
-                let mut eight = [0; WORD];
-                eight[..bytes.len()].copy_from_slice(bytes);
-                *word = u64::from_le_bytes(eight);
-            }
-        }
-    }
-
-    /// Returns the request's pattern of sites.
-    fn pattern(&self) -> Option<&Pattern> {
-        match self {
-            Self::SitesOff(pattern)
-            | Self::SitesOn(pattern)
-            | Self::ForgetRule(pattern)
-            | Self::Watch(pattern, _)
-            | Self::Unwatch(pattern) => Some(pattern),
-            Self::PublishNow
-            | Self::Reset
-            | Self::UndoReset
-            | Self::Interval(_)
-            | Self::Mode(_)
-            | Self::Lines(_) => None,
+        let text = pattern.as_ref().map_or("", Pattern::as_str).as_bytes();
+        (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument | text.len() as u64);
+        for (word, bytes) in words[TEXT_AT..CRC_AT].iter_mut().zip(text.chunks(WORD)) {
+            let mut eight = [0; WORD];
+            eight[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(eight);
         }
     }
 
@@ -175,10 +156,8 @@ impl Op {
 
 /// Returns the pattern of this length in a request, if it is valid.
 fn text(words: &[u64; REQUEST_WORDS], length: u64) -> Option<Pattern> {
-    let bytes: Vec<u8> = words[TEXT_AT..CRC_AT]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
+    let words = words[TEXT_AT..CRC_AT].iter();
+    let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
     let length = usize::try_from(length).ok()?;
     let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
     Pattern::new(text).ok()

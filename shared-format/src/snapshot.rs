@@ -43,7 +43,7 @@ pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_err
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::nodes::{NodeErrors, Nodes, saturating_sum};
 pub use self::over::Over;
-pub use self::remap::{Part, RowMap, SAME_RATE, When, scaled};
+pub use self::remap::{Part, RowMap, SAME_RATE, When, scaled, together};
 pub use self::scope_cost::{ScopeCost, SeenCost};
 pub use self::selection::Left;
 pub use self::sites::{Site, Sites};
@@ -217,19 +217,15 @@ impl Snapshot {
     /// Returns the self value of each row: its time in nanoseconds, or its count ([`Values::Counts`]). Each value is
     /// converted and rounded once, and all totals in nanoseconds are sums of these values.
     pub fn self_nanos(&self) -> Vec<u64> {
-        self.nodes
-            .self_ticks
-            .iter()
-            .map(|&ticks| self.value(ticks))
-            .collect()
+        let ticks = self.nodes.self_ticks.iter();
+        ticks.map(|&ticks| self.value(ticks)).collect()
     }
 
     /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.
     pub fn value(&self, ticks: u64) -> u64 {
-        if self.values == Values::Counts {
-            ticks
-        } else {
-            self.nanos(ticks)
+        match self.values == Values::Counts {
+            true => ticks,
+            false => self.nanos(ticks),
         }
     }
 

@@ -82,11 +82,9 @@ fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}-{number}.part", std::process::id()));
         let temporary = PathBuf::from(temporary);
-        let opened = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(&temporary);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o644);
+        let opened = options.open(&temporary);
         match opened {
             Ok(file) => return Ok((temporary, file)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && number < TEMPORARIES_MAX => number += 1,
@@ -125,11 +123,8 @@ mod tests {
         assert_eq!(read(&path).unwrap(), snapshot);
         let error = write(&path, &snapshot).unwrap_err().to_string();
         assert!(error.contains("exists"), "{error}");
-        assert_eq!(
-            fs::read_dir(dir.path()).unwrap().count(),
-            1,
-            "nothing half-made stays"
-        );
+        // Nothing half-made stays.
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -18,16 +18,11 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let (sites, places) = joined_sites(&later.sites, [&earlier.sites], |site| (&site.module, &site.name));
     let made_of = threads_of_both(later, earlier);
     let joined = Joined::of(&both, &places, &made_of, true);
-    let mut threads: Vec<Thread> = made_of
-        .iter()
-        .map(|made_of| {
-            let (of, id) = made_of[0];
-            Thread {
-                count: 0,
-                ..both[of].threads[id.index()].without_counts()
-            }
-        })
-        .collect();
+    let thread = |made_of: &Vec<Of>| Thread {
+        count: 0,
+        ..both[made_of[0].0].threads[made_of[0].1.index()].without_counts()
+    };
+    let mut threads: Vec<Thread> = made_of.iter().map(thread).collect();
     joined.place(&mut threads);
     let side = |of: usize| {
         let (snapshot, map) = (both[of], joined.maps[of].clone());

@@ -173,22 +173,17 @@ impl CallTree {
             let now = snapshot.waits_in.now_of(thread.0);
             let waits = u32::from(matches!(now, Some(Now::In(_))));
             for frame in &snapshot.threads[index].open {
-                if let Some(&row) = row_of_node
-                    .get(frame.node.index())
-                    .filter(|&&row| row != NO_PARENT)
-                {
-                    tree.rows[row as usize].figures.open += 1;
-                    tree.rows[row as usize].figures.waiting += waits;
+                let row = row_of_node.get(frame.node.index());
+                if let Some(row) = row.and_then(|&row| tree.rows.get_mut(row as usize)) {
+                    row.figures.open += 1;
+                    row.figures.waiting += waits;
                 }
             }
         }
         for error in &snapshot.errors {
-            if let Some(&row) = row_of_node
-                .get(error.node.index())
-                .filter(|&&row| row != NO_PARENT)
-            {
-                let row = &mut tree.rows[row as usize].figures;
-                row.errors = row.errors.saturating_add(error.count);
+            let row = row_of_node.get(error.node.index());
+            if let Some(row) = row.and_then(|&row| tree.rows.get_mut(row as usize)) {
+                row.figures.errors = row.figures.errors.saturating_add(error.count);
             }
         }
         tree.merge_measures(snapshot, &row_of_node);
@@ -370,14 +365,8 @@ impl CallTree {
     /// # Panics
     /// If the row does not exist.
     pub fn nodes_of(&self, rows: impl IntoIterator<Item = u32>) -> impl Fn(NodeId) -> bool {
-        let mut is_part = vec![
-            false;
-            self.row_of_node
-                .iter()
-                .map(|&row| row.wrapping_add(1))
-                .max()
-                .unwrap_or(0) as usize
-        ];
+        let ends = self.row_of_node.iter().map(|&row| row.wrapping_add(1));
+        let mut is_part = vec![false; ends.max().unwrap_or(0) as usize];
         for row in rows {
             for &part in self.parts.rows(&row) {
                 is_part[part as usize] = true;

@@ -142,11 +142,8 @@ impl Neighbours {
             link
         };
         own.uncertainty = uncertainty.if_estimated();
-        own.callers = callers
-            .list
-            .into_iter()
-            .map(|link| finish(link, Some(function)))
-            .collect();
+        let all = callers.list.into_iter();
+        own.callers = all.map(|link| finish(link, Some(function))).collect();
         own.callees = callees
             .list
             .into_iter()
@@ -219,10 +216,8 @@ fn cycles(tree: &CallTree) -> Vec<FunctionId> {
             if above.function == row.function {
                 break;
             }
-            let (a, b) = (
-                find(&mut leader, above.function.0),
-                find(&mut leader, row.function.0),
-            );
+            let a = find(&mut leader, above.function.0);
+            let b = find(&mut leader, row.function.0);
             leader[a.max(b) as usize] = a.min(b);
             at = above.parent;
         }

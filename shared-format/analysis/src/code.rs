@@ -182,10 +182,8 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
             of_scope.called.entry(callee.function).or_default().add(sampled);
         }
     }
-    let mut codes: Vec<Code> = of_scopes
-        .into_iter()
-        .map(|(scope, of_scope)| of_scope.code(scope))
-        .collect();
+    let all = of_scopes.into_iter();
+    let mut codes: Vec<Code> = all.map(|(scope, of_scope)| of_scope.code(scope)).collect();
     codes.sort_by_key(|code| std::cmp::Reverse(code.all.cpu_ns));
     codes
 }
@@ -324,9 +322,7 @@ mod tests {
                 ("(libz.so.1)".into(), of(1)),
             ]
         );
-        assert_eq!(
-            codes[2].called,
-            [("enter".into(), of(3)), ("trampoline".into(), of(1))]
-        );
+        let got = &codes[2].called;
+        assert_eq!(*got, [("enter".into(), of(3)), ("trampoline".into(), of(1))]);
     }
 }

@@ -22,20 +22,16 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
     let functions = Functions::of(snapshot);
     let sites = snapshot.nodes.site.iter();
-    let path_of = paths(
-        &snapshot.nodes,
-        sites.map(|&site| functions.of_site[site as usize].0),
-    );
+    let sites = sites.map(|&site| functions.of_site[site as usize].0);
+    let path_of = paths(&snapshot.nodes, sites);
     let mut value_of = vec![0u64; path_of.iter().max().map_or(0, |&path| path as usize + 1)];
     for (&path, total) in path_of.iter().zip(snapshot.nodes.totals(&values)) {
         let value = &mut value_of[path as usize];
         *value = value.saturating_add(total);
     }
     let least = all as f64 * share;
-    let mut kept: Vec<bool> = path_of
-        .iter()
-        .map(|&path| value_of[path as usize] as f64 >= least)
-        .collect();
+    let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
+    let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
     // A counter has no value, so it stays if its parent stays, unless a scope on its path is small.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
@@ -92,11 +88,8 @@ mod tests {
         assert_eq!(part.nodes.calls[6], 2);
         assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
         assert_eq!(part.threads[2].rows, 1);
-        assert_eq!(
-            above(&whole, Measure::Time, 0.0),
-            whole,
-            "nothing is below nothing"
-        );
+        // Nothing is below nothing.
+        assert_eq!(above(&whole, Measure::Time, 0.0), whole);
     }
 
     proptest! {

@@ -22,11 +22,7 @@ pub enum Focus {
 /// a tree with groups in place of their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
-    let functions = if grouped {
-        Functions::grouped(snapshot)
-    } else {
-        Functions::of(snapshot)
-    };
+    let functions = Functions::build(snapshot, grouped);
     let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
     let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
     for (row, &parent) in nodes.parent.iter().enumerate() {
@@ -96,28 +92,6 @@ mod tests {
         told
     }
 
-    #[test]
-    fn a_function_stands_at_the_top_with_what_it_calls() {
-        let whole = fixture::two_threads();
-        let tree = CallTree::build(&whole, |_| true);
-        let key = |name: &str| tree.functions.list.iter().find(|f| f.name == name).unwrap().key;
-        let part = in_focus(&whole, &[Focus::Function(key("insert"))], false);
-        let top: Vec<&str> = CallTree::build(&part, |_| true)
-            .top()
-            .iter()
-            .map(|&row| tree.functions.get(tree.rows[row as usize].function).name.as_str())
-            .collect();
-        assert_eq!(top.len(), 1);
-        assert_eq!(
-            part.threads.len(),
-            whole.threads.len(),
-            "idle threads are threads"
-        );
-        let none = in_focus(&whole, &[Focus::Function(1)], false);
-        assert_eq!(none.nodes.len(), 0);
-        assert!(none.threads.iter().all(|thread| thread.open.is_empty()));
-    }
-
     proptest! {
         #[test]
         fn it_is_what_the_shape_of_the_tree_shows(
@@ -133,11 +107,7 @@ mod tests {
                 site.group = group.into();
             }
             let build = |snapshot: &Snapshot| {
-                let functions = if grouped {
-                    Functions::grouped(snapshot)
-                } else {
-                    Functions::of(snapshot)
-                };
+                let functions = Functions::build(snapshot, grouped);
                 CallTree::build_of(snapshot, Arc::new(functions), |_| true)
             };
             let mut tree = build(&whole);
@@ -172,6 +142,8 @@ mod tests {
             }
             prop_assert!(part.threads.iter().all(|thread| thread.outside_ticks == 0));
             prop_assert!(part.measures.iter().all(|(_, column)| column.outside.is_empty()));
+            prop_assert_eq!(part.threads.len(), whole.threads.len(), "idle threads are threads");
+            prop_assert_eq!(in_focus(&whole, &[Focus::Function(1)], grouped).nodes.len(), 0);
             prop_assert_eq!(fixture::received(&part), part, "it is a sound snapshot");
         }
     }

@@ -59,10 +59,9 @@ impl FunctionId {
 impl Function {
     /// Returns module and name: `orderbook::book::insert`.
     pub fn full_name(&self) -> String {
-        if self.module.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{}::{}", self.module, self.name)
+        match self.module.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}::{}", self.module, self.name),
         }
     }
 }
@@ -73,37 +72,30 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Returns functions like [`of`](Self::of), with each group in place of its members. Calls between members are then
-    /// recursion, so that time counts once, in the outermost member.
-    pub fn grouped(snapshot: &Snapshot) -> Self {
-        Self::build(snapshot, true)
-    }
-
-    fn build(snapshot: &Snapshot, grouped: bool) -> Self {
+    /// Returns functions like [`of`](Self::of), if `grouped` with each group in place of its members. Calls between
+    /// members are then recursion, so that time counts once, in the outermost member.
+    pub fn build(snapshot: &Snapshot, grouped: bool) -> Self {
         let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
         for site in &snapshot.sites {
             let is_group = grouped && !site.group.is_empty();
-            let (module, name) = if is_group {
-                ("", site.group.as_str())
-            } else {
-                (site.module.as_str(), site.name.as_str())
+            let (module, name) = match is_group {
+                true => ("", site.group.as_str()),
+                false => (site.module.as_str(), site.name.as_str()),
             };
             // No module is called `[group]`. Module and name are hashed as one path, because readers split a path differently.
             let above = if is_group { "[group]" } else { module };
             let key = fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes());
             let id = *known.entry(key).or_insert_with(|| {
                 // A group has no single place in the source.
-                let (file, line) = if is_group {
-                    ("", 0)
-                } else {
-                    (site.file.as_str(), site.line)
+                let (file, line) = match is_group {
+                    true => ("", 0),
+                    false => (site.file.as_str(), site.line),
                 };
                 functions.list.push(Function {
-                    name: if is_group {
-                        format!("[{name}]")
-                    } else {
-                        name.to_owned()
+                    name: match is_group {
+                        true => format!("[{name}]"),
+                        false => name.to_owned(),
                     },
                     module: module.to_owned(),
                     file: file.to_owned(),

@@ -162,7 +162,7 @@ mod tests {
         /// Hotspots with groups in place of their members have the same numbers, and the sum stays.
         #[test]
         fn hotspots_agree(snapshot in any_grouped()) {
-            let tree = CallTree::build_of(&snapshot, Arc::new(Functions::grouped(&snapshot)), all);
+            let tree = CallTree::build_of(&snapshot, Arc::new(Functions::build(&snapshot, true)), all);
             let hotspots = hot(&tree);
             prop_assert_eq!(hotspots.iter().map(|row| row.self_ns).sum::<u64>(), tree.measured_ns());
             let plain = CallTree::build(&snapshot, all);
@@ -197,10 +197,8 @@ mod tests {
         let mut snapshot = mutual();
         assert!(groups(&snapshot, |_| false).is_empty());
         snapshot.estimates.push(fixture::estimate(1, 1, 3, 3));
-        let estimated: Vec<bool> = groups(&snapshot, all)
-            .iter()
-            .map(|row| row.sum.estimated)
-            .collect();
+        let rows = groups(&snapshot, all);
+        let estimated: Vec<bool> = rows.iter().map(|row| row.sum.estimated).collect();
         assert_eq!(estimated, [true, false]);
         assert!(groups(&fixture::two_threads(), all).is_empty());
     }
@@ -210,7 +208,7 @@ mod tests {
         let mut snapshot = mutual();
         snapshot.sites[1].name = "[parity]".into();
         snapshot.sites[1].module = String::new();
-        let functions = Functions::grouped(&snapshot);
+        let functions = Functions::build(&snapshot, true);
         let keys: std::collections::HashSet<u64> = functions.list.iter().map(|f| f.key).collect();
         assert_eq!((functions.list.len(), keys.len()), (3, 3));
     }

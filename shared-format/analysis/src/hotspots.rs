@@ -74,19 +74,18 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::OpenFrame;
     use tickscope_testkit::fixture;
 
     use super::*;
 
     #[test]
-    fn latencies_and_errors_of_recursion() {
+    fn recursion_is_counted_once_in_totals_open_calls_and_errors() {
         let mut snapshot = fixture::recursion();
         for (row, ticks, count) in [(1, 600, 1), (2, 400, 2), (3, 100, 4)] {
             snapshot.latencies.push(row, &fixture::calls_of(ticks, count));
             let estimate = fixture::estimate(row, 1, 10 * u64::from(row), 100);
             snapshot.estimates.push(estimate);
+            snapshot.threads[0].open.push(fixture::open(row, 1));
         }
         let tree = CallTree::build(&snapshot, |_| true);
         let rows = hot(&tree);
@@ -97,6 +96,8 @@ mod tests {
             row.unwrap()
         };
         let fib = of("fib");
+        assert_eq!((fib.calls, fib.self_ticks, fib.total_ticks), (7, 600, 600));
+        assert_eq!(fib.open, 1, "one thread is in it");
         assert_eq!((fib.latency.count(), fib.latency.max()), (7, Some((600, true))));
         let uncertainty = fib.uncertainty.unwrap();
         assert_eq!(uncertainty.timed, 3);
@@ -106,28 +107,5 @@ mod tests {
         );
         assert_eq!(uncertainty.total_error, 100.0, "of the outermost calls alone");
         assert_eq!(of("main").uncertainty, None);
-    }
-
-    #[test]
-    fn recursion_is_counted_once_in_totals() {
-        let mut snapshot = fixture::recursion();
-        snapshot.threads[0].open = (0..4)
-            .map(|row| OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            })
-            .collect();
-        let tree = CallTree::build(&snapshot, |_| true);
-        let rows = hot(&tree);
-        let fib = rows
-            .iter()
-            .find(|row| tree.functions.get(row.function).name == "fib");
-        let fib = fib.expect("fib is there");
-        assert_eq!((fib.calls, fib.self_ticks, fib.total_ticks), (7, 600, 600));
-        assert_eq!(fib.open, 1, "one thread is in it");
-        assert_eq!(
-            rows.iter().map(|row| row.self_ns).sum::<u64>(),
-            tree.measured_ns()
-        );
     }
 }

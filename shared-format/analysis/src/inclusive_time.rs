@@ -70,11 +70,8 @@ pub fn inclusive_times(
     let uncertainties = uncertainties(snapshot);
     let set_of = |row: usize| set_of_site.get(nodes.site[row] as usize).copied().flatten();
     let children = Children::of(&nodes.parent);
-    let sets = set_of_site
-        .iter()
-        .flatten()
-        .max()
-        .map_or(0, |&most| most as usize + 1);
+    let most = set_of_site.iter().flatten().max();
+    let sets = most.map_or(0, |&most| most as usize + 1);
     // For each set: the number of its rows above the present row, and the index of its sum in the list of the thread.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
@@ -83,10 +80,8 @@ pub fn inclusive_times(
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let mut sums: Vec<(SetId, InclusiveTime)> = Vec::new();
         let rows = snapshot.rows_of(ThreadId(index as u32));
-        stack.extend(
-            rows.filter(|&row| nodes.parent[row] == NO_PARENT)
-                .map(|row| (row as u32, false)),
-        );
+        let top = rows.filter(|&row| nodes.parent[row] == NO_PARENT);
+        stack.extend(top.map(|row| (row as u32, false)));
         while let Some((row, leaving)) = stack.pop() {
             let at = row as usize;
             if leaving {
@@ -109,16 +104,13 @@ pub fn inclusive_times(
                     ..InclusiveTime::default()
                 });
                 if outermost {
+                    let uncertainty = uncertainties.get(at).copied().unwrap_or_default();
                     sums[*place].1.add(&InclusiveTime {
                         outermost_calls: nodes.calls[at],
                         total_ticks: total_ticks[at],
                         total_ns: total_ns[at],
-                        estimated: uncertainties
-                            .get(at)
-                            .is_some_and(|uncertainty| uncertainty.total_estimated),
-                        total_error: uncertainties
-                            .get(at)
-                            .map_or(0.0, |uncertainty| uncertainty.total_error),
+                        estimated: uncertainty.total_estimated,
+                        total_error: uncertainty.total_error,
                         ..InclusiveTime::default()
                     });
                 }
@@ -128,10 +120,8 @@ pub fn inclusive_times(
             stack.extend(children.of_row(row).map(|child| (child, false)));
         }
         for frame in &thread.open {
-            let set = nodes
-                .site
-                .get(frame.node.index())
-                .and_then(|_| set_of(frame.node.index()));
+            let row = frame.node.index();
+            let set = nodes.site.get(row).and_then(|_| set_of(row));
             if let Some((_, sum)) = set.and_then(|set| sums.get_mut(place[set as usize])) {
                 sum.open = 1;
             }

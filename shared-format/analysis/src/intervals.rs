@@ -77,7 +77,7 @@ pub struct Intervals {
     began_tick: u64,
     /// Whether the first interval begins at the program's reset instead of the first snapshot.
     from_start: bool,
-    sums: BTreeMap<(Who, Subject), Sum>,
+    sums: BTreeMap<(Who, Subject), InclusiveTime>,
     any_met: bool,
 }
 
@@ -86,13 +86,6 @@ const LINKS_MOST: usize = 4;
 
 /// A thread: whether it has ended, its id and its name.
 type Who = (bool, u32, String);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    calls: u64,
-    ticks: u64,
-    estimated: bool,
-}
 
 impl Choice {
     /// Returns whether all groups are followed, because nothing was chosen.
@@ -122,10 +115,8 @@ impl Choice {
             let chosen = &mut chosen[id.index()];
             *chosen = *chosen || self.functions.iter().any(|pattern| pattern.matches(site));
         }
-        let of_site = functions
-            .of_site
-            .iter()
-            .map(|id| chosen[id.index()].then_some(id.0));
+        let all = functions.of_site.iter();
+        let of_site = all.map(|id| chosen[id.index()].then_some(id.0));
         let of_site = of_site.collect();
         let subjects = functions.list.iter().map(|f| Subject::Function(f.full_name()));
         (subjects.collect(), of_site)
@@ -133,9 +124,8 @@ impl Choice {
 
     /// Returns whether any site of the snapshot is followed.
     pub fn is_met(&self, snapshot: &Snapshot) -> bool {
-        [self.groups(snapshot), self.functions(snapshot)]
-            .iter()
-            .any(|(_, of_site)| of_site.iter().any(Option::is_some))
+        let mut both = [self.groups(snapshot), self.functions(snapshot)].into_iter();
+        both.any(|(_, of_site)| of_site.iter().any(Option::is_some))
     }
 }
 
@@ -172,10 +162,8 @@ impl Intervals {
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
         let snapshot = Arc::new(needed(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
-        let reset_tick = snapshot
-            .capture
-            .tick
-            .saturating_sub(ticks(snapshot.capture.since_reset_ns));
+        let since_reset = ticks(snapshot.capture.since_reset_ns);
+        let reset_tick = snapshot.capture.tick.saturating_sub(since_reset);
         let window = self.window(&snapshot);
         let mut done = None;
         match &self.last {
@@ -216,13 +204,15 @@ impl Intervals {
             return None;
         }
         let sums = std::mem::take(&mut self.sums);
-        let sums = sums.into_iter().filter(|(_, sum)| sum.calls > 0 || sum.ticks > 0);
+        let sums = sums
+            .into_iter()
+            .filter(|(_, sum)| sum.calls > 0 || sum.total_ticks > 0);
         let lines = sums.map(|(((_, tid, thread), subject), sum)| Line {
             tid,
             thread,
             subject,
             calls: sum.calls,
-            inside_ns: last.nanos(sum.ticks),
+            inside_ns: last.nanos(sum.total_ticks),
             estimated: sum.estimated,
         });
         let lines = lines.collect();
@@ -257,16 +247,13 @@ impl Intervals {
             return thread.tid;
         };
         let known = |threads: &[Thread], tid: u32| {
-            let one = threads
-                .iter()
-                .find(|other| other.tid == tid && other.name == thread.name);
+            let mut all = threads.iter();
+            let one = all.find(|other| other.tid == tid && other.name == thread.name);
             one.map_or(0, |one| one.count)
         };
         let ended = thread.count.saturating_sub(known(&last.threads, 0));
-        let live = last
-            .threads
-            .iter()
-            .filter(|other| other.tid != 0 && other.name == thread.name);
+        let all = last.threads.iter();
+        let live = all.filter(|other| other.tid != 0 && other.name == thread.name);
         let mut gone = live.filter(|other| known(&window.threads, other.tid) == 0);
         match (ended, gone.next(), gone.next()) {
             (1, Some(one), None) => one.tid,
@@ -303,14 +290,6 @@ fn needed(snapshot: &Snapshot) -> Snapshot {
         nodes: snapshot.nodes.clone(),
         estimates: snapshot.estimates.clone(),
         ..Snapshot::default()
-    }
-}
-
-impl Sum {
-    fn add(&mut self, inside: &InclusiveTime) {
-        self.calls = self.calls.saturating_add(inside.calls);
-        self.ticks = self.ticks.saturating_add(inside.total_ticks);
-        self.estimated |= inside.estimated;
     }
 }
 

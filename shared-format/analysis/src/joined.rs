@@ -101,10 +101,7 @@ impl Joined {
             nodes: Nodes::default(),
             places: Vec::new(),
             ranges: Vec::with_capacity(threads.len()),
-            maps: snapshots
-                .iter()
-                .map(|snapshot| RowMap::nowhere(snapshot))
-                .collect(),
+            maps: snapshots.iter().map(|one| RowMap::nowhere(one)).collect(),
         };
         let rows = snapshots.first().map_or(0, |first| first.nodes.len());
         joined.nodes.reserve(rows);
@@ -141,9 +138,8 @@ impl Joined {
                     joined.maps[of].rows[row] = *to;
                 }
             }
-            joined
-                .ranges
-                .push((first_row, joined.nodes.len() as u32 - first_row));
+            let rows = joined.nodes.len() as u32 - first_row;
+            joined.ranges.push((first_row, rows));
         }
         joined
     }
@@ -201,10 +197,8 @@ fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: 
         let (nodes, first) = (&snapshots[of].nodes, rows.start as u32);
         rows.map(move |row| {
             let parent = Some(nodes.parent[row]).filter(|&parent| parent != NO_PARENT);
-            (
-                parent.map(|parent| parent - first),
-                places[of][nodes.site[row] as usize],
-            )
+            let parent = parent.map(|parent| parent - first);
+            (parent, places[of][nodes.site[row] as usize])
         })
     };
     let (of_thread, of_other) = (rows(thread), rows(other));

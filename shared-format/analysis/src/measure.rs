@@ -4,8 +4,6 @@
 //! A snapshot *by* a measure has the values of that measure in place of its self ticks. All tables derived from it (trees,
 //! hotspots, callers, comparisons) then show the measure, and self + children = total holds as for time. Only the code
 //! that writes a value must know its [`Dimension`].
-//!
-//! A measure is a variant of [`Measure`] and its entry in `TABLE`.
 
 use std::borrow::Cow;
 
@@ -57,16 +55,6 @@ enum Source {
     Quantity(Quantity),
 }
 
-/// Properties of a measure.
-struct Entry {
-    measure: Measure,
-    name: &'static str,
-    summed: &'static str,
-    dimension: Dimension,
-    source: Source,
-    missing: &'static str,
-}
-
 const NO_WAITS: &str = "time off the CPU is not known here: it needs mode exact or adaptive, and TICKSCOPE_WAITS must \
                         not be off";
 
@@ -82,105 +70,63 @@ const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts 
 /// Quantities of time off the CPU.
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
-/// All measures, in the order of the enum, in which the viewer's key goes through them.
-static TABLE: [Entry; 8] = [
-    Entry {
-        measure: Measure::Time,
-        name: "time",
-        summed: "",
-        dimension: Dimension::Time,
-        source: Source::Clock,
-        missing: "",
-    },
-    Entry {
-        measure: Measure::Working,
-        name: "working",
-        summed: "working",
-        dimension: Dimension::Time,
-        source: Source::Working,
-        missing: NO_WAITS,
-    },
-    Entry {
-        measure: Measure::Waiting,
-        name: "waiting",
-        summed: "waiting",
-        dimension: Dimension::Time,
-        source: Source::Quantity(Quantity::Waiting),
-        missing: NO_WAITS,
-    },
-    Entry {
-        measure: Measure::Others,
-        name: "others",
-        summed: "made others wait",
-        dimension: Dimension::Time,
-        source: Source::Quantity(Quantity::MadeOthersWait),
-        missing: NO_OTHERS,
-    },
-    Entry {
-        measure: Measure::Allocations,
-        name: "allocations",
-        summed: "allocations",
-        dimension: Dimension::Count,
-        source: Source::Quantity(Quantity::Allocations),
-        missing: NO_ALLOCATIONS,
-    },
-    Entry {
-        measure: Measure::Bytes,
-        name: "bytes",
-        summed: "allocated",
-        dimension: Dimension::Bytes,
-        source: Source::Quantity(Quantity::AllocatedBytes),
-        missing: NO_ALLOCATIONS,
-    },
-    Entry {
-        measure: Measure::Live,
-        name: "live",
-        summed: "live",
-        dimension: Dimension::Bytes,
-        source: Source::Quantity(Quantity::LiveBytes),
-        missing: NO_LIVE,
-    },
-    Entry {
-        measure: Measure::Calls,
-        name: "calls",
-        summed: "calls",
-        dimension: Dimension::Count,
-        source: Source::Calls,
-        missing: "",
-    },
-];
-
 impl Measure {
-    /// All measures.
-    pub const ALL: [Self; TABLE.len()] = {
-        let mut all = [Self::Time; TABLE.len()];
-        let mut at = 0;
-        while at < TABLE.len() {
-            all[at] = TABLE[at].measure;
-            // `entry` finds a measure by its number.
-            assert!(all[at] as usize == at);
-            at += 1;
-        }
-        all
-    };
+    /// All measures, in the order in which the viewer's key goes through them.
+    pub const ALL: [Self; 8] = [
+        Self::Time,
+        Self::Working,
+        Self::Waiting,
+        Self::Others,
+        Self::Allocations,
+        Self::Bytes,
+        Self::Live,
+        Self::Calls,
+    ];
 
-    fn entry(self) -> &'static Entry {
-        &TABLE[self as usize]
+    fn source(self) -> Source {
+        match self {
+            Self::Time => Source::Clock,
+            Self::Working => Source::Working,
+            Self::Waiting => Source::Quantity(Quantity::Waiting),
+            Self::Others => Source::Quantity(Quantity::MadeOthersWait),
+            Self::Allocations => Source::Quantity(Quantity::Allocations),
+            Self::Bytes => Source::Quantity(Quantity::AllocatedBytes),
+            Self::Live => Source::Quantity(Quantity::LiveBytes),
+            Self::Calls => Source::Calls,
+        }
     }
 
     /// Returns the name that `--by` takes: `allocations`.
     pub fn name(self) -> &'static str {
-        self.entry().name
+        match self {
+            Self::Time => "time",
+            Self::Working => "working",
+            Self::Waiting => "waiting",
+            Self::Others => "others",
+            Self::Allocations => "allocations",
+            Self::Bytes => "bytes",
+            Self::Live => "live",
+            Self::Calls => "calls",
+        }
     }
 
     /// Returns the word after a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit is enough.
     pub fn summed(self) -> &'static str {
-        self.entry().summed
+        match self {
+            Self::Time => "",
+            Self::Others => "made others wait",
+            Self::Bytes => "allocated",
+            Self::Working | Self::Waiting | Self::Allocations | Self::Live | Self::Calls => self.name(),
+        }
     }
 
     /// Returns the kind of its values.
     pub fn dimension(self) -> Dimension {
-        self.entry().dimension
+        match self {
+            Self::Time | Self::Working | Self::Waiting | Self::Others => Dimension::Time,
+            Self::Allocations | Self::Calls => Dimension::Count,
+            Self::Bytes | Self::Live => Dimension::Bytes,
+        }
     }
 
     /// Returns the measure with this name.
@@ -190,7 +136,7 @@ impl Measure {
 
     /// Returns the quantity that it shows, or `None` if it is derived from others.
     pub fn quantity(self) -> Option<Quantity> {
-        match self.entry().source {
+        match self.source() {
             Source::Quantity(quantity) => Some(quantity),
             Source::Clock | Source::Working | Source::Calls => None,
         }
@@ -213,17 +159,20 @@ impl Measure {
     /// # Errors
     /// Returns the reason why the measure is missing, and a remedy, as a sentence without its full stop.
     pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
-        let is_there = match self.entry().source {
+        let is_there = match self.source() {
             Source::Clock | Source::Calls => true,
             Source::Working => snapshot.waits,
             // A program that never waited has no column.
             Source::Quantity(quantity) if quantity.is_off_cpu() => snapshot.waits,
             Source::Quantity(quantity) => snapshot.measures.of(quantity).is_some(),
         };
-        if is_there {
-            Ok(())
-        } else {
-            Err(self.entry().missing)
+        match self {
+            _ if is_there => Ok(()),
+            Self::Working | Self::Waiting => Err(NO_WAITS),
+            Self::Others => Err(NO_OTHERS),
+            Self::Live => Err(NO_LIVE),
+            Self::Allocations | Self::Bytes => Err(NO_ALLOCATIONS),
+            Self::Time | Self::Calls => Ok(()),
         }
     }
 
@@ -241,18 +190,12 @@ impl Measure {
 
     /// Returns the value of each row itself, in ticks or as a count.
     fn self_ticks(self, snapshot: &Snapshot) -> Vec<u64> {
-        let rows = snapshot.nodes.len();
-        match self.entry().source {
+        match self.source() {
             Source::Clock => snapshot.nodes.self_ticks.clone(),
             Source::Working => {
-                let mut ticks = snapshot.nodes.self_ticks.clone();
-                for column in OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off)) {
-                    for &(row, off) in &column.rows {
-                        let ticks = &mut ticks[row as usize];
-                        *ticks = ticks.saturating_sub(off);
-                    }
-                }
-                ticks
+                let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
+                let each = snapshot.nodes.self_ticks.iter().zip(off);
+                each.map(|(ticks, off)| ticks.saturating_sub(off)).collect()
             }
             Source::Calls => {
                 let mut calls = snapshot.nodes.calls.clone();
@@ -261,27 +204,21 @@ impl Measure {
                 }
                 calls
             }
-            Source::Quantity(quantity) => {
-                let column = snapshot.measures.of(quantity);
-                column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
-            }
+            Source::Quantity(quantity) => snapshot.measures.dense(quantity, snapshot.nodes.len()),
         }
     }
 
     /// Returns the value of a thread outside any scope, in ticks or as a count.
     fn outside(self, snapshot: &Snapshot, thread: u32) -> u64 {
         let all = snapshot.threads[thread as usize].outside_ticks;
-        match self.entry().source {
+        match self.source() {
             Source::Clock => all,
             Source::Working => {
-                let columns = OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off));
-                columns.fold(all, |left, column| left.saturating_sub(column.of_outside(thread)))
+                let off = OFF_CPU.map(|off| snapshot.measures.of_outside(off, thread));
+                off.into_iter().fold(all, u64::saturating_sub)
             }
             Source::Calls => 0,
-            Source::Quantity(quantity) => {
-                let column = snapshot.measures.of(quantity);
-                column.map_or(0, |column| column.of_outside(thread))
-            }
+            Source::Quantity(quantity) => snapshot.measures.of_outside(quantity, thread),
         }
     }
 
@@ -362,21 +299,14 @@ mod tests {
             let ready = if row == 2 { 250_000 } else { 0 };
             assert_eq!(working.0[row] + waiting.0[row] + ready, all.0[row], "{row}");
         }
-        assert_eq!(
-            (waiting.0[1], waiting.1, all.1 - working.1),
-            (1_500_000, 300, 300)
-        );
+        let got = (waiting.0[1], waiting.1, all.1 - working.1);
+        assert_eq!(got, (1_500_000, 300, 300));
         let by = Measure::Waiting.of(&snapshot);
-        assert!(
-            !by.is_doubtful(1, 1_000),
-            "little of a time says nothing of calls"
-        );
+        // Little of a time says nothing of calls.
+        assert!(!by.is_doubtful(1, 1_000));
         let tree = CallTree::build(&snapshot, |_| true);
-        let top: u64 = tree
-            .top()
-            .iter()
-            .map(|&row| tree.rows[row as usize].total_off.waiting_ns)
-            .sum();
+        let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;
+        let top: u64 = tree.top().iter().map(waiting).sum();
         assert_eq!(top, snapshot.nanos(1_500_000) + snapshot.nanos(400_000));
         assert_eq!(Measure::Waiting.self_values(&snapshot)[1], 600_000);
     }
@@ -422,10 +352,8 @@ mod tests {
                 .iter()
                 .map(|of| (of.self_estimated, of.self_error, of.total_error))
                 .collect();
-            assert_eq!(
-                errors[..3],
-                [(false, 0.0, 5.0), (true, 3.0, 5.0), (true, 4.0, 4.0)]
-            );
+            let due = [(false, 0.0, 5.0), (true, 3.0, 5.0), (true, 4.0, 4.0)];
+            assert_eq!(errors[..3], due);
             assert!(
                 errors[3..].iter().all(|&error| error == (false, 0.0, 0.0)),
                 "{mode:?}"
@@ -442,10 +370,8 @@ mod tests {
                 .unwrap_err()
                 .contains("tickscope::Alloc")
         );
-        assert_eq!(
-            Measure::measured(&without).collect::<Vec<_>>(),
-            [Measure::Time, Measure::Calls]
-        );
+        let got = Measure::measured(&without).collect::<Vec<_>>();
+        assert_eq!(got, [Measure::Time, Measure::Calls]);
         assert!(Measure::Waiting.check(&without).is_err() && Measure::Working.check(&without).is_err());
         assert_eq!(Measure::measured(&fixture::allocating()).count(), 4);
         assert_eq!(Measure::measured(&fixture::waiting()).count(), 4);

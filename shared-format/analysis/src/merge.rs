@@ -121,10 +121,8 @@ pub(crate) fn hold(sum: &mut Snapshot) {
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
     let threads = &mut sum.threads;
     hold_each(&mut threads.iter_mut().map(|thread| &mut thread.count), u64::MAX);
-    hold_each(
-        &mut threads.iter_mut().map(|thread| &mut thread.outside_ticks),
-        most_ticks,
-    );
+    let mut outside = threads.iter_mut().map(|thread| &mut thread.outside_ticks);
+    hold_each(&mut outside, most_ticks);
     hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
     hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
     sum.measures.hold(u64::MAX);
@@ -188,10 +186,8 @@ mod tests {
         let other = fixture::recursion();
         let sum = sum(&[&other, &one, &one]);
         assert_eq!(sum.calls(), other.calls() + 2 * one.calls());
-        assert_eq!(
-            sum.measured_ticks(),
-            other.measured_ticks() + 2 * one.measured_ticks()
-        );
+        let got = sum.measured_ticks();
+        assert_eq!(got, other.measured_ticks() + 2 * one.measured_ticks());
         assert_eq!(sum.capture.since_reset_ns, 12_000_000);
         assert_eq!(sum.sites.len(), 6);
         assert_eq!(sum.threads.len(), 3, "main is one thread in both");
@@ -231,10 +227,8 @@ mod tests {
         let both = sum(&[&one, &one]);
         let sums = |s: &Snapshot| s.counts.iter().map(|count| count.sum).collect::<Vec<_>>();
         assert!(!one.counts.is_empty());
-        assert_eq!(
-            sums(&both),
-            sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>()
-        );
+        let got = sums(&both);
+        assert_eq!(got, sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>());
         assert_eq!(less(&both, &one).counts, one.counts);
     }
 
@@ -277,10 +271,8 @@ mod tests {
         last.clock.ticks_per_second /= 4.0;
         let both = sum(&[&one, &last]);
         let of_row = |quantity| both.measures.of_row(quantity, 1);
-        let ready = both
-            .measures
-            .of(Quantity::Ready)
-            .map(|column| column.of_outside(0));
+        let ready = both.measures.of(Quantity::Ready);
+        let ready = ready.map(|column| column.of_outside(0));
         assert_eq!((both.threads[0].outside_ticks, ready), (125, Some(38)));
         assert_eq!([Quantity::Waiting, Quantity::Allocations].map(of_row), [63, 14]);
         let estimate = both.estimates[0];

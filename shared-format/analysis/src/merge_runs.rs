@@ -179,26 +179,12 @@ mod tests {
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies, queries};
 
     use super::*;
-    use crate::call_tree::CallTree;
-    use crate::hotspots::hot;
+    use crate::tests::functions;
 
     fn merged(runs: &[Snapshot]) -> (Snapshot, Vec<String>) {
         let mut all = MergedRuns::default();
         runs.iter().for_each(|run| all.add(run.clone()));
         all.finish().unwrap()
-    }
-
-    /// Calls and self time of each function.
-    fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
-        let tree = CallTree::build(snapshot, |_| true);
-        let mut functions = BTreeMap::new();
-        for row in hot(&tree) {
-            let of: &mut (u64, u64) = functions
-                .entry(tree.functions.get(row.function).full_name())
-                .or_default();
-            *of = (of.0 + row.calls, of.1 + row.self_ns);
-        }
-        functions
     }
 
     proptest! {
@@ -244,14 +230,10 @@ mod tests {
         assert_eq!(sum.calls(), 2 * run.calls());
         assert_eq!(sum.capture.since_reset_ns, 2 * run.capture.since_reset_ns);
         assert!(sum.watches.is_empty() && !sum.window);
-        assert_eq!(
-            (sum.process.name, sum.capture.kind),
-            (run.process.name, CaptureKind::Final)
-        );
-        assert_eq!(
-            said,
-            ["slow calls, lines and tasks of 2 of 2 runs are left out: they do not add up"]
-        );
+        let got = (sum.process.name, sum.capture.kind);
+        assert_eq!(got, (run.process.name, CaptureKind::Final));
+        let due = ["slow calls, lines and tasks of 2 of 2 runs are left out: they do not add up"];
+        assert_eq!(said, due);
     }
 
     #[test]

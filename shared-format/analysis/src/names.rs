@@ -22,17 +22,17 @@ pub(crate) const TOLD: usize = 4;
 
 /// Cuts of generic arguments, the most telling first.
 const CUTS: [Cut; 11] = [
-    Cut::to(4),
-    Cut::to(3),
-    Cut::to(2),
-    Cut::to(1),
-    Cut::to(2).to_last_arguments(),
-    Cut::to(1).to_last_arguments(),
-    Cut::to(2).to_last_bracket(),
-    Cut::to(1).to_last_bracket(),
-    Cut::to(2).to_last_bracket().to_last_arguments(),
-    Cut::to(1).to_last_bracket().to_last_arguments(),
-    Cut::to(0),
+    Cut::to(4, false, false),
+    Cut::to(3, false, false),
+    Cut::to(2, false, false),
+    Cut::to(1, false, false),
+    Cut::to(2, true, false),
+    Cut::to(1, true, false),
+    Cut::to(2, false, true),
+    Cut::to(1, false, true),
+    Cut::to(2, true, true),
+    Cut::to(1, true, true),
+    Cut::to(0, false, false),
 ];
 
 /// Choice of the generic arguments of a name that stay; `…` stands for the others.
@@ -47,25 +47,11 @@ struct Cut {
 }
 
 impl Cut {
-    const fn to(depth: usize) -> Self {
+    const fn to(depth: usize, last_arguments: bool, last_bracket: bool) -> Self {
         Self {
             depth,
-            last_arguments: false,
-            last_bracket: false,
-        }
-    }
-
-    const fn to_last_arguments(self) -> Self {
-        Self {
-            last_arguments: true,
-            ..self
-        }
-    }
-
-    const fn to_last_bracket(self) -> Self {
-        Self {
-            last_bracket: true,
-            ..self
+            last_arguments,
+            last_bracket,
         }
     }
 }
@@ -76,11 +62,8 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
     // A group's name is no path.
     let is_path = |index: usize| !functions.list[index].is_group;
-    let forms = [2, 3, usize::MAX].map(|parts| (parts, false));
-    let forms = forms
-        .into_iter()
-        .chain([2, 3, usize::MAX].map(|parts| (parts, true)));
-    let forms = forms.map(|(parts, is_whole)| {
+    let forms = [false, true].map(|is_whole| [2, 3, usize::MAX].map(|parts| (parts, is_whole)));
+    let forms = forms.into_iter().flatten().map(|(parts, is_whole)| {
         let names = &names;
         move |index: usize| match (is_path(index), is_whole) {
             (false, _) => names[index].clone(),
@@ -173,10 +156,9 @@ fn first_unlike<F: Fn(usize) -> String>(
             }
         }
     }
-    let numbered = chosen.into_iter().enumerate();
-    numbered
-        .map(|(index, chosen)| chosen.unwrap_or_else(|| last(index)))
-        .collect()
+    let chosen = chosen.into_iter().zip(0..);
+    let chosen = chosen.map(|(chosen, index)| chosen.unwrap_or_else(|| last(index)));
+    chosen.collect()
 }
 
 /// Returns the last parts of a path in its plain form, or the whole path if its plain form is empty.
@@ -206,10 +188,9 @@ fn with_cut(name: &str, cut: Cut) -> String {
             true => 0,
             false => cut.depth,
         };
-        let last = if cut.last_arguments {
-            last_argument(piece)
-        } else {
-            None
+        let last = match cut.last_arguments {
+            true => last_argument(piece),
+            false => None,
         };
         let piece = last.map_or(Cow::Borrowed(piece), |last| Cow::Owned(format!("<{CUT}, {last}")));
         push_to_depth(&mut out, &piece, depth);

@@ -86,9 +86,8 @@ impl Parts {
             (Some(only), 0) => only,
             (Some(first), _) => merged.sums[row as usize].get_or_init(|| {
                 let mut sum = first.clone();
-                parts
-                    .filter(|part| !part.is_empty())
-                    .for_each(|part| sum.add(part));
+                let some = parts.filter(|part| !part.is_empty());
+                some.for_each(|part| sum.add(part));
                 Box::new(sum)
             }),
         }

@@ -1,8 +1,5 @@
 //! Number of calls of a function or scope, found by name: the divisor of numbers per frame or per request.
 
-use std::error::Error;
-use std::fmt;
-
 use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FunctionId, Functions};
@@ -17,64 +14,12 @@ pub struct PerCall {
     pub calls: u64,
 }
 
-/// Reason why numbers cannot be divided by the calls of a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PerCallError {
-    /// No function or scope has this name.
-    None {
-        /// The name.
-        name: String,
-        /// The functions with the most calls.
-        there: String,
-    },
-    /// The name is a group's name.
-    Group {
-        /// The name.
-        name: String,
-        /// The functions of the group.
-        there: String,
-    },
-    /// The function was not called since the reset, or in the window.
-    NoCalls {
-        /// The name.
-        name: String,
-    },
-    /// Several functions have this name.
-    Several {
-        /// The name.
-        name: String,
-        /// The functions of that name.
-        there: String,
-    },
-}
-
-impl fmt::Display for PerCallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None { name, there } => {
-                write!(
-                    f,
-                    "no function or scope is called {name}; the most called are {there}"
-                )
-            }
-            Self::Group { name, there } => write!(
-                f,
-                "{name} is a group, but numbers are per call of one function or scope; its members are {there}"
-            ),
-            Self::NoCalls { name } => write!(f, "{name} was not called, so there are no calls to divide by"),
-            Self::Several { name, there } => write!(f, "{name} matches {there}; give more of its path"),
-        }
-    }
-}
-
-impl Error for PerCallError {}
-
 impl PerCall {
     /// Finds the divisor of this name; see [`calls_of`].
     ///
     /// # Errors
     /// As [`calls_of`].
-    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, PerCallError> {
+    pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, String> {
         Ok(Self {
             name: name.to_owned(),
             calls: calls_of(snapshot, name)?,
@@ -86,7 +31,7 @@ impl PerCall {
 ///
 /// # Errors
 /// No function or several functions have this name, or the function was never called.
-pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
+pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, String> {
     let functions = Functions::of(snapshot);
     let mut calls = vec![0u64; functions.list.len()];
     for (&site, &node) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
@@ -95,32 +40,32 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
     }
     let called = named(&functions, name);
     let told = |ids: &[FunctionId]| told(&functions, ids);
-    let name = name.to_owned();
     match called[..] {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
-        [_] => Err(PerCallError::NoCalls { name }),
+        [_] => Err(format!(
+            "{name} was not called, so there are no calls to divide by"
+        )),
         [] if snapshot.sites.iter().any(|site| site.group == name) => {
             let sites = snapshot.sites.iter().zip(&functions.of_site);
-            let mut members: Vec<FunctionId> = sites
-                .filter(|(site, _)| site.group == name)
-                .map(|(_, &function)| function)
-                .collect();
+            let members = sites.filter(|(site, _)| site.group == name);
+            let mut members: Vec<FunctionId> = members.map(|(_, &function)| function).collect();
             members.sort();
             members.dedup();
-            let there = told(&members);
-            Err(PerCallError::Group { name, there })
+            Err(format!(
+                "{name} is a group, but numbers are per call of one function or scope; its members are {}",
+                told(&members)
+            ))
         }
         [] => {
             let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
             others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
             others.truncate(TOLD);
-            let there = told(&others);
-            Err(PerCallError::None { name, there })
+            let most = told(&others);
+            Err(format!(
+                "no function or scope is called {name}; the most called are {most}"
+            ))
         }
-        _ => {
-            let there = told(&called);
-            Err(PerCallError::Several { name, there })
-        }
+        _ => Err(format!("{name} matches {}; give more of its path", told(&called))),
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
-    Column, Estimate, Measures, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+    Estimate, Measures, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
 use crate::code::{Scope, located};
@@ -118,9 +118,8 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
         .collect();
     let mut known: HashMap<(String, String), u32> = HashMap::new();
     for (number, site) in (0..).zip(&snapshot.sites) {
-        known
-            .entry((site.module.clone(), site.name.clone()))
-            .or_insert(number);
+        let key = (site.module.clone(), site.name.clone());
+        known.entry(key).or_insert(number);
     }
     let mut site_of = |callee: Frame| {
         *known
@@ -135,10 +134,8 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
                 out.sites.len() as u32 - 1
             })
     };
-    callees
-        .into_iter()
-        .map(|callee| callee.map(&mut site_of))
-        .collect()
+    let callees = callees.into_iter();
+    callees.map(|callee| callee.map(&mut site_of)).collect()
 }
 
 /// Copies the rows of the snapshot, adds the new rows of each thread after its rows, and returns rows by their place and
@@ -176,10 +173,8 @@ fn push_rows(
                 SampledIn::Thread(_) | SampledIn::Measuring => None,
             };
             let Some(below) = below.get(&inside) else { continue };
-            let new = below
-                .functions
-                .iter()
-                .filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
+            let all = below.functions.iter();
+            let new = all.filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
             let (few, many): (Vec<_>, Vec<_>) = new.partition(|(_, part)| part.samples < SAMPLES_LEAST);
             let above_few = (few.len() > 1).then(|| {
                 let site = *others.get_or_insert_with(|| {
@@ -210,11 +205,7 @@ fn push_rows(
 fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
     let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {
-        let of = |quantity| {
-            measures
-                .of(quantity)
-                .map_or(0, |column| column.of_outside(thread))
-        };
+        let of = |quantity| measures.of_outside(quantity, thread);
         of(Quantity::Waiting).saturating_add(of(Quantity::Ready))
     };
     move |inside| match inside {
@@ -304,13 +295,9 @@ fn move_time(
         estimate.total_error = with(estimate.total_error, total);
     }
     out.estimates = estimates.into_values().collect();
-    out.measures.set(
-        Quantity::Sampled,
-        Column {
-            rows: sampled.into_iter().filter(|&(_, ticks)| ticks > 0).collect(),
-            outside: Vec::new(),
-        },
-    );
+    for (row, ticks) in sampled {
+        out.measures.push_row(Quantity::Sampled, row, ticks);
+    }
 }
 
 #[cfg(test)]

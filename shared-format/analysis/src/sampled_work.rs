@@ -94,11 +94,9 @@ impl Samples {
 /// Returns the standard errors of the CPU time of rows with an estimated self time, in ticks: the smaller of the self time's
 /// error and the samples' error.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
-    let mut errors: BTreeMap<NodeId, u64> = snapshot
-        .estimates
-        .iter()
-        .map(|estimate| (estimate.node, estimate.self_error))
-        .collect();
+    let estimates = snapshot.estimates.iter();
+    let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
+    let mut errors: BTreeMap<NodeId, u64> = errors.collect();
     if !snapshot.waits {
         return errors;
     }
@@ -136,11 +134,8 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
         return Cow::Borrowed(&snapshot.measures);
     }
     let rows = snapshot.nodes.len();
-    let dense = |quantity| {
-        let column = snapshot.measures.of(quantity);
-        column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
-    };
-    let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(dense);
+    let off = [Quantity::Waiting, Quantity::Ready];
+    let [mut waiting, mut ready] = off.map(|off| snapshot.measures.dense(off, rows));
     let mut errors = vec![0; rows];
     for estimate in &snapshot.estimates {
         errors[estimate.node.index()] = estimate.self_error;
@@ -148,10 +143,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
-        let unplaced = snapshot
-            .measures
-            .of(Quantity::UnplacedWaiting)
-            .map_or(0, |column| column.of_outside(number));
+        let unplaced = snapshot.measures.of_outside(Quantity::UnplacedWaiting, number);
         let mut left = unplaced;
         if let Some(of_thread) = *of_thread {
             let of_this = snapshot.rows_of(ThreadId(number));
@@ -256,10 +248,8 @@ mod tests {
         // Waits without a row are charged to rows with less CPU time than the clock shows.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
-        assert_eq!(
-            with.of_row(Quantity::Waiting, 1),
-            3_000 - with.of_row(Quantity::Waiting, 0)
-        );
+        let got = with.of_row(Quantity::Waiting, 1);
+        assert_eq!(got, 3_000 - with.of_row(Quantity::Waiting, 0));
         assert!(with.of(Quantity::UnplacedWaiting).is_none());
         s.lines.set([sample(1, 19)]);
         assert_eq!(off(&s), [0, 0, 2_000], "too few");

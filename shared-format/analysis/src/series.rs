@@ -7,6 +7,8 @@
 //!
 //! A clock that breaks begins an epoch whose reset is final, so records with one begin have ticks of one clock.
 
+use std::borrow::Cow;
+
 use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Snapshot};
 
 use crate::merge::sum;
@@ -125,11 +127,8 @@ impl<T> Series<T> {
     pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
         let holds = |link: &&Link<T>| link.begin < record.begin() && record.begin() <= link.epoch;
         // After a second undo, older collectors named the epoch of the first one as the begin.
-        let begin = self
-            .links
-            .iter()
-            .find(holds)
-            .map_or(record.begin(), |link| link.begin);
+        let held = self.links.iter().find(holds);
+        let begin = held.map_or(record.begin(), |link| link.begin);
         let mut before = None;
         // The record holds the counts of these links.
         while let Some(held) = self.links.pop_if(|link| link.begin >= begin) {
@@ -241,18 +240,14 @@ fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     let (Some((&first, rest)), Some(last)) = (plus.split_first(), minus.last()) else {
         return sum(plus);
     };
-    let joined;
     let before = match minus {
-        &[one] => one,
-        several => {
-            joined = sum(several);
-            &joined
-        }
+        &[one] => Cow::Borrowed(one),
+        several => Cow::Owned(sum(several)),
     };
     let since = match last.clock.epoch == first.clock.epoch {
-        true => less(first, before),
+        true => less(first, &before),
         // Links of two clocks were joined. The sum has `before` in ticks of the clock of `first`.
-        false => less(first, &less(&sum(&[before, first]), first)),
+        false => less(first, &less(&sum(&[&before, first]), first)),
     };
     if rest.is_empty() {
         return since;
@@ -371,10 +366,8 @@ mod tests {
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
         assert!(window.window);
-        assert_eq!(
-            window.measured_ticks(),
-            (CALL >> window.clock.epoch) * window.calls()
-        );
+        let got = window.measured_ticks();
+        assert_eq!(got, (CALL >> window.clock.epoch) * window.calls());
         window.calls()
     }
 

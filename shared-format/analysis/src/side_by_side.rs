@@ -157,12 +157,8 @@ fn mode(parts: &[Part<'_>]) -> Mode {
     }
     // Among modes with equally many processes, the first one is chosen.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
-    let first = || {
-        parts
-            .first()
-            .map_or(Mode::USUAL, |part| part.snapshot.capture.mode)
-    };
-    most.map_or_else(first, |(_, mode)| *mode)
+    let first = || parts.first().map(|part| part.snapshot.capture.mode);
+    most.map(|(_, mode)| *mode).or_else(first).unwrap_or(Mode::USUAL)
 }
 
 /// Returns the warnings of each process, and a warning if their modes differ.
@@ -250,10 +246,8 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
     let known: HashSet<SiteId> = over_budget.iter().map(|over| over.site).collect();
-    let new = other
-        .over_budget
-        .into_iter()
-        .filter(|over| !known.contains(&over.site));
+    let all = other.over_budget.into_iter();
+    let new = all.filter(|over| !known.contains(&over.site));
     over_budget.extend(new);
     Functions {
         known: one.known.max(other.known),

@@ -33,11 +33,9 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
         rows[site.index()].off = true;
     }
     let sampled = snapshot.measures.of(Quantity::Sampled);
-    let sampled: HashSet<u32> = sampled
-        .iter()
-        .flat_map(|column| &column.rows)
-        .map(|&(row, _)| snapshot.nodes.site[row as usize])
-        .collect();
+    let rows = sampled.iter().flat_map(|column| &column.rows);
+    let sites = rows.map(|&(row, _)| snapshot.nodes.site[row as usize]);
+    let sampled: HashSet<u32> = sites.collect();
     rows.retain(|row| {
         let site = &snapshot.sites[row.site.index()];
         let is_sampled = site.line == 0 && row.calls == 0 && sampled.contains(&row.site.0);
@@ -75,9 +73,7 @@ mod tests {
             .iter()
             .map(|row| (row.site.0, row.calls, row.off))
             .collect();
-        assert_eq!(
-            rows,
-            [(0, 2, false), (1, 800, false), (2, 200, true), (3, 2, false)]
-        );
+        let due = [(0, 2, false), (1, 800, false), (2, 200, true), (3, 2, false)];
+        assert_eq!(rows, due);
     }
 }

@@ -324,10 +324,9 @@ mod tests {
         (ns / 1e4).round() / 1e2
     }
 
-    fn frames() -> (Snapshot, Slow) {
+    fn frames() -> Slow {
         let snapshot = fixture::slow_frames();
-        let slow = Slow::of(&snapshot.watches[0], &snapshot);
-        (snapshot, slow)
+        Slow::of(&snapshot.watches[0], &snapshot)
     }
 
     #[test]
@@ -359,29 +358,17 @@ mod tests {
 
     #[test]
     fn differences_are_per_call_of_the_function_and_the_largest_comes_first() {
-        let (_, slow) = frames();
+        let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
         // 20 + 400 + 6 x 5 + 60 us; of 30 slow calls 20 look up 594 times more, 8 wait 8 ms, 2 have no CPU for 5 ms.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));
-        let rows: Vec<(u32, f64, f64)> = slow
-            .rows
-            .iter()
-            .map(|row| {
-                (
-                    row.path,
-                    ms(row.difference_ns().unwrap()),
-                    slow.share_of(row).unwrap(),
-                )
-            })
-            .collect();
-        assert_eq!(
-            rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(),
-            [(3, 2.13), (2, 1.98), (0, 0.33), (1, 0.0)]
-        );
-        let shares: f64 = rows.iter().map(|row| row.2).sum();
+        let of_row = |row: &SlowRow| (row.path, ms(row.difference_ns().unwrap()));
+        let rows: Vec<_> = slow.rows.iter().map(of_row).collect();
+        assert_eq!(rows, [(3, 2.13), (2, 1.98), (0, 0.33), (1, 0.0)]);
+        let shares: f64 = slow.rows.iter().map(|row| slow.share_of(row).unwrap()).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{shares}");
         let [flush, lookup, frame] = [slow.rows[0], slow.rows[1], slow.rows[2]];
         assert_eq!(flush.difference(|means| means.waiting_ns).map(ms), Some(2.13));
@@ -393,12 +380,9 @@ mod tests {
 
     #[test]
     fn causes_are_of_calls_that_had_them_and_not_of_the_average() {
-        let (_, slow) = frames();
-        let causes: Vec<_> = slow
-            .causes
-            .iter()
-            .map(|cause| (cause.path, cause.kind, cause.slow_calls, ms(cause.difference_ns)))
-            .collect();
+        let slow = frames();
+        let told = |of: &Cause| (of.path, of.kind, of.slow_calls, ms(of.difference_ns));
+        let causes: Vec<_> = slow.causes.iter().map(told).collect();
         assert_eq!(
             causes,
             [
@@ -408,14 +392,10 @@ mod tests {
             ]
         );
         let lookup = slow.causes[0];
-        assert_eq!(
-            (lookup.typical_path_calls, lookup.slow_path_calls),
-            (Some(6.0), 600.0)
-        );
-        assert_eq!(
-            slow.causes.iter().map(|cause| cause.exemplar).collect::<Vec<_>>(),
-            [Some(3), Some(7), None]
-        );
+        let got = (lookup.typical_path_calls, lookup.slow_path_calls);
+        assert_eq!(got, (Some(6.0), 600.0));
+        let got = slow.causes.iter().map(|cause| cause.exemplar).collect::<Vec<_>>();
+        assert_eq!(got, [Some(3), Some(7), None]);
     }
 
     #[test]
@@ -432,10 +412,8 @@ mod tests {
         watch.causes.extend([ready(1), ready(3)]);
         let slow = Slow::of(&snapshot.watches[0], &snapshot);
         let first = slow.causes[0];
-        assert_eq!(
-            (first.kind, first.path, first.slow_calls),
-            (CauseKind::Ready, 0, 42)
-        );
+        let got = (first.kind, first.path, first.slow_calls);
+        assert_eq!(got, (CauseKind::Ready, 0, 42));
     }
 
     #[test]

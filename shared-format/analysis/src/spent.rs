@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{Thread, scaled};
+use tickscope_format::snapshot::{self, Thread, scaled};
 
 use crate::functions::Functions;
 use crate::series::RecordEpoch;
@@ -168,11 +168,8 @@ impl TimeSpent {
 /// record of `plus` ends the time. Returns `None` if the records have no time between them, or are of different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
-    if plus
-        .iter()
-        .chain(minus)
-        .any(|record| record.borrow().run != end.run)
-    {
+    let is_other = |record: &T| record.borrow().run != end.run;
+    if plus.iter().chain(minus).any(is_other) {
         return None;
     }
     let since = |records: &[T]| {
@@ -212,22 +209,17 @@ fn summed<'a, T: Borrow<TimeSpent>>(records: &'a [T], end: &TimeSpent) -> Cow<'a
 }
 
 /// Sorts times by their keys, and adds up the times of the same keys.
-fn together(mut spent: ByKeys) -> ByKeys {
-    spent.sort_unstable_by_key(|&(keys, _)| keys);
-    spent.dedup_by(|next, kept| {
-        let is_same = next.0 == kept.0;
-        if is_same {
-            kept.1.add(next.1);
-        }
-        is_same
-    });
-    spent
+fn together(spent: ByKeys) -> ByKeys {
+    snapshot::together(spent, |mut all, next| {
+        all.add(next);
+        all
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Site, Sites};
+    use tickscope_testkit::fixture::site;
 
     use super::*;
 
@@ -235,14 +227,8 @@ mod tests {
 
     /// Returns a record with threads, each with its name, its id and the seconds that it has worked; ended threads have the id 0.
     fn record(second: u64, threads: &[(&str, u32, f64)]) -> Snapshot {
-        let site = Site {
-            name: "work".into(),
-            ..Site::default()
-        };
-        let mut s = Snapshot {
-            sites: Sites::from([site]),
-            ..Snapshot::default()
-        };
+        let mut s = Snapshot::default();
+        s.sites.push(site("", "work", 0));
         s.clock.ticks_per_second = SECOND as f64;
         s.capture.since_reset_ns = second * SECOND;
         for (first_row, &(name, tid, worked)) in (0..).zip(threads) {
@@ -268,25 +254,19 @@ mod tests {
         let (plus, minus) = (of(plus), of(minus));
         let lapse = lapse(&plus, &minus).unwrap();
         let second = plus[plus.len() - 1].ticks_per_second;
-        let each = lapse
-            .spent
-            .iter()
-            .map(|(_, spent)| spent.working() as f64 / second);
+        let spent = lapse.spent.iter();
+        let each = spent.map(|(_, spent)| spent.working() as f64 / second);
         let mut each: Vec<f64> = each.collect();
         each.sort_by(f64::total_cmp);
         (lapse.ticks / second, each)
     }
 
     #[test]
-    fn a_thread_that_ends_did_no_more_than_it_did_since() {
+    fn a_thread_that_ends_alone_or_with_its_process_did_no_more_than_it_did_since() {
         let before = record(100, &[("worker", 0, 30.0), ("worker", 5, 90.0)]);
         let after = record(101, &[("worker", 0, 120.5), ("worker", 6, 0.25)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.25, 0.5]));
-    }
-
-    /// The second in which a process ends has only the work since the record before, and not all its work.
-    #[test]
-    fn a_thread_whose_process_ends_did_no_more_than_it_did_since() {
+        // The second in which a process ends has only the work since the record before, and not all its work.
         let before = record(100, &[("worker (7)", 5, 90.0), ("worker (ended)", 0, 30.0)]);
         let after = record(101, &[("worker (ended)", 0, 120.5)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.5]));

@@ -20,6 +20,8 @@ pub struct Tasks {
     pub rows: Vec<TaskRow>,
     /// Calls in flight that are in no row, because the program has too many at once.
     pub beyond: u64,
+    /// Rows by the rows that await them, or [`NO_PARENT`], and their functions.
+    known: HashMap<(u32, FunctionId), u32>,
     children: Vec<Vec<u32>>,
     top: Vec<u32>,
     walls: Vec<Histogram>,
@@ -91,9 +93,8 @@ impl Tasks {
             beyond: snapshot.tasks.beyond,
             ..Self::default()
         };
-        let mut known: HashMap<(u32, FunctionId), u32> = HashMap::new();
-        table.add_nodes(snapshot, functions, &mut known);
-        table.add_in_flight(snapshot, functions, &mut known);
+        table.add_nodes(snapshot, functions);
+        table.add_in_flight(snapshot, functions);
         table.link();
         table
     }
@@ -138,20 +139,12 @@ impl Tasks {
     }
 
     /// Adds each future of each thread to the row of its nearest futures above.
-    fn add_nodes(
-        &mut self,
-        snapshot: &Snapshot,
-        functions: &Functions,
-        known: &mut HashMap<(u32, FunctionId), u32>,
-    ) {
+    fn add_nodes(&mut self, snapshot: &Snapshot, functions: &Functions) {
         if !has_futures(snapshot) {
             return;
         }
         let nodes = &snapshot.nodes;
-        let dense = |quantity| {
-            let column = snapshot.measures.of(quantity);
-            column.map_or_else(|| vec![0; nodes.len()], |column| column.dense(nodes.len()))
-        };
+        let dense = |quantity| snapshot.measures.dense(quantity, nodes.len());
         let [polls, ends, cancels, vanished, walls] = [
             Quantity::Polls,
             Quantity::FutureEnds,
@@ -182,7 +175,7 @@ impl Tasks {
                 continue;
             }
             let function = functions.of_site[nodes.site[node] as usize];
-            let at = self.below(above, function, functions, known);
+            let at = self.below(above, function, functions);
             row_of_node[node] = at;
             let row = &mut self.rows[at as usize];
             row.started = row.started.saturating_add(nodes.calls[node]);
@@ -195,20 +188,12 @@ impl Tasks {
             row.blocked_ns = row.blocked_ns.saturating_add(snapshot.nanos(waits[node]));
             row.scheduled_ns = row.scheduled_ns.saturating_add(snapshot.nanos(delays[node]));
             row.scheduled_polls = row.scheduled_polls.saturating_add(delayed[node]);
-            add(
-                &mut self.walls[at as usize],
-                &snapshot.async_latencies,
-                node as u32,
-            );
+            let wall = &mut self.walls[at as usize];
+            add(wall, &snapshot.async_latencies, node as u32);
         }
     }
 
-    fn add_in_flight(
-        &mut self,
-        snapshot: &Snapshot,
-        functions: &Functions,
-        known: &mut HashMap<(u32, FunctionId), u32>,
-    ) {
+    fn add_in_flight(&mut self, snapshot: &Snapshot, functions: &Functions) {
         let paths = &snapshot.tasks.paths;
         let mut row_of_path = Vec::with_capacity(paths.len());
         for (index, path) in paths.iter().enumerate() {
@@ -217,7 +202,7 @@ impl Tasks {
                 parent => row_of_path[parent as usize],
             };
             let function = functions.of_site[path.site.index()];
-            let at = self.below(above, function, functions, known);
+            let at = self.below(above, function, functions);
             row_of_path.push(at);
             add(&mut self.ages[at as usize], &snapshot.tasks.ages, index as u32);
             let row = &mut self.rows[at as usize];
@@ -250,27 +235,24 @@ impl Tasks {
     }
 
     /// Returns the row of a future that another row awaits.
-    fn below(
-        &mut self,
-        above: u32,
-        function: FunctionId,
-        functions: &Functions,
-        known: &mut HashMap<(u32, FunctionId), u32>,
-    ) -> u32 {
-        *known.entry((above, function)).or_insert_with(|| {
-            let parent = (above != NO_PARENT).then_some(above);
-            let (path, depth) = parent.map_or((PathId::TOP, 0), |parent| {
-                let parent = &self.rows[parent as usize];
-                (parent.path, parent.depth + 1)
-            });
-            self.push(TaskRow {
-                path: path.below(functions.get(function).key),
-                parent,
-                depth,
-                function,
-                ..TaskRow::default()
-            })
-        })
+    fn below(&mut self, above: u32, function: FunctionId, functions: &Functions) -> u32 {
+        if let Some(&row) = self.known.get(&(above, function)) {
+            return row;
+        }
+        let parent = (above != NO_PARENT).then_some(above);
+        let (path, depth) = parent.map_or((PathId::TOP, 0), |parent| {
+            let parent = &self.rows[parent as usize];
+            (parent.path, parent.depth + 1)
+        });
+        let row = self.push(TaskRow {
+            path: path.below(functions.get(function).key),
+            parent,
+            depth,
+            function,
+            ..TaskRow::default()
+        });
+        self.known.insert((above, function), row);
+        row
     }
 
     fn push(&mut self, row: TaskRow) -> u32 {
@@ -391,10 +373,8 @@ mod tests {
         let [handler, query] = [&tasks.rows[0], &tasks.rows[1]];
         assert_eq!(handler.mean_wall_ns(), Some(22_000_000));
         assert_eq!(handler.mean_scheduled_ns(), Some(50_000));
-        assert_eq!(
-            handler.mean_await_ns().unwrap() + handler.mean_busy_ns().unwrap(),
-            22_000_000
-        );
+        let got = handler.mean_await_ns().unwrap() + handler.mean_busy_ns().unwrap();
+        assert_eq!(got, 22_000_000);
         assert!(query.blocks_executor() && handler.blocks_executor());
         assert!(!tasks.rows[2].blocks_executor());
     }

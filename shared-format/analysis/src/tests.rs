@@ -18,6 +18,7 @@ use tickscope_testkit::fixture::{received, with_lifetime};
 use crate::align::align;
 use crate::call_tree::CallTree;
 use crate::filter;
+use crate::hotspots::hot;
 use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::between;
@@ -110,6 +111,19 @@ fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
         )
     })
     .collect()
+}
+
+/// Returns calls and self time of each function that has any.
+pub(crate) fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
+    let tree = CallTree::build(snapshot, |_| true);
+    let mut functions = BTreeMap::new();
+    for row in hot(&tree) {
+        let name = tree.functions.get(row.function).full_name();
+        let of: &mut (u64, u64) = functions.entry(name).or_default();
+        *of = (of.0 + row.calls, of.1 + row.self_ns);
+    }
+    functions.retain(|_, of| *of != (0, 0));
+    functions
 }
 
 /// Returns a thread with a value that was given these numbers, and a gauge that was set to these levels.

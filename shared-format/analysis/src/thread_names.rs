@@ -26,10 +26,8 @@ mod tests {
 
     #[test]
     fn a_name_leads_to_that_after_the_end_of_its_process() {
-        assert_eq!(
-            after_end(&of_process("pool (2)", 4711)),
-            Some(of_ended("pool (2)"))
-        );
+        let got = after_end(&of_process("pool (2)", 4711));
+        assert_eq!(got, Some(of_ended("pool (2)")));
         for other in ["main", "main (x)", "main ()", "main (1", &of_ended("main")] {
             assert_eq!(after_end(other), None, "{other}");
         }

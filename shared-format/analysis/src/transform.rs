@@ -17,34 +17,32 @@ use crate::uncertainty::Uncertainty;
 ///
 /// Recursive calls of the function stand below. Ticks outside any scope become 0.
 pub fn focus_function(tree: &CallTree, function: FunctionId) -> CallTree {
-    let mut shape = Shape::of(tree);
-    shape.tree.outside_ticks = 0;
-    let mut to = vec![NO_PARENT; tree.rows.len()];
-    for (index, row) in tree.rows.iter().enumerate() {
-        let above = row.parent.map_or(NO_PARENT, |parent| to[parent as usize]);
-        if above != NO_PARENT || row.function == function {
-            to[index] = shape.row(above, row.function);
-            shape.add(to[index], index as u32, Part::Call);
-        }
-    }
-    shape.finish()
+    focus(tree, |shape, row| {
+        (row.function == function).then(|| shape.row(NO_PARENT, function))
+    })
 }
 
 /// Returns one row and all rows below it, each with its old path; no row if the path does not exist.
 pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
+    focus(tree, |shape, row| {
+        (row.path == path).then(|| shape.push(path, NO_PARENT, row.function))
+    })
+}
+
+/// Returns the rows for which `top` gives a row at the top, and all rows below them.
+fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
     let mut to = vec![NO_PARENT; tree.rows.len()];
     for (index, row) in tree.rows.iter().enumerate() {
-        let above = row.parent.map_or(NO_PARENT, |parent| to[parent as usize]);
-        if above != NO_PARENT {
-            to[index] = shape.row(above, row.function);
-        } else if row.path == path {
-            to[index] = shape.push(path, NO_PARENT, row.function);
-        } else {
-            continue;
+        let place = match row.parent.map_or(NO_PARENT, |parent| to[parent as usize]) {
+            NO_PARENT => top(&mut shape, row),
+            above => Some(shape.row(above, row.function)),
+        };
+        if let Some(place) = place {
+            to[index] = place;
+            shape.add(place, index as u32, true);
         }
-        shape.add(to[index], index as u32, Part::Call);
     }
     shape.finish()
 }
@@ -64,15 +62,11 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
             .on_path(above, source.function)
             .unwrap_or_else(|| shape.row(above, source.function));
         let mut callers = std::iter::successors(source.parent, |&at| tree.rows[at as usize].parent);
-        let part = if !outermost[index] && callers.any(|at| to[at as usize] == row) {
-            Part::Recursion
-        } else {
-            Part::Call
-        };
+        let is_recursion = !outermost[index] && callers.any(|at| to[at as usize] == row);
         folded.resize(shape.tree.rows.len(), false);
-        folded[row as usize] |= part == Part::Recursion;
+        folded[row as usize] |= is_recursion;
         to[index] = row;
-        shape.add(row, index as u32, part);
+        shape.add(row, index as u32, !is_recursion);
     }
     if folded.contains(&true) {
         shape.tree.folded = folded;
@@ -115,12 +109,8 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
         steps = steps.saturating_sub(members.len());
         for member in &mut groups.members[members.clone()] {
             member.at = member.at.and_then(|at| tree.rows[at as usize].parent);
-            shape.add_self(
-                index,
-                member.row,
-                outermost[member.row as usize],
-                member.at.is_none(),
-            );
+            let (row, at_top) = (member.row, member.at.is_none());
+            shape.add_self(index, row, outermost[row as usize], at_top);
         }
         if looks_further {
             let path = shape.tree.rows[index as usize].path;
@@ -213,15 +203,6 @@ pub fn outermost(tree: &CallTree) -> Vec<bool> {
     outermost
 }
 
-/// How a row of the source counts in the row that it joins.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// A call that is not inside another call of the row.
-    Call,
-    /// A call inside another call of the row.
-    Recursion,
-}
-
 /// A tree that is being built from another tree.
 struct Shape<'a> {
     source: &'a CallTree,
@@ -279,24 +260,26 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// Adds a row of the source as a part of a row of the new tree.
-    fn add(&mut self, to: u32, from: u32, part: Part) {
+    /// Returns the uncertainty of a row of the new tree, and of a row of the source, where there are any.
+    fn uncertainties(&mut self, to: u32, from: u32) -> Option<(&mut Uncertainty, Uncertainty)> {
+        let sum = self.tree.uncertainties.get_mut(to as usize);
+        sum.zip(self.source.merged_uncertainty(from))
+    }
+
+    /// Adds a row of the source as a part of a row of the new tree. `is_outer` tells whether its calls are not inside
+    /// other calls of the row.
+    fn add(&mut self, to: u32, from: u32, is_outer: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
         row.add_calls(source);
         row.add_self(source);
-        if part == Part::Call {
+        if is_outer {
             // A thread in a recursive call is in the outermost one as well.
             row.add_open(source);
         }
-        if let Some((sum, uncertainty)) = self
-            .tree
-            .uncertainties
-            .get_mut(to as usize)
-            .zip(self.source.merged_uncertainty(from))
-        {
+        if let Some((sum, uncertainty)) = self.uncertainties(to, from) {
             sum.add_self(&uncertainty);
-            if part == Part::Call {
+            if is_outer {
                 sum.add_total(&uncertainty);
             }
         }
@@ -315,12 +298,7 @@ impl<'a> Shape<'a> {
         if at_top {
             row.add_self(source);
         }
-        if let Some((sum, uncertainty)) = self
-            .tree
-            .uncertainties
-            .get_mut(to as usize)
-            .zip(self.source.merged_uncertainty(from))
-        {
+        if let Some((sum, uncertainty)) = self.uncertainties(to, from) {
             if at_top {
                 sum.add_self(&uncertainty);
             } else {

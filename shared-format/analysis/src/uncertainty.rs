@@ -114,8 +114,8 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
 
 /// Returns the estimates of live bytes, which come from samples of blocks. A node with all blocks remembered is exact.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
-    let column = snapshot.measures.of(Quantity::LiveVariance);
-    let variances = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+    let rows = snapshot.nodes.len();
+    let variances = snapshot.measures.dense(Quantity::LiveVariance, rows);
     let error = |variance: u64| (variance as f64).sqrt().round() as u64;
     let totals = snapshot.nodes.totals(&variances);
     variances
@@ -177,35 +177,20 @@ mod tests {
     }
 
     #[test]
-    fn exact_times_have_none() {
-        assert_eq!(uncertainties(&fixture::two_threads()), []);
-    }
-
-    #[test]
-    fn what_a_parent_gives_to_its_children_leaves_its_total_exact() {
+    fn what_was_not_timed_or_sampled_is_an_estimate_and_what_a_parent_gives_to_its_children_is_not() {
         let mut snapshot = fixture::two_threads();
+        assert_eq!(uncertainties(&snapshot), []);
         // 1, 400 and 100 calls.
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);
-        let timed: Vec<u64> = uncertainties(&snapshot)
-            .iter()
-            .map(|uncertainty| uncertainty.timed)
-            .collect();
+        let all = uncertainties(&snapshot);
+        let timed: Vec<u64> = all.iter().map(|of| of.timed).collect();
         assert_eq!(timed[..4], [1, 400, 7, 1]);
-    }
-
-    #[test]
-    fn calls_that_were_not_timed_make_an_estimate_also_where_its_error_is_not_known() {
-        let mut snapshot = fixture::two_threads();
         snapshot.estimates = vec![estimate(2, 1, 0, 0)];
-        assert_eq!(flags(&snapshot)[2], (true, true));
-    }
-
-    #[test]
-    fn all_that_was_sampled_is_an_estimate() {
-        let mut snapshot = fixture::two_threads();
+        assert_eq!(flags(&snapshot)[2], both, "its error is not known");
+        snapshot.estimates.clear();
         snapshot.capture.mode = Mode::Sampled;
-        assert_eq!(flags(&snapshot), [(true, true); 7]);
+        assert_eq!(flags(&snapshot), [both; 7]);
     }
 }

@@ -58,10 +58,8 @@ mod tests {
     use crate::transform;
 
     fn told(calls: &[CallSamples]) -> Vec<(&str, u64)> {
-        calls
-            .iter()
-            .map(|call| (call.call.as_str(), call.samples))
-            .collect()
+        let calls = calls.iter();
+        calls.map(|call| (call.call.as_str(), call.samples)).collect()
     }
 
     #[test]
@@ -80,12 +78,9 @@ mod tests {
         let snapshot = fixture::waiting();
         let tree = CallTree::build(&snapshot, |_| true);
         let turned = transform::bottom_up(&tree, usize::MAX, |_| true).tree;
-        let all: u64 = turned
-            .top()
-            .iter()
-            .flat_map(|&row| in_nodes(&snapshot, turned.nodes_of([row])))
-            .map(|call| call.samples)
-            .sum();
+        let top = turned.top().iter();
+        let calls = top.flat_map(|&row| in_nodes(&snapshot, turned.nodes_of([row])));
+        let all: u64 = calls.map(|call| call.samples).sum();
         assert_eq!(all, 112);
     }
 }

@@ -95,11 +95,8 @@ impl Waterfall {
         for (step, (path, ticks, then)) in (0u32..).zip(trace.steps()) {
             waterfall.skip(trace, step, &mut now);
             let lineage = lineage(watch, path);
-            let mut shared = open
-                .iter()
-                .zip(&lineage)
-                .take_while(|((open, _), path)| open == *path)
-                .count();
+            let both = open.iter().zip(&lineage);
+            let mut shared = both.take_while(|((open, _), path)| open == *path).count();
             // A call that begins is not the open call of the same path.
             if enters && shared == lineage.len() {
                 shared -= 1;
@@ -238,10 +235,8 @@ mod tests {
             begin: us(begin),
             end: us(end),
         };
-        assert_eq!(
-            waiting.spans,
-            [span(0, 0, 0, 8_476), span(1, 1, 7, 410), span(3, 1, 414, 8_474)]
-        );
+        let due = [span(0, 0, 0, 8_476), span(1, 1, 7, 410), span(3, 1, 414, 8_474)];
+        assert_eq!(waiting.spans, due);
         let [off] = waiting.off_cpu[..] else {
             panic!("one wait")
         };
@@ -314,11 +309,8 @@ mod tests {
         let waterfall = Waterfall::of(&trace, watch);
         assert_eq!(waterfall.gap, Some((15..115, 9)));
         assert_eq!(waterfall.ticks, 132);
-        let places: Vec<_> = waterfall
-            .spans
-            .iter()
-            .map(|span| (span.path, span.begin, span.end))
-            .collect();
+        let spans = waterfall.spans.iter();
+        let places: Vec<_> = spans.map(|span| (span.path, span.begin, span.end)).collect();
         assert_eq!(
             places,
             [

@@ -27,10 +27,9 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that ended in between are counted in the row of
 /// finished threads of their name. No number falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    if same_epoch(later, earlier) {
-        less(later, earlier)
-    } else {
-        later.clone()
+    match same_epoch(later, earlier) {
+        true => less(later, earlier),
+        false => later.clone(),
     }
 }
 
@@ -74,11 +73,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.waits_in = waits_in(later, &then, &pool_of);
     watches::take(&mut window.watches, earlier);
     lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
-    let mut errors: Vec<(u32, u64)> = then
-        .errors
-        .iter()
-        .map(|error| (error.node.0, error.count))
-        .collect();
+    let each = then.errors.iter();
+    let mut errors: Vec<(u32, u64)> = each.map(|error| (error.node.0, error.count)).collect();
     for error in &mut window.errors {
         take_from(&mut errors, pool_of[error.node.index()], &mut error.count);
     }
@@ -97,20 +93,12 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     );
     take_tallies(&mut window, later, &then, &pool_of);
     let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
-    window.async_latencies = match [Quantity::FutureEnds, Quantity::FutureCancels]
-        .iter()
-        .any(has_ended)
-    {
-        // A coarse record has no latencies of futures.
-        true if earlier.async_latencies.row.is_empty() => Latencies::default(),
-        _ => latencies(
-            &later.async_latencies,
-            &then.async_latencies,
-            &pool_of,
-            &takers,
-            |_| true,
-        ),
-    };
+    let mut ends = [Quantity::FutureEnds, Quantity::FutureCancels].iter();
+    // A coarse record has no latencies of futures.
+    if !earlier.async_latencies.row.is_empty() || !ends.any(has_ended) {
+        let (later, then) = (&later.async_latencies, &then.async_latencies);
+        window.async_latencies = latencies(later, then, &pool_of, &takers, |_| true);
+    }
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;
@@ -124,10 +112,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 /// Subtracts the tallies of counters, values and gauges. Calls and latencies are already the window's.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
-    let mut sums = before
-        .iter()
-        .map(|(&pool, tally)| (pool, tally.sum()))
-        .collect::<Vec<_>>();
+    let sums = before.iter().map(|(&pool, tally)| (pool, tally.sum()));
+    let mut sums: Vec<_> = sums.collect();
     sums.sort_unstable();
     for (row, tally) in later.tally_cells() {
         let mut sum = tally.sum();

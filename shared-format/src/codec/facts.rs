@@ -1,7 +1,6 @@
 //! Facts of a snapshot about the whole program.
 
-use super::section::{Section, anything, damaged};
-use crate::ids::SiteId;
+use super::section::{Section, anything, refuse};
 use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};
 
 /// The process (its name, pid, start, uptime and warnings), its clock, the capture, and the counts since the start.
@@ -42,11 +41,9 @@ pub(super) const INFO: Section = Section {
         Ok(())
     },
     check: |s| {
-        let hz = s.clock.ticks_per_second;
-        match hz.is_finite() && hz > 0.0 {
-            true => Ok(()),
-            false => Err(damaged("ticks per second", 0, hz, "a finite number above 0")),
-        }
+        let hz = Some(s.clock.ticks_per_second);
+        let wrong = hz.filter(|hz| !(hz.is_finite() && *hz > 0.0));
+        refuse("ticks per second", wrong, "a finite number above 0")
     },
 };
 
@@ -62,11 +59,8 @@ pub(super) const MEASURING: Section = Section {
     write: |s, out| out.put(&s.measuring),
     read: |to, body| body.read().map(|measuring| to.snapshot.measuring = measuring),
     check: |s| {
-        let hz = s.measuring.sampling_hz;
-        match hz.is_finite() {
-            true => Ok(()),
-            false => Err(damaged("sampling rate", 0, hz, "a finite number")),
-        }
+        let wrong = Some(s.measuring.sampling_hz).filter(|hz| !hz.is_finite());
+        refuse("sampling rate", wrong, "a finite number")
     },
 };
 
@@ -88,9 +82,9 @@ pub(super) const DRAINS: Section = Section {
     id: 25,
     write: |s, out| s.drains_ns.map_or(Ok(()), |ns| out.put(ns)),
     read: |to, body| body.read().map(|ns| to.snapshot.drains_ns = Some(ns)),
-    check: |s| match s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
-        Some(ns) => Err(damaged("added time of loads at clock reads", 0, ns, "0 or more")),
-        None => Ok(()),
+    check: |s| {
+        let wrong = s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0);
+        refuse("added time of loads at clock reads", wrong, "0 or more")
     },
 };
 
@@ -98,9 +92,9 @@ pub(super) const SEEN_COST: Section = Section {
     id: 28,
     write: |s, out| s.seen_cost.map_or(Ok(()), |seen| out.put(seen)),
     read: |to, body| body.read().map(|seen| to.snapshot.seen_cost = Some(seen)),
-    check: |s| match s.seen_cost.is_none_or(|seen| seen.is_sound()) {
-        true => Ok(()),
-        false => Err(damaged("measured cost", 0, "not a number", "0 or more")),
+    check: |s| {
+        let wrong = s.seen_cost.filter(|seen| !seen.is_sound());
+        refuse("measured cost", wrong.map(|seen| seen.ns), "0 or more")
     },
 };
 
@@ -110,15 +104,9 @@ pub(super) const WAS_OFF: Section = Section {
     write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),
     read: |to, body| body.read().map(|sites| to.snapshot.was_off = sites),
     check: |s| {
-        let is_unknown = |site: &SiteId| site.index() >= s.sites.len();
-        match s.counted_in_part().find(is_unknown) {
-            Some(site) => Err(damaged(
-                "site switched off",
-                0,
-                site.0,
-                format!("below {}", s.sites.len()),
-            )),
-            None => Ok(()),
-        }
+        let sites = s.sites.len();
+        let unknown = s.counted_in_part().find(|site| site.index() >= sites);
+        let unknown = unknown.map(|site| site.0);
+        refuse("site switched off", unknown, format_args!("below {sites}"))
     },
 };

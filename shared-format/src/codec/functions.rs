@@ -1,14 +1,13 @@
 //! The section of functions that the compiler has prepared.
 
-use super::section::{Section, damaged};
+use super::section::{Section, refuse};
 use crate::snapshot::{OverBudget, Snapshot};
 
 pub(super) const FUNCTIONS: Section = Section {
     id: 22,
-    write: |s, out| {
-        s.functions
-            .as_ref()
-            .map_or(Ok(()), |functions| out.put(functions))
+    write: |s, out| match &s.functions {
+        Some(functions) => out.put(functions),
+        None => Ok(()),
     },
     read: |to, body| {
         body.read()
@@ -19,15 +18,9 @@ pub(super) const FUNCTIONS: Section = Section {
             let is_sound = |number: f64| number.is_finite() && number >= 0.0;
             !(is_sound(over.mean_ns) && is_sound(over.cost_share))
         };
-        match s.over_budget().iter().position(is_wrong) {
-            Some(at) => Err(damaged(
-                "function over the budget",
-                at,
-                format!("{:?}", s.over_budget()[at]),
-                "numbers of 0 or more",
-            )),
-            None => Ok(()),
-        }
+        let wrong = s.over_budget().iter().find(|over| is_wrong(over));
+        let wrong = wrong.map(|over| format!("{over:?}"));
+        refuse("function over the budget", wrong, "numbers of 0 or more")
     },
 };
 

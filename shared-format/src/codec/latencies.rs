@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::section::{Section, check_rows, damaged};
-use crate::error::FormatError;
+use super::section::{Section, check_rows};
+use crate::error::{FormatError, damaged};
 use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
-        if !out.is_fine() {
+        if !out.is_fine {
             return Ok(());
         }
         let of_calls = match s.value_rows.is_empty() {
@@ -29,7 +29,7 @@ pub(super) const LATENCIES: Section = Section {
 pub(super) const ASYNC_LATENCIES: Section = Section {
     id: 17,
     write: |s, out| {
-        let is_there = out.is_fine() && !s.async_latencies.row.is_empty();
+        let is_there = out.is_fine && !s.async_latencies.row.is_empty();
         out.put_if(is_there, &s.async_latencies)
     },
     read: |to, body| {

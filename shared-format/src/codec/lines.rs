@@ -1,18 +1,18 @@
 //! The section of samples of the program counter.
 
-use super::section::{Section, damaged};
+use super::section::{Section, refuse};
 use crate::snapshot::{BUILD_ID_MAX, Lines, NO_MODULE, SampledIn};
 
 pub(super) const LINES: Section = Section {
     id: 30,
     write: |s, out| {
-        let is_there = out.is_fine() && !s.lines.is_empty();
+        let is_there = out.is_fine && !s.lines.is_empty();
         out.put_small_if(is_there, &s.lines)
     },
     read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),
-    check: |s| match fault(&s.lines, s.nodes.len(), s.threads.len()) {
-        Some(found) => Err(damaged("samples of the code", 0, found, "consistent samples")),
-        None => Ok(()),
+    check: |s| {
+        let found = fault(&s.lines, s.nodes.len(), s.threads.len());
+        refuse("samples of the code", found, "consistent samples")
     },
 };
 
@@ -24,18 +24,12 @@ fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
         SampledIn::Measuring => true,
     };
     let is_module = |module: u32| module == NO_MODULE || (module as usize) < lines.modules.len();
-    if lines
-        .modules
-        .iter()
-        .any(|module| module.build_id.len() > BUILD_ID_MAX)
-    {
+    let mut modules = lines.modules.iter();
+    if modules.any(|module| module.build_id.len() > BUILD_ID_MAX) {
         return Some("a build id that is too long");
     }
-    if !lines
-        .samples
-        .iter()
-        .all(|sample| is_there(sample.inside) && is_module(sample.module))
-    {
+    let mut samples = lines.samples.iter();
+    if !samples.all(|sample| is_there(sample.inside) && is_module(sample.module)) {
         return Some("a row, a thread or a module that does not exist");
     }
     let rises = lines.samples.is_sorted_by(|a, b| a.place() < b.place());

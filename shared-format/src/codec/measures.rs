@@ -1,6 +1,6 @@
 //! The section of measures: for each quantity its code, and the values of rows and threads that have any.
 
-use super::section::{Section, check_rows, check_sum, damaged};
+use super::section::{Section, check_rows, check_sum, refuse};
 use crate::error::FormatError;
 use crate::snapshot::{Column, Measures, Quantity, Snapshot};
 
@@ -37,9 +37,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         check_rows(what, rows.iter().map(|value| value.0), s.nodes.len())?;
         check_rows(what, outside.iter().map(|value| value.0), s.threads.len())?;
         let all = || rows.iter().chain(outside).map(|&(_, value)| value);
-        if all().any(|value| value == 0) {
-            return Err(damaged(what, 0, "a value of 0", "values above 0"));
-        }
+        let zero = all().find(|&value| value == 0);
+        refuse(what, zero.map(|_| "a value of 0"), "values above 0")?;
         check_sum(what, all())?;
     }
     Ok(())
@@ -48,8 +47,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::tests::refuses;
-    use crate::codec::{decode, encode};
+    use crate::codec::decode;
+    use crate::codec::tests::{encoded, refuses};
     use crate::fixture;
 
     fn polls(s: &mut Snapshot, rows: Vec<(u32, u64)>) {
@@ -62,9 +61,7 @@ mod tests {
         let mut other = fixture::serving();
         other.measures = Measures::default();
         polls(&mut other, vec![(0, 5)]);
-        let mut both = Vec::new();
-        encode(&fixture::serving(), &mut both).unwrap();
-        encode(&other, &mut both).unwrap();
+        let both = [fixture::serving(), other.clone()].map(|s| encoded(&s)).concat();
         assert_eq!(decode(&both).unwrap().measures, other.measures);
     }
 

@@ -8,7 +8,7 @@ use bincode::de::{Decoder as _, DecoderImpl};
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::latency::Latencies;
 use crate::snapshot::{Sites, Snapshot};
 
@@ -33,15 +33,6 @@ pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
 /// Little-endian, with integers in as few bytes as they need.
 pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
-/// Purpose of an encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Everything: for the fine ring, recordings and files.
-    Fine,
-    /// A record of the coarse ring.
-    Coarse,
-}
-
 /// Kind of section: its id, and the functions that write, read and check its part of a snapshot.
 pub(super) struct Section {
     pub(super) id: u64,
@@ -57,14 +48,11 @@ pub(super) struct Section {
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
-    pub(super) form: Form,
+    /// Whether everything is written, for the fine ring, recordings and files. A record of the coarse ring has less.
+    pub(super) is_fine: bool,
 }
 
 impl Out<'_> {
-    pub(super) fn is_fine(&self) -> bool {
-        self.form == Form::Fine
-    }
-
     pub(super) fn put(self, body: impl Encode) -> Result<(), FormatError> {
         append(self.bytes, self.section.id, body, CONFIG)
     }
@@ -75,10 +63,7 @@ impl Out<'_> {
 
     /// Writes the section if `is_there`.
     pub(super) fn put_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
-        match is_there {
-            true => self.put(body),
-            false => Ok(()),
-        }
+        if is_there { self.put(body) } else { Ok(()) }
     }
 
     /// Writes the section with small numbers if `is_there`.
@@ -95,8 +80,8 @@ pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
     /// Histograms of values. They join the histograms of durations after all sections are read.
     pub(super) of_values: Latencies,
-    /// Sites of the last payload; `None` if a payload is decoded without a [`Decoder`](super::Decoder).
-    pub(super) known_sites: Option<&'a mut KnownSites>,
+    /// Sites of the last payload.
+    pub(super) known_sites: &'a mut KnownSites,
 }
 
 /// Bytes of the section of sites that was read last, and its sites.
@@ -138,15 +123,12 @@ pub(super) fn check_rows(
     rows: usize,
 ) -> Result<(), FormatError> {
     let rises = of_column.clone().is_sorted_by(|a, b| a < b);
-    match rises && of_column.next_back().is_none_or(|last| (last as usize) < rows) {
-        true => Ok(()),
-        false => Err(damaged(
-            what,
-            0,
-            "rows out of order or out of range",
-            format!("rows that rise and are below {rows}"),
-        )),
-    }
+    let fits = rises && of_column.next_back().is_none_or(|last| (last as usize) < rows);
+    refuse(
+        what,
+        (!fits).then_some("rows out of order or out of range"),
+        format_args!("rows that rise and are below {rows}"),
+    )
 }
 
 /// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
@@ -217,25 +199,20 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     }
 }
 
-pub(super) fn damaged(
+/// Refuses data in which something was found.
+pub(super) fn refuse(
     what: &'static str,
-    at: usize,
-    found: impl fmt::Display,
+    found: Option<impl fmt::Display>,
     wanted: impl fmt::Display,
-) -> FormatError {
-    FormatError::Damaged {
-        what,
-        offset: at as u64,
-        found: found.to_string(),
-        wanted: wanted.to_string(),
-    }
+) -> Result<(), FormatError> {
+    found.map_or(Ok(()), |found| Err(damaged(what, 0, found, wanted)))
 }
 
 pub(super) fn read<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>
 where
     Coded<I>: Config,
 {
-    let damaged = |found: String| damaged("section", at, found, "a body of its type");
+    let damaged = |found: String| damaged("section", at as u64, found, "a body of its type");
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Left(body), config, ());

@@ -1,10 +1,8 @@
 //! The sections of counters, and of values and gauges, which are stored as columns.
 
-use bincode::{Decode, Encode};
-
 use super::latencies;
-use super::section::{Section, anything, check_rows, damaged};
-use crate::error::FormatError;
+use super::section::{Section, anything, check_rows, refuse};
+use crate::error::{FormatError, damaged};
 use crate::ids::NodeId;
 use crate::latency::Latencies;
 use crate::snapshot::{Count, Extremes, GaugeRow, Level, Snapshot, ValueRow};
@@ -16,21 +14,45 @@ pub(super) const COUNTS: Section = Section {
     check: check_counts,
 };
 
+/// Columns: row, flags, smallest number, largest number; then row, end and bytes of the histograms.
+type Values = (Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
+
+/// Columns: row, flags, last level and its tick, smallest level, largest level.
+type Gauges = (Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
+
 pub(super) const VALUES: Section = Section {
     id: 18,
     write: |s, out| {
-        if s.value_rows.is_empty() {
+        let rows = &s.value_rows;
+        if rows.is_empty() {
             return Ok(());
         }
-        let histograms = match out.is_fine() {
+        let Latencies { row, end, packed } = match out.is_fine {
             true => latencies::those(s, true),
             false => Latencies::default(),
         };
-        out.put_small(Values::new(&s.value_rows, histograms))
+        let columns: Values = (
+            column(rows, |row| row.node.0),
+            column(rows, |row| flags(row.range)),
+            column(rows, |row| row.range.map_or(0, |range| range.min)),
+            column(rows, |row| row.range.map_or(0, |range| range.max)),
+            row,
+            end,
+            packed,
+        );
+        out.put_small(columns)
     },
     read: |to, body| {
-        let values: Values = body.read_small()?;
-        (to.snapshot.value_rows, to.of_values) = values.rows(body.at)?;
+        let columns: Values = body.read_small()?;
+        let (nodes, flags, min, max, row, end, packed) = columns;
+        let lengths = [flags.len(), min.len(), max.len()];
+        check_lengths("values", body.at, nodes.len(), &lengths)?;
+        let rows = (0..nodes.len()).map(|at| ValueRow {
+            node: NodeId(nodes[at]),
+            range: extremes(flags[at], min[at], max[at]),
+        });
+        to.snapshot.value_rows = rows.collect();
+        to.of_values = Latencies { row, end, packed };
         Ok(())
     },
     check: anything,
@@ -38,10 +60,32 @@ pub(super) const VALUES: Section = Section {
 
 pub(super) const GAUGES: Section = Section {
     id: 19,
-    write: |s, out| out.put_small_if(!s.gauge_rows.is_empty(), Gauges::new(&s.gauge_rows)),
+    write: |s, out| {
+        let rows = &s.gauge_rows;
+        let columns: Gauges = (
+            column(rows, |row| row.node.0),
+            column(rows, |row| flags(row.level.map(|level| level.range))),
+            column(rows, |row| row.level.map_or(0, |level| level.last)),
+            column(rows, |row| row.level.map_or(0, |level| level.set_tick)),
+            column(rows, |row| row.level.map_or(0, |level| level.range.min)),
+            column(rows, |row| row.level.map_or(0, |level| level.range.max)),
+        );
+        out.put_small_if(!rows.is_empty(), columns)
+    },
     read: |to, body| {
-        let gauges: Gauges = body.read_small()?;
-        to.snapshot.gauge_rows = gauges.rows(body.at)?;
+        let columns: Gauges = body.read_small()?;
+        let (nodes, flags, last, set_tick, min, max) = columns;
+        let lengths = [flags.len(), last.len(), set_tick.len(), min.len(), max.len()];
+        check_lengths("gauges", body.at, nodes.len(), &lengths)?;
+        let rows = (0..nodes.len()).map(|at| GaugeRow {
+            node: NodeId(nodes[at]),
+            level: extremes(flags[at], min[at], max[at]).map(|range| Level {
+                last: last[at],
+                set_tick: set_tick[at],
+                range,
+            }),
+        });
+        to.snapshot.gauge_rows = rows.collect();
         Ok(())
     },
     // Also checks values, because no row may be both a value and a gauge.
@@ -52,14 +96,6 @@ pub(super) const GAUGES: Section = Section {
 const KNOWN: u8 = 1;
 const MIN_EXACT: u8 = 2;
 const MAX_EXACT: u8 = 4;
-
-/// Columns: row, flags, smallest number, largest number; then row, end and bytes of the histograms.
-#[derive(Encode, Decode, Default)]
-struct Values(Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
-
-/// Columns: row, flags, last level and its tick, smallest level, largest level.
-#[derive(Encode, Decode, Default)]
-struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
 
 fn flags<T>(range: Option<Extremes<T>>) -> u8 {
     range.map_or(0, |range| {
@@ -76,92 +112,21 @@ fn extremes<T>(flags: u8, min: T, max: T) -> Option<Extremes<T>> {
     })
 }
 
+fn column<R, T>(rows: &[R], of: impl Fn(&R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
 /// Checks that each column has `rows` entries.
 ///
 /// # Errors
 /// A column has another length.
 fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) -> Result<(), FormatError> {
     match columns.iter().find(|&&length| length != rows) {
-        Some(length) => Err(damaged(
-            what,
-            at,
-            format!("{length} rows"),
-            format!("{rows} rows"),
-        )),
+        Some(length) => {
+            let (found, wanted) = (format!("{length} rows"), format!("{rows} rows"));
+            Err(damaged(what, at as u64, found, wanted))
+        }
         None => Ok(()),
-    }
-}
-
-impl Values {
-    /// Makes the columns. `histograms` belong to these rows.
-    fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
-        let mut columns = Self::default();
-        for row in rows {
-            columns.0.push(row.node.0);
-            columns.1.push(flags(row.range));
-            columns.2.push(row.range.map_or(0, |range| range.min));
-            columns.3.push(row.range.map_or(0, |range| range.max));
-        }
-        let Latencies { row, end, packed } = histograms;
-        (columns.4, columns.5, columns.6) = (row, end, packed);
-        columns
-    }
-
-    /// Returns the rows and their histograms.
-    ///
-    /// # Errors
-    /// Columns of different lengths.
-    fn rows(self, at: usize) -> Result<(Vec<ValueRow>, Latencies), FormatError> {
-        let Self(nodes, flags, min, max, row, end, packed) = self;
-        check_lengths("values", at, nodes.len(), &[flags.len(), min.len(), max.len()])?;
-        let ranges = flags.into_iter().zip(min.into_iter().zip(max));
-        let rows = nodes
-            .into_iter()
-            .zip(ranges)
-            .map(|(node, (flags, (min, max)))| ValueRow {
-                node: NodeId(node),
-                range: extremes(flags, min, max),
-            });
-        Ok((rows.collect(), Latencies { row, end, packed }))
-    }
-}
-
-impl Gauges {
-    fn new(rows: &[GaugeRow]) -> Self {
-        let mut columns = Self::default();
-        for row in rows {
-            columns.0.push(row.node.0);
-            columns.1.push(flags(row.level.map(|level| level.range)));
-            columns.2.push(row.level.map_or(0, |level| level.last));
-            columns.3.push(row.level.map_or(0, |level| level.set_tick));
-            columns.4.push(row.level.map_or(0, |level| level.range.min));
-            columns.5.push(row.level.map_or(0, |level| level.range.max));
-        }
-        columns
-    }
-
-    /// Returns the rows.
-    ///
-    /// # Errors
-    /// Columns of different lengths.
-    fn rows(self, at: usize) -> Result<Vec<GaugeRow>, FormatError> {
-        let Self(nodes, flags, last, set_tick, min, max) = self;
-        let lengths = [flags.len(), last.len(), set_tick.len(), min.len(), max.len()];
-        check_lengths("gauges", at, nodes.len(), &lengths)?;
-        let ranges = flags.into_iter().zip(min.into_iter().zip(max));
-        let levels = last.into_iter().zip(set_tick).zip(ranges);
-        let rows = nodes
-            .into_iter()
-            .zip(levels)
-            .map(|(node, ((last, set_tick), (flags, (min, max))))| GaugeRow {
-                node: NodeId(node),
-                level: extremes(flags, min, max).map(|range| Level {
-                    last,
-                    set_tick,
-                    range,
-                }),
-            });
-        Ok(rows.collect())
     }
 }
 
@@ -171,30 +136,20 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
     }
-    check_rows(
-        "counters",
-        s.counts.iter().map(|count| count.node.0),
-        s.nodes.len(),
-    )?;
+    let counters = s.counts.iter().map(|count| count.node.0);
+    check_rows("counters", counters, s.nodes.len())?;
     let sums = s.sums();
     let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
     let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
     let mut open = s.threads.iter().flat_map(|thread| &thread.open);
     let mut latencies = s.latencies.row.iter();
-    if s.counts.iter().any(timed)
+    let is_more = s.counts.iter().any(timed)
         || s.nodes.parent.iter().any(|&parent| is_counter(parent))
         || open.any(|frame| is_counter(frame.node.0))
         || latencies.any(|&row| is_counter(row) && !s.is_value(NodeId(row)))
-        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
-    {
-        return Err(damaged(
-            "counters",
-            0,
-            "a counter with time or with rows below it",
-            "only calls and a sum",
-        ));
-    }
-    Ok(())
+        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0));
+    let found = is_more.then_some("a counter with time or with rows below it");
+    refuse("counters", found, "only calls and a sum")
 }
 
 /// Checks that values and gauges are counters, that no row is both, and that no smallest number is above the largest.
@@ -206,22 +161,20 @@ fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     let (values, gauges) = (&s.value_rows, &s.gauge_rows);
     check_rows(WHAT, values.iter().map(|row| row.node.0), s.nodes.len())?;
     check_rows(WHAT, gauges.iter().map(|row| row.node.0), s.nodes.len())?;
-    let mut rows = values
-        .iter()
-        .map(|row| row.node)
-        .chain(gauges.iter().map(|row| row.node));
+    let of_gauges = gauges.iter().map(|row| row.node);
+    let mut rows = values.iter().map(|row| row.node).chain(of_gauges);
     let found = if rows.any(|row| s.sum_of(row).is_none()) {
-        "rows that are not counters"
+        Some("rows that are not counters")
     } else if gauges.iter().any(|row| s.is_value(row.node)) {
-        "a row that is a value and a gauge"
+        Some("a row that is a value and a gauge")
     } else if !values.iter().all(|row| fits(row.range))
         || !gauges.iter().all(|row| fits(row.level.map(|level| level.range)))
     {
-        "a minimum above the maximum"
+        Some("a minimum above the maximum")
     } else {
-        return Ok(());
+        None
     };
-    Err(damaged(WHAT, 0, found, "rising counters, each with its range"))
+    refuse(WHAT, found, "rising counters, each with its range")
 }
 
 #[cfg(test)]
@@ -230,9 +183,9 @@ mod tests {
     use crate::codec::section::{HEAD, SMALL, append};
     use crate::codec::tests::{encoded, refuses};
     use crate::codec::{decode, sections};
-    use crate::fixture::programs;
+    use crate::fixture::{open, programs};
     use crate::latency::Histogram;
-    use crate::snapshot::{Estimate, OpenFrame, Tally};
+    use crate::snapshot::{Estimate, Tally};
 
     #[test]
     fn what_is_no_counter_is_refused_as_one() {
@@ -255,11 +208,7 @@ mod tests {
                     )
                 },
                 |s| {
-                    let frame = |row| OpenFrame {
-                        node: NodeId(row),
-                        began_tick: 0,
-                    };
-                    s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+                    s.threads[0].open = (0..3).map(|row| open(row, 0)).collect();
                 },
                 |s| {
                     s.latencies.push(

@@ -1,15 +1,15 @@
 //! The section of futures in flight.
 
 use super::latencies::check_latencies;
-use super::section::{Section, check_sum, damaged};
-use crate::error::FormatError;
+use super::section::{Section, check_sum};
+use crate::error::{FormatError, damaged};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Snapshot, Tasks};
 
 pub(super) const TASKS: Section = Section {
     id: 21,
     write: |s, out| {
-        let is_there = out.is_fine() && !s.tasks.is_empty();
+        let is_there = out.is_fine && !s.tasks.is_empty();
         out.put_if(is_there, &s.tasks)
     },
     read: |to, body| body.read().map(|tasks| to.snapshot.tasks = tasks),
@@ -21,31 +21,20 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     const WHAT: &str = "futures in flight";
     let Tasks { paths, ages, beyond } = &s.tasks;
     for (index, path) in paths.iter().enumerate() {
-        let parent = path.parent;
-        if parent != NO_PARENT && parent as usize >= index {
-            return Err(damaged(
-                WHAT,
-                index,
-                format!("parent {parent}"),
-                format!("below {index} or no parent"),
-            ));
-        }
-        if path.site.index() >= s.sites.len() {
-            return Err(damaged(
-                WHAT,
-                index,
-                format!("site {}", path.site.0),
-                format!("below {}", s.sites.len()),
-            ));
-        }
-        if path.innermost > path.in_flight || path.polled > path.in_flight {
-            return Err(damaged(
-                WHAT,
-                index,
-                "more calls in a part than in all",
-                "at most all calls in flight",
-            ));
-        }
+        let (parent, site, sites) = (path.parent, path.site, s.sites.len());
+        let (found, wanted) = if parent != NO_PARENT && parent as usize >= index {
+            (format!("parent {parent}"), format!("below {index} or no parent"))
+        } else if site.index() >= sites {
+            (format!("site {}", site.0), format!("below {sites}"))
+        } else if path.innermost > path.in_flight || path.polled > path.in_flight {
+            (
+                "more calls in a part than in all".into(),
+                "at most all calls in flight".into(),
+            )
+        } else {
+            continue;
+        };
+        return Err(damaged(WHAT, index as u64, found, wanted));
     }
     check_sum(WHAT, paths.iter().map(|path| path.in_flight).chain([*beyond]))?;
     check_latencies(ages, paths.len())

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use bincode::{Decode, Encode};
 
-use super::section::{DECODE_LIMIT, Form, Section, anything, check_sum, damaged};
-use crate::error::FormatError;
+use super::section::{DECODE_LIMIT, Section, anything, check_sum, refuse};
+use crate::error::{FormatError, damaged};
 use crate::ids::NO_PARENT;
-use crate::snapshot::{Nodes, Site, Sites, Snapshot};
+use crate::snapshot::{Nodes, Site, Snapshot};
 
 pub(super) const THREADS: Section = Section {
     id: 2,
@@ -20,20 +20,19 @@ pub(super) const THREADS: Section = Section {
 
 pub(super) const SITES: Section = Section {
     id: 3,
-    write: |s, out| match out.form {
-        Form::Fine => out.put(&s.sites),
-        Form::Coarse => Ok(()),
+    write: |s, out| match out.is_fine {
+        true => out.put(&s.sites),
+        false => Ok(()),
     },
     read: |to, body| {
-        to.snapshot.sites = match to.known_sites.as_deref_mut() {
-            Some(Some((known, sites))) if known[..] == *body.bytes => sites.clone(),
-            Some(known) => {
-                let sites: Sites = body.read()?;
-                *known = Some((body.bytes.into(), sites.clone()));
-                sites
-            }
-            None => body.read()?,
+        let known = to.known_sites.take();
+        let known = known.filter(|(known, _)| known[..] == *body.bytes);
+        let (bytes, sites) = match known {
+            Some(known) => known,
+            None => (body.bytes.into(), body.read()?),
         };
+        to.snapshot.sites = sites.clone();
+        *to.known_sites = Some((bytes, sites));
         Ok(())
     },
     check: anything,
@@ -41,9 +40,9 @@ pub(super) const SITES: Section = Section {
 
 pub(super) const NODES: Section = Section {
     id: 4,
-    write: |s, out| match out.form {
-        Form::Fine => out.put(&s.nodes),
-        Form::Coarse => Ok(()),
+    write: |s, out| match out.is_fine {
+        true => out.put(&s.nodes),
+        false => Ok(()),
     },
     read: |to, body| body.read().map(|nodes| to.snapshot.nodes = nodes),
     check: anything,
@@ -51,9 +50,9 @@ pub(super) const NODES: Section = Section {
 
 pub(super) const SMALL_SITES: Section = Section {
     id: 10,
-    write: |s, out| match out.form {
-        Form::Fine => Ok(()),
-        Form::Coarse => out.put_small(TextsOut::new(&s.sites)),
+    write: |s, out| match out.is_fine {
+        true => Ok(()),
+        false => out.put_small(TextsOut::new(&s.sites)),
     },
     read: |to, body| {
         let texts: TextsIn = body.read_small()?;
@@ -67,7 +66,7 @@ pub(super) const SMALL_SITES: Section = Section {
 pub(super) const SMALL_NODES: Section = Section {
     id: 11,
     write: |s, out| {
-        if out.is_fine() {
+        if out.is_fine {
             return Ok(());
         }
         let Nodes {
@@ -133,21 +132,16 @@ impl TextsIn {
         let Self(texts, rows) = self;
         let text = |number: u32| {
             let found = texts.get(number as usize);
-            found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
+            let wanted = || format!("below {}", texts.len());
+            found.ok_or_else(|| damaged("text of a site", at as u64, number, wanted()))
         };
         // A hostile file could use one long text for very many sites.
         let mut bytes = 0usize;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes = bytes.saturating_add(text(number)?.len());
         }
-        if bytes > DECODE_LIMIT {
-            return Err(damaged(
-                "texts of sites",
-                at,
-                bytes,
-                format!("at most {DECODE_LIMIT}"),
-            ));
-        }
+        let many = Some(bytes).filter(|&bytes| bytes > DECODE_LIMIT);
+        refuse("texts of sites", many, format_args!("at most {DECODE_LIMIT}"))?;
         let text = |number: u32| text(number).cloned();
         let sites = rows.into_iter().map(|[name, module, file, group, line]| {
             Ok(Site {
@@ -171,9 +165,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         ("calls column", s.nodes.calls.len()),
         ("ticks column", s.nodes.self_ticks.len()),
     ] {
-        if length != rows {
-            return Err(damaged(what, 0, format!("{length} rows"), format!("{rows} rows")));
-        }
+        let other = (length != rows).then(|| format!("{length} rows"));
+        refuse(what, other, format_args!("{rows} rows"))?;
     }
     let mut next = 0usize;
     for (index, thread) in s.threads.iter().enumerate() {
@@ -181,51 +174,35 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         let end = first.saturating_add(thread.rows as usize);
         if first != next || end > rows {
             let (found, wanted) = (format!("{first}..{end}"), format!("{next}..={rows}"));
-            return Err(damaged("thread rows", index, found, wanted));
+            return Err(damaged("thread rows", index as u64, found, wanted));
         }
         for row in first..end {
             let parent = s.nodes.parent[row];
             if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
-                return Err(damaged(
-                    "parent",
-                    row,
-                    parent,
-                    format!("{first}..{row} or no parent"),
-                ));
+                let wanted = format!("{first}..{row} or no parent");
+                return Err(damaged("parent", row as u64, parent, wanted));
             }
         }
         for frame in &thread.open {
             if !(first..end).contains(&frame.node.index()) {
-                return Err(damaged(
-                    "open frame",
-                    index,
-                    frame.node.0,
-                    format!("{first}..{end}"),
-                ));
+                let wanted = format!("{first}..{end}");
+                return Err(damaged("open frame", index as u64, frame.node.0, wanted));
             }
         }
         next = end;
     }
-    if next != rows {
-        let (found, wanted) = (format!("{next} rows"), format!("{rows} rows"));
-        return Err(damaged("thread rows", s.threads.len(), found, wanted));
-    }
-    let is_unknown = |&site: &u32| site as usize >= s.sites.len();
-    if let Some(row) = s.nodes.site.iter().position(is_unknown) {
-        let wanted = format!("below {}", s.sites.len());
-        return Err(damaged("site", row, s.nodes.site[row], wanted));
-    }
+    let few = (next != rows).then(|| format!("{next} rows"));
+    refuse("thread rows", few, format_args!("{rows} rows"))?;
+    let sites = s.sites.len();
+    let unknown = s.nodes.site.iter().find(|&&site| site as usize >= sites);
+    refuse("site", unknown, format_args!("below {sites}"))?;
     check_sum("calls", s.nodes.calls.iter().copied())?;
     check_sum("threads", s.threads.iter().map(|thread| thread.count))?;
-    let outside = check_sum(
-        "ticks outside",
-        s.threads.iter().map(|thread| thread.outside_ticks),
-    )?;
+    let outside = s.threads.iter().map(|thread| thread.outside_ticks);
+    let outside = check_sum("ticks outside", outside)?;
     let inside = check_sum("ticks", s.nodes.self_ticks.iter().copied())?;
-    if s.nanos(outside.max(inside)) >= u64::MAX / 4 {
-        return Err(damaged("ticks", 0, "over 146 years", "at most 146 years"));
-    }
-    Ok(())
+    let long = s.nanos(outside.max(inside)) >= u64::MAX / 4;
+    refuse("ticks", long.then_some("over 146 years"), "at most 146 years")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The section of wait names: names, samples by row and name, and the state of each thread.
 
-use super::section::{Section, damaged, sum};
+use super::section::{Section, refuse, sum};
 use crate::snapshot::WaitsIn;
 
 /// Longest name of a call that threads wait in, in bytes.
@@ -10,14 +10,10 @@ pub(super) const WAITS_IN: Section = Section {
     id: 16,
     write: |s, out| out.put_small_if(!s.waits_in.is_empty(), &s.waits_in),
     read: |to, body| body.read_small().map(|waits_in| to.snapshot.waits_in = waits_in),
-    check: |s| match fault(&s.waits_in, s.nodes.len(), s.threads.len()) {
-        Some(found) => Err(damaged(
-            "waits in calls",
-            0,
-            found,
-            "rising rows, threads and names that exist, with a sum of 64 bits",
-        )),
-        None => Ok(()),
+    check: |s| {
+        let found = fault(&s.waits_in, s.nodes.len(), s.threads.len());
+        let wanted = "rising rows, threads and names that exist, with a sum of 64 bits";
+        refuse("waits in calls", found, wanted)
     },
 };
 

@@ -2,7 +2,7 @@
 
 use bincode::Encode;
 
-use super::section::{Section, damaged, sum};
+use super::section::{Section, refuse, sum};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
@@ -10,26 +10,18 @@ use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {
-        let with_exemplars = out.is_fine();
-        let watches: Vec<_> = s
-            .watches
-            .iter()
-            .map(|watch| written(watch, with_exemplars))
-            .collect();
+        let with_exemplars = out.is_fine;
+        let all = s.watches.iter();
+        let watches: Vec<_> = all.map(|watch| written(watch, with_exemplars)).collect();
         out.put_small_if(!watches.is_empty(), watches)
     },
     read: |to, body| body.read_small().map(|watches| to.snapshot.watches = watches),
     check: |s| {
         const WHAT: &str = "watched functions";
-        if s.watches.len() > WATCHES_MAX {
-            let most = format!("at most {WATCHES_MAX}");
-            return Err(damaged(WHAT, WATCHES_MAX, s.watches.len(), most));
-        }
-        let faults = s.watches.iter().map(|watch| fault(watch, s.sites.len()));
-        match faults.enumerate().find_map(|(at, fault)| Some((at, fault?))) {
-            Some((at, found)) => Err(damaged(WHAT, at, found, "consistent paths, causes and calls")),
-            None => Ok(()),
-        }
+        let many = Some(s.watches.len()).filter(|&watches| watches > WATCHES_MAX);
+        refuse(WHAT, many, format_args!("at most {WATCHES_MAX}"))?;
+        let found = s.watches.iter().find_map(|watch| fault(watch, s.sites.len()));
+        refuse(WHAT, found, "consistent paths, causes and calls")
     },
 };
 
@@ -138,8 +130,8 @@ fn fault_of_trace(trace: &Trace, paths: usize) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::decode;
     use crate::codec::tests::{encoded, refuses};
-    use crate::codec::{decode, encode_small};
     use crate::fixture;
     use crate::ids::SiteId;
     use crate::snapshot::{CauseKind, Note, Snapshot, TraceGap};
@@ -184,9 +176,8 @@ mod tests {
         snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
         assert!(decode(&encoded(&snapshot)).is_err());
         // A record of the coarse ring has all data of a watch except the exemplars.
-        let mut small = Vec::new();
         let mut snapshot = fixture::slow_frames();
-        encode_small(&snapshot, &mut small).unwrap();
+        let small = fixture::small_payload(&snapshot);
         snapshot.watches[0].exemplars.clear();
         assert_eq!(decode(&small).unwrap(), snapshot);
     }

@@ -53,11 +53,8 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         }
     }
     dead.sort_by_key(|(newest, _)| std::cmp::Reverse(*newest));
-    let kept = dead
-        .iter()
-        .take(keep)
-        .filter(|(newest, _)| newest.is_some())
-        .count();
+    let kept = dead.iter().take(keep);
+    let kept = kept.filter(|(newest, _)| newest.is_some()).count();
     for (_, path) in dead.iter().take(kept).skip(HISTORIES_KEPT) {
         while_dead(path, |file| {
             RingFile::open(path).map(|ring| empty_coarse(&ring, file))
@@ -115,10 +112,9 @@ fn empty_but_last(ring: &RingFile, file: &File, newest: Extent) -> u64 {
     let begin = newest.position & (size - 1);
     let end = begin + newest.words;
     // Words that the record does not cover: one run where the record wraps, else two.
-    let runs = if end > size {
-        [(end - size, begin), (0, 0)]
-    } else {
-        [(0, begin), (end, size)]
+    let runs = match end > size {
+        true => [(end - size, begin), (0, 0)],
+        false => [(0, begin), (end, size)],
     };
     // A ring that was emptied before takes little more than its record and the pages before the ring.
     let used = file.metadata().map_or(u64::MAX, |facts| facts.blocks() * 512);

@@ -367,11 +367,8 @@ impl OwnRing {
             if let Some(locked) = os::locked_in(file, from, to - from).ok().flatten() {
                 let index = first + (locked.start.max(from) - from) as usize / (slot::WORDS * WORD);
                 held.push(index);
-                unknown.extend(
-                    [(first, index), (index + 1, end)]
-                        .into_iter()
-                        .filter(|(first, end)| first < end),
-                );
+                let sides = [(first, index), (index + 1, end)].into_iter();
+                unknown.extend(sides.filter(|(first, end)| first < end));
             }
         }
         held.sort_unstable();
@@ -443,20 +440,13 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     let nameless = options.clone().custom_flags(libc::O_TMPFILE).open(dir);
+    let unsupported = [libc::EOPNOTSUPP, libc::EISDIR, libc::ENOENT].map(Some);
     match nameless.and_then(os::out_of_the_way) {
         Ok(file) => Ok((file, None)),
-        Err(error)
-            if matches!(
-                error.raw_os_error(),
-                Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)
-            ) =>
-        {
+        Err(error) if unsupported.contains(&error.raw_os_error()) => {
             let path = dir.join(format!(".{}.{:016x}.making", header.pid, header.nonce));
-            let file = options
-                .create_new(true)
-                .custom_flags(libc::O_NOFOLLOW)
-                .open(&path)
-                .and_then(os::out_of_the_way);
+            options.create_new(true).custom_flags(libc::O_NOFOLLOW);
+            let file = options.open(&path).and_then(os::out_of_the_way);
             file.map(|file| (file, Some(path.clone())))
                 .map_err(|error| FormatError::io("open", &path, error))
         }

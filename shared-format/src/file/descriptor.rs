@@ -4,6 +4,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::os::fd::IntoRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -54,10 +55,7 @@ impl Descriptor {
     pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         match fs::symlink_metadata(path) {
             Ok(facts) => id_of(&facts) != self.id,
-            Err(error) => matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ),
+            Err(error) => matches!(error.kind(), NotFound | NotADirectory),
         }
     }
 

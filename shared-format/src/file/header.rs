@@ -1,7 +1,9 @@
 //! The header page: the file's program and the places of its parts. The page never changes once the file has a name.
 
+use std::fmt::Display;
+
 use crate::checksum::checksum;
-use crate::error::FormatError;
+use crate::error::{FormatError, check_features, check_version, damaged};
 use crate::layout::{
     FORMAT_MAJOR, FORMAT_MINOR, KNOWN_FEATURES, PAGE_WORDS, RING_FIRST, RING_MAGIC, RING_WORDS_RANGE, WORD,
     header as at, state,
@@ -129,68 +131,34 @@ impl Header {
                 wanted: "\"TICKRING\"".into(),
             });
         }
-        let version = ((page[at::VERSION] >> 32) as u32, page[at::VERSION] as u32);
-        if version.0 != FORMAT_MAJOR {
-            return Err(FormatError::Version {
-                found: format!("{}.{}", version.0, version.1),
-                wanted: format!("{FORMAT_MAJOR}.x"),
-            });
-        }
-        if page[at::CRC] != checksum(&page[..at::CRC], &[]) {
-            return Err(damaged(
-                "header checksum",
-                at::CRC,
-                page[at::CRC],
-                checksum(&page[..at::CRC], &[]),
-            ));
-        }
-        if page[at::FEATURES] & !KNOWN_FEATURES != 0 {
-            return Err(FormatError::Features {
-                found: page[at::FEATURES] & !KNOWN_FEATURES,
-            });
-        }
-        let ring_words = page[at::RING_WORDS];
-        if !RING_WORDS_RANGE.contains(&ring_words) || !ring_words.is_power_of_two() {
-            return Err(damaged("ring size", at::RING_WORDS, ring_words, "a power of two"));
-        }
-        if page[at::RING_FIRST] != RING_FIRST as u64 {
-            return Err(damaged(
-                "ring offset",
-                at::RING_FIRST,
-                page[at::RING_FIRST],
-                RING_FIRST,
-            ));
-        }
+        let version = check_version(page[at::VERSION])?;
+        let check = |is_right: bool, what: &'static str, word: usize, wanted: &dyn Display| match is_right {
+            true => Ok(()),
+            false => Err(damaged(what, (word * WORD) as u64, page[word], wanted)),
+        };
+        let sum = checksum(&page[..at::CRC], &[]);
+        check(page[at::CRC] == sum, "header checksum", at::CRC, &sum)?;
+        check_features(page[at::FEATURES], KNOWN_FEATURES)?;
+        let fits = |words: u64| RING_WORDS_RANGE.contains(&words) && words.is_power_of_two();
+        let (ring_words, coarse_words) = (page[at::RING_WORDS], page[at::COARSE_WORDS]);
+        check(fits(ring_words), "ring size", at::RING_WORDS, &"a power of two")?;
+        let is_first = page[at::RING_FIRST] == RING_FIRST as u64;
+        check(is_first, "ring offset", at::RING_FIRST, &RING_FIRST)?;
         // Files of versions without a coarse ring have zeros there.
-        let (coarse_first, coarse_words) = (page[at::COARSE_FIRST], page[at::COARSE_WORDS]);
-        let fits = RING_WORDS_RANGE.contains(&coarse_words) && coarse_words.is_power_of_two();
-        if coarse_words != 0 && !fits {
-            return Err(damaged(
-                "coarse ring size",
-                at::COARSE_WORDS,
-                coarse_words,
-                "a power of two",
-            ));
-        }
-        let behind = RING_FIRST as u64 + ring_words;
-        if coarse_words != 0 && coarse_first != behind {
-            return Err(damaged(
-                "coarse ring offset",
-                at::COARSE_FIRST,
-                coarse_first,
-                behind,
-            ));
+        if coarse_words != 0 {
+            let fits = fits(coarse_words);
+            check(fits, "coarse ring size", at::COARSE_WORDS, &"a power of two")?;
+            let behind = RING_FIRST as u64 + ring_words;
+            let is_behind = page[at::COARSE_FIRST] == behind;
+            check(is_behind, "coarse ring offset", at::COARSE_FIRST, &behind)?;
         }
         let text = |what: &'static str, bytes: usize, first: usize, most: usize| {
             let length = page[bytes] as usize;
-            if length > most {
-                return Err(damaged(what, bytes, length, format!("at most {most}")));
-            }
-            let text: Vec<u8> = (0..length)
-                .map(|i| (page[first + i / WORD] >> (i % WORD * 8)) as u8)
-                .collect();
-            Ok(String::from_utf8_lossy(&text).into_owned())
+            check(length <= most, what, bytes, &format!("at most {most}"))?;
+            let text = (0..length).map(|i| (page[first + i / WORD] >> (i % WORD * 8)) as u8);
+            Ok::<_, FormatError>(String::from_utf8_lossy(&text.collect::<Vec<u8>>()).into_owned())
         };
+        let what = "length of the library's path";
         let header = Self {
             name: text("name length", at::NAME_BYTES, at::NAME, NAME_BYTES_MAX)?,
             pid: page[at::PID] as u32,
@@ -204,12 +172,7 @@ impl Header {
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
             // Files of versions without this field have zeros there.
-            library: text(
-                "length of the library's path",
-                at::LIBRARY_BYTES,
-                at::LIBRARY,
-                LIBRARY_BYTES_MAX,
-            )?,
+            library: text(what, at::LIBRARY_BYTES, at::LIBRARY, LIBRARY_BYTES_MAX)?,
             version,
         };
         if file_bytes < header.file_bytes() {
@@ -219,15 +182,6 @@ impl Header {
             });
         }
         Ok(header)
-    }
-}
-
-fn damaged(what: &'static str, word: usize, found: impl ToString, wanted: impl ToString) -> FormatError {
-    FormatError::Damaged {
-        what,
-        offset: (word * WORD) as u64,
-        found: found.to_string(),
-        wanted: wanted.to_string(),
     }
 }
 

@@ -53,12 +53,9 @@ fn write_into(place: &Path, build: u64, text: &str) -> bool {
     let file = place.join(name(build));
     let is_new = !file.exists();
     let making = place.join(format!(".{}.{build:016x}.making", std::process::id()));
-    let made = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&making)
-        .and_then(os::out_of_the_way);
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    let made = options.open(&making).and_then(os::out_of_the_way);
     let written = made
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&making, file));
@@ -77,11 +74,9 @@ fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
         let is_ours = facts.is_file() && facts.uid() == os::user_id();
         is_ours.then(|| (facts.modified().unwrap_or(SystemTime::UNIX_EPOCH), path))
     };
-    let mut files: Vec<_> = os::paths_in(place)
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
-        .filter_map(dated)
-        .collect();
+    let is_learned = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
+    let files = os::paths_in(place).into_iter().filter(is_learned);
+    let mut files: Vec<_> = files.filter_map(dated).collect();
     files.sort_by(|a, b| b.cmp(a));
     let old = files.into_iter().skip(keep).map(|(_, path)| path);
     old.filter(|path| fs::remove_file(path).is_ok()).collect()

@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -114,9 +115,8 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         found,
         wanted: wanted.into(),
     };
-    let facts = path
-        .symlink_metadata()
-        .map_err(|error| FormatError::io("open", path, error))?;
+    let facts = path.symlink_metadata();
+    let facts = facts.map_err(|error| FormatError::io("open", path, error))?;
     let kind = facts.file_type();
     if kind.is_symlink() {
         return Err(unsuitable(
@@ -128,10 +128,9 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         return Err(unsuitable("is a directory".into(), "a file"));
     }
     if !kind.is_file() {
-        let what = if kind.is_fifo() {
-            "a FIFO"
-        } else {
-            "a device or socket"
+        let what = match kind.is_fifo() {
+            true => "a FIFO",
+            false => "a device or socket",
         };
         return Err(unsuitable(format!("is {what}"), "a plain file"));
     }
@@ -159,32 +158,21 @@ impl RingFile {
     /// # Errors
     /// The reason why the file is not a ring that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let is_refusal = |error: &io::Error| matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem);
         let (file, writable) = match open_plain(path, true) {
             Ok(file) => (file, true),
-            Err(FormatError::Io { source, .. })
-                if matches!(
-                    source.kind(),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                ) =>
-            {
-                (open_plain(path, false)?, false)
-            }
+            Err(FormatError::Io { source, .. }) if is_refusal(&source) => (open_plain(path, false)?, false),
             Err(error) => return Err(error),
         };
-        let facts = file
-            .metadata()
-            .map_err(|error| FormatError::io("stat", path, error))?;
+        let facts = file.metadata();
+        let facts = facts.map_err(|error| FormatError::io("stat", path, error))?;
         let mut magic = [0; 8];
-        let beginning = file
-            .read_at(&mut magic, 0)
-            .map_err(|error| FormatError::io("read", path, error))?;
+        let beginning = file.read_at(&mut magic, 0);
+        let beginning = beginning.map_err(|error| FormatError::io("read", path, error))?;
         if magic != RING_MAGIC.to_le_bytes() {
+            let begins = magic[..beginning].escape_ascii();
             return Err(FormatError::NotOurs {
-                found: format!(
-                    "\"{}\" ({} bytes)",
-                    magic[..beginning].escape_ascii(),
-                    facts.len()
-                ),
+                found: format!("\"{begins}\" ({} bytes)", facts.len()),
                 wanted: "\"TICKRING\"".into(),
             });
         }
@@ -454,10 +442,8 @@ impl Slot {
                 wanted: self.ring.header.file_bytes(),
             });
         }
-        self.ring
-            .file
-            .write_all_at(&bytes, offset)
-            .map_err(|error| FormatError::io("write to", &self.ring.path, error))?;
+        let failed = |error| FormatError::io("write to", &self.ring.path, error);
+        self.ring.file.write_all_at(&bytes, offset).map_err(failed)?;
         Ok(Sent(request))
     }
 

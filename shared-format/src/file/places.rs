@@ -51,10 +51,9 @@ fn named() -> Option<PathBuf> {
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
     // A program with more rights must not trust `TMPDIR`, which also comes from the environment.
-    let temporary = if os::has_more_rights() {
-        PathBuf::from("/tmp")
-    } else {
-        std::env::temp_dir()
+    let temporary = match os::has_more_rights() {
+        true => PathBuf::from("/tmp"),
+        false => std::env::temp_dir(),
     };
     [Path::new("/dev/shm").join(&own), temporary.join(&own)]
 }

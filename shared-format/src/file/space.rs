@@ -72,10 +72,9 @@ pub(super) fn allocate_some(
             return Ok(None);
         };
         let bytes = header.file_bytes_with(wanted) - begin;
-        let allocated = if bytes <= most {
-            os::allocate(file, begin, bytes)
-        } else {
-            Err(io::ErrorKind::StorageFull.into())
+        let allocated = match bytes <= most {
+            true => os::allocate(file, begin, bytes),
+            false => Err(io::ErrorKind::StorageFull.into()),
         };
         match allocated {
             Ok(()) => return Ok(Some(wanted)),
@@ -111,10 +110,8 @@ mod tests {
         let descriptor = Descriptor::new(file.try_clone().unwrap()).unwrap();
         let length = || file.metadata().unwrap().len();
         file.set_len(100).unwrap();
-        assert_eq!(
-            allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap(),
-            None
-        );
+        let got = allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap();
+        assert_eq!(got, None);
         assert_eq!(length(), 100);
         file.set_len(header.file_bytes()).unwrap();
         let grown = allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap();

@@ -29,14 +29,16 @@ pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
 }
 
-/// Returns the shortest duration in a bucket, in ticks.
+/// Returns the shortest duration in a bucket, in whole ticks.
 pub fn lower_edge(bucket: usize) -> u64 {
-    edge(bucket)
+    let (octave, step) = ((bucket / PER_OCTAVE) as u32, (bucket % PER_OCTAVE) as u128);
+    let eighths = (8 + step) << octave;
+    u64::try_from(eighths.div_ceil(8)).unwrap_or(u64::MAX)
 }
 
 /// Returns the longest duration in a bucket, in ticks.
 pub fn upper_edge(bucket: usize) -> u64 {
-    edge(bucket + 1).saturating_sub(1).max(edge(bucket))
+    lower_edge(bucket + 1).saturating_sub(1).max(lower_edge(bucket))
 }
 
 /// Returns the bucket of a number that a program gave to `value!`. 0 and 1 have buckets of their own.
@@ -64,13 +66,6 @@ pub fn value_edges(bucket: usize) -> (u64, u64) {
         _ if bucket >= BUCKETS - 1 => (lower_edge(BUCKETS - 1), u64::MAX),
         _ => (lower_edge(bucket), upper_edge(bucket)),
     }
-}
-
-/// Returns the first whole number of ticks in the bucket.
-fn edge(bucket: usize) -> u64 {
-    let (octave, step) = ((bucket / PER_OCTAVE) as u32, (bucket % PER_OCTAVE) as u128);
-    let eighths = (8 + step) << octave;
-    u64::try_from(eighths.div_ceil(8)).unwrap_or(u64::MAX)
 }
 
 /// The latencies of one or several nodes: the non-empty buckets, in order.

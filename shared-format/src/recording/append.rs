@@ -5,8 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::stored::{self, RecordInfo};
-use super::{HEAD_WORDS, PACKED};
+use super::{HEAD_WORDS, PACKED, stored};
 use crate::addresses::Addresses;
 use crate::codec;
 use crate::error::FormatError;
@@ -59,12 +58,10 @@ impl Writer {
             PathBuf::from(name)
         });
         let failed = |error| FormatError::io("create", path, error);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(for_now.as_deref().unwrap_or(path))
-            .map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o644);
+        let file = options.open(for_now.as_deref().unwrap_or(path));
+        let file = file.map_err(failed)?;
         let mut writer = Self {
             for_now,
             ..Self::of(file, path)
@@ -142,7 +139,7 @@ impl Writer {
             Some((position, _)) => (*position, None),
             None => (self.position, Some(&sites[..])),
         };
-        let stored = stored::packed(RecordInfo::new(&capture, sites_at), &self.addresses, &others, own)
+        let stored = stored::packed(&capture, sites_at, &self.addresses, &others, own)
             .map_err(|error| FormatError::io("pack for", &self.path, error))?;
         let head = record_head(stamp, self.records + 1, self.position, self.previous, &stored);
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;

@@ -9,66 +9,41 @@
 
 use crate::addresses::Addresses;
 use crate::codec;
-use crate::error::FormatError;
-use crate::layout::record;
-#[cfg(feature = "deflate")]
+use crate::error::{FormatError, damaged};
 use crate::snapshot::CaptureInfo;
 use crate::words;
 
 const INFO: u64 = 64;
-const PACKED: u64 = 65;
-const PACKED_SITES: u64 = 66;
+pub(super) const PACKED: u64 = 65;
+pub(super) const PACKED_SITES: u64 = 66;
 const PACKED_ADDRESSES: u64 = 67;
 
-/// Bytes of the first section, which contains the [`RecordInfo`].
+/// Bytes of the first section, which can be read without unpacking the others.
 pub(super) const INFO_BYTES: usize = 48;
 
 /// Bytes that show whether a record has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
+/// Name of a record in messages.
+const WHAT: &str = "packed record";
+
 /// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
 
-/// Facts of a record that can be read without unpacking it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RecordInfo {
-    pub(super) seq: u64,
-    pub(super) reset_epoch: u64,
-    pub(super) withdraws: Option<u64>,
-    /// Position of the record that contains the sites.
-    pub(super) sites: u64,
-}
-
-impl RecordInfo {
-    /// Returns the facts of a stored record, or `None` if it is an unpacked payload.
-    pub(super) fn of(stored: &[u8]) -> Option<Self> {
-        let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
-        let &[INFO, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
-            return None;
-        };
-        Some(Self {
-            seq,
-            reset_epoch,
-            withdraws: (withdraws != NONE).then_some(withdraws),
-            sites,
-        })
-    }
-
-    #[cfg(feature = "deflate")]
-    pub(super) fn new(capture: &CaptureInfo, sites: u64) -> Self {
-        Self {
-            seq: capture.seq,
-            reset_epoch: capture.reset_epoch,
-            withdraws: capture.withdraws,
-            sites,
-        }
-    }
-
-    #[cfg(feature = "deflate")]
-    fn words(self) -> [u64; 6] {
-        let withdraws = self.withdraws.unwrap_or(NONE);
-        [INFO, 32, self.seq, self.reset_epoch, withdraws, self.sites]
-    }
+/// Returns the number and epochs of a stored record, and the position of the record that contains its sites, or `None`
+/// if it is an unpacked payload.
+pub(super) fn info(stored: &[u8]) -> Option<(CaptureInfo, u64)> {
+    let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
+    let &[INFO, 32, seq, reset_epoch, withdraws, sites_at] = &head[..] else {
+        return None;
+    };
+    let capture = CaptureInfo {
+        seq,
+        reset_epoch,
+        withdraws: (withdraws != NONE).then_some(withdraws),
+        ..CaptureInfo::default()
+    };
+    Some((capture, sites_at))
 }
 
 /// Returns whether the stored record that begins with these bytes has [`Addresses`].
@@ -81,13 +56,14 @@ const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
 
 /// Returns the [`Addresses`] of a stored record, which must contain their section.
 pub(super) fn unpacked_addresses(stored: &[u8]) -> Result<Addresses, FormatError> {
-    codec::addresses(&inflated(stored, PACKED_ADDRESSES, ADDRESSES_BYTES_MAX)?)
+    codec::addresses(&unpacked(stored, PACKED_ADDRESSES, ADDRESSES_BYTES_MAX)?)
 }
 
 /// Packs a record: info, new addresses, payload without sites, and its sites if no earlier record has them.
 #[cfg(feature = "deflate")]
 pub(super) fn packed(
-    info: RecordInfo,
+    capture: &CaptureInfo,
+    sites_at: u64,
     addresses: &Addresses,
     others: &[u8],
     sites: Option<&[u8]>,
@@ -101,7 +77,9 @@ pub(super) fn packed(
         true => None,
         false => Some(codec::of_addresses(addresses).map_err(std::io::Error::other)?),
     };
-    let mut stored = words::to_bytes(info.words());
+    let withdraws = capture.withdraws.unwrap_or(NONE);
+    let info = [INFO, 32, capture.seq, capture.reset_epoch, withdraws, sites_at];
+    let mut stored = words::to_bytes(info);
     for (id, bytes) in [
         (PACKED_ADDRESSES, addresses.as_deref()),
         (PACKED, Some(others)),
@@ -120,40 +98,17 @@ pub(super) fn packed(
     Ok(stored)
 }
 
-/// Returns the payload of a stored record without its sites.
-pub(super) fn unpacked(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED, record::BYTES_MAX)
-}
-
-/// Returns the payload of a stored record without its sites, or an error if it is longer than `longest` bytes.
-#[cfg(feature = "deflate")]
-pub(super) fn unpacked_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED, longest)
-}
-
-/// Returns the sites of a stored record that contains them, or an error if they are longer than `longest` bytes.
-#[cfg(feature = "deflate")]
-pub(super) fn unpacked_sites_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED_SITES, longest)
-}
-
-/// Returns the sites of a stored record that contains them.
-pub(super) fn unpacked_sites(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED_SITES, record::BYTES_MAX)
-}
-
-fn inflated(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
+/// Returns the content of a section of a stored record that contains it, or an error if it is longer than `longest`
+/// bytes.
+pub(super) fn unpacked(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
     for section in codec::sections(stored) {
         let (id, body) = section?;
         if id == wanted {
             return inflate(body.bytes, body.at, longest);
         }
     }
-    Err(damaged(
-        stored.len(),
-        format!("no section {wanted}"),
-        "this section",
-    ))
+    let (end, found) = (stored.len() as u64, format!("no section {wanted}"));
+    Err(damaged(WHAT, end, found, "this section"))
 }
 
 #[cfg(feature = "deflate")]
@@ -162,10 +117,11 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
 
     let mut out = Vec::new();
     let mut decoder = flate2::read::DeflateDecoder::new(body).take(longest + 1);
+    let wrong = |found: String, wanted: &str| Err(damaged(WHAT, at as u64, found, wanted));
     match decoder.read_to_end(&mut out) {
         Ok(_) if out.len() as u64 <= longest => Ok(out),
-        Ok(_) => Err(damaged(at, format!("more than {longest} bytes"), "a payload")),
-        Err(error) => Err(damaged(at, error.to_string(), "packed sections")),
+        Ok(_) => wrong(format!("more than {longest} bytes"), "a payload"),
+        Err(error) => wrong(error.to_string(), "packed sections"),
     }
 }
 
@@ -173,20 +129,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
 /// reads any.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
-    Err(damaged(
-        at,
-        format!("compressed bytes, at most {longest}"),
-        "a build that can decompress",
-    ))
-}
-
-fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
-    FormatError::Damaged {
-        what: "packed record",
-        offset: at as u64,
-        found,
-        wanted: wanted.into(),
-    }
+    let found = format!("compressed bytes, at most {longest}");
+    Err(damaged(WHAT, at as u64, found, "a build that can decompress"))
 }
 
 #[cfg(test)]

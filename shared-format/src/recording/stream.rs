@@ -5,11 +5,10 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::stored::{self, RecordInfo};
-use super::{HEAD_WORDS, check_version};
+use super::{HEAD_WORDS, check_version, stored};
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::words;
@@ -17,6 +16,9 @@ use crate::words;
 /// Bytes of a header page, and of a record's head.
 const PAGE_BYTES: usize = HEAD_WORDS * WORD;
 const HEAD_BYTES: usize = record::WORDS * WORD;
+
+/// Name of a record in messages.
+const WHAT: &str = "record of a stream";
 
 /// Reads a stream.
 #[derive(Debug)]
@@ -105,16 +107,13 @@ impl<R: Read> Stream<R> {
         }
         let position = self.position.unwrap_or_default();
         if !ring::is_head(words, position) {
-            return Err(damaged(
-                begin,
-                "other bytes",
-                "a record or the beginning of a recording",
-            ));
+            let wanted = "a record or the beginning of a recording";
+            return Err(damaged(WHAT, begin, "other bytes", wanted));
         }
         let bytes = words[record::BYTES];
         if bytes > self.longest {
-            let found = format!("{bytes} bytes");
-            return Err(damaged(begin, &found, &format!("at most {}", self.longest)));
+            let (found, wanted) = (format!("{bytes} bytes"), format!("at most {}", self.longest));
+            return Err(damaged(WHAT, begin, found, wanted));
         }
         let padded = bytes.next_multiple_of(WORD as u64);
         let mut body = self.take(padded)?;
@@ -123,7 +122,8 @@ impl<R: Read> Stream<R> {
         }
         body.truncate(bytes as usize);
         if words[record::CRC] != checksum(&words[..record::CRC], &body) {
-            return Err(damaged(begin, "another checksum", "the checksum of its bytes"));
+            let wanted = "the checksum of its bytes";
+            return Err(damaged(WHAT, begin, "another checksum", wanted));
         }
         let addresses = match stored::has_addresses(&body) {
             true => stored::unpacked_addresses(&body)?,
@@ -139,19 +139,20 @@ impl<R: Read> Stream<R> {
     }
 
     fn unpacked(&mut self, stored: Vec<u8>, position: u64, begin: u64) -> Result<Vec<u8>, FormatError> {
-        let Some(info) = RecordInfo::of(&stored) else {
+        let Some((_, sites_at)) = stored::info(&stored) else {
             return Ok(stored);
         };
-        if info.sites == position {
-            let sites = stored::unpacked_sites_within(&stored, self.longest)?;
+        if sites_at == position {
+            let sites = stored::unpacked(&stored, stored::PACKED_SITES, self.longest)?;
             self.sites = Some((position, sites));
         }
-        let sites = self.sites.as_ref().filter(|(of, _)| *of == info.sites);
+        let sites = self.sites.as_ref().filter(|(of, _)| *of == sites_at);
         let Some((_, sites)) = sites else {
-            let found = format!("the sites at word {}", info.sites);
-            return Err(damaged(begin, &found, "its own sites or the sites read last"));
+            let found = format!("the sites at word {sites_at}");
+            let wanted = "its own sites or the sites read last";
+            return Err(damaged(WHAT, begin, found, wanted));
         };
-        let mut payload = stored::unpacked_within(&stored, self.longest)?;
+        let mut payload = stored::unpacked(&stored, stored::PACKED, self.longest)?;
         payload.extend_from_slice(sites);
         Ok(payload)
     }
@@ -171,46 +172,21 @@ impl<R: Read> Stream<R> {
     }
 }
 
-fn damaged(offset: u64, found: &str, wanted: &str) -> FormatError {
-    FormatError::Damaged {
-        what: "record of a stream",
-        offset,
-        found: found.to_owned(),
-        wanted: wanted.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::super::Writer;
+    use super::super::tests::{named_by, snapshot};
     use super::*;
     use crate::codec;
     use crate::fixture;
-    use crate::snapshot::{CaptureKind, Module};
 
     const LONGEST: u64 = 1 << 20;
 
+    /// Returns a payload; the sites change at each third one.
     fn payload(seq: u64) -> Vec<u8> {
-        let mut snapshot = fixture::two_threads();
-        snapshot.capture.seq = seq;
-        if seq == 3 {
-            // The sites change here.
-            snapshot.sites[0].name = "another".into();
-        }
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
-        payload
-    }
-
-    /// Returns the addresses of every second record.
-    fn named_by(seq: u64) -> Addresses {
-        let mut addresses = Addresses::default();
-        if seq.is_multiple_of(2) {
-            addresses.insert(&Module::default(), seq, Vec::new());
-        }
-        addresses
+        fixture::payload(&snapshot(seq, seq as usize / 3))
     }
 
     /// Returns two recordings in a row, as `record -o - --follow` writes them.
@@ -222,11 +198,7 @@ mod tests {
             if seq == 5 {
                 writer.begin_again().unwrap();
             }
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: seq,
-                unix_ns: 100 + seq,
-            };
+            let stamp = fixture::stamp_at(seq, 100 + seq);
             writer.name(named_by(seq));
             writer.append(stamp, &payload(seq)).unwrap();
         }
@@ -278,10 +250,8 @@ mod tests {
         for (seq, record) in (1..).zip(records) {
             assert_eq!(record.stamp.unix_ns, 100 + seq);
             assert_eq!(record.addresses, named_by(seq));
-            assert_eq!(
-                codec::decode(&record.payload).unwrap(),
-                codec::decode(&payload(seq)).unwrap()
-            );
+            let got = codec::decode(&record.payload).unwrap();
+            assert_eq!(got, codec::decode(&payload(seq)).unwrap());
         }
         assert_eq!(all.last(), Some(&Piece::End { torn: 0 }));
     }
@@ -294,10 +264,8 @@ mod tests {
             let all = pieces(&bytes[..length]).unwrap_or_else(|error| panic!("{length}: {error}"));
             assert!(all.len() < whole, "{length}");
         }
-        assert_eq!(
-            pieces(&bytes[..8 * WORD + 5]).unwrap().last(),
-            Some(&Piece::End { torn: 5 })
-        );
+        let all = pieces(&bytes[..8 * WORD + 5]).unwrap();
+        assert_eq!(all.last(), Some(&Piece::End { torn: 5 }));
         assert_eq!(pieces(&bytes[..20]).unwrap(), [Piece::End { torn: 20 }]);
     }
 

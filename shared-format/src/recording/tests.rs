@@ -5,10 +5,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::addresses::Frame;
 use crate::fixture;
+use crate::layout::FORMAT_MAJOR;
 use crate::snapshot::{CaptureKind, Module};
 
 /// Returns a snapshot of the moment `at`, with `sites` additional sites.
-fn snapshot(at: u64, sites: usize) -> Snapshot {
+pub(super) fn snapshot(at: u64, sites: usize) -> Snapshot {
     let mut snapshot = fixture::two_threads();
     snapshot.capture.seq = at + 1;
     snapshot.capture.tick += at;
@@ -24,7 +25,7 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
 }
 
 /// Returns the addresses of every third record.
-fn named_by(at: u64) -> Addresses {
+pub(super) fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {
         let frame = Frame {
@@ -38,10 +39,7 @@ fn named_by(at: u64) -> Addresses {
 
 fn append(writer: &mut Writer, snapshot: &Snapshot) -> Result<(), FormatError> {
     writer.name(named_by(snapshot.capture.seq));
-    let mut payload = Vec::new();
-    codec::encode(snapshot, &mut payload).unwrap();
-    let stamp = Stamp::from(&snapshot.capture);
-    writer.append(stamp, &payload)
+    writer.append(Stamp::from(&snapshot.capture), &fixture::payload(snapshot))
 }
 
 fn written(path: &Path, snapshots: &[Snapshot]) -> Vec<u64> {
@@ -68,14 +66,10 @@ fn records_come_back_in_any_order_with_their_facts() {
         let (moment, expected) = (&recording.moments()[at], &snapshots[at]);
         assert_eq!(&recording.snapshot(moment).unwrap(), expected);
         let facts = &expected.capture;
-        assert_eq!(
-            (moment.seq, moment.reset_epoch, moment.withdraws),
-            (facts.seq, facts.reset_epoch, facts.withdraws)
-        );
-        assert_eq!(
-            (moment.stamp.tick, moment.stamp.unix_ns),
-            (facts.tick, facts.unix_ns)
-        );
+        let got = (moment.seq, moment.reset_epoch, moment.withdraws);
+        assert_eq!(got, (facts.seq, facts.reset_epoch, facts.withdraws));
+        let got = (moment.stamp.tick, moment.stamp.unix_ns);
+        assert_eq!(got, (facts.tick, facts.unix_ns));
         assert_eq!(moment.stamp.kind, CaptureKind::Periodic);
     }
     assert_eq!(crate::snapshot_file::read(&path).unwrap(), snapshots[6]);
@@ -155,10 +149,8 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     flipped[ends[1] as usize + 200] ^= 1;
     fs::write(&path, &flipped).unwrap();
     let recording = Recording::open(&path).unwrap();
-    let error = recording
-        .snapshot(&recording.moments()[2])
-        .unwrap_err()
-        .to_string();
+    let read = recording.snapshot(&recording.moments()[2]);
+    let error = read.unwrap_err().to_string();
     assert!(error.contains("checksum"), "{error}");
     assert_eq!(recording.newest().unwrap().1, snapshot(1, 0));
     // All records share the sites of the first.
@@ -224,11 +216,6 @@ fn foreign_files_say_what_they_are() {
 
 /// Writes a file with one record that contains these bytes and has a valid checksum.
 fn crafted(path: &Path, stored: &[u8]) {
-    let stamp = Stamp {
-        kind: CaptureKind::Periodic,
-        tick: 1,
-        unix_ns: 1,
-    };
     let page = [
         SNAPSHOT_FILE_MAGIC,
         u64::from(FORMAT_MAJOR) << 32,
@@ -239,7 +226,7 @@ fn crafted(path: &Path, stored: &[u8]) {
         0,
         0,
     ];
-    let head = ring::record_head(stamp, 1, 0, u64::MAX, stored);
+    let head = ring::record_head(fixture::stamp(1), 1, 0, u64::MAX, stored);
     let words = page.into_iter().chain(head).chain(ring::payload_words(stored));
     fs::write(path, words::to_bytes(words)).unwrap();
 }
@@ -265,10 +252,8 @@ fn a_record_that_points_to_nothing_is_said() {
     ] {
         crafted(&path, &stored);
         let recording = Recording::open(&path).unwrap();
-        let error = recording
-            .payload(&recording.moments()[0])
-            .unwrap_err()
-            .to_string();
+        let read = recording.payload(&recording.moments()[0]);
+        let error = read.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
 }

@@ -60,8 +60,8 @@ pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Ext
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::stamp;
     use crate::ring::{Writer, read_newest};
-    use crate::snapshot::CaptureKind;
     use crate::words::Words;
     use crate::words::recorder::Recorder;
 
@@ -79,11 +79,7 @@ mod tests {
         let mut writer = Writer::new(REGION);
         // The third record wraps.
         for (number, bytes) in (1..).zip([0, 64 << 10, 100_003, 100_003, 1]) {
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: number,
-                unix_ns: number,
-            };
+            let stamp = stamp(number);
             writer.publish(&words, stamp, &vec![7; bytes]).unwrap();
             let read = read_newest(&words, &REGION).unwrap();
             let found = Extent {

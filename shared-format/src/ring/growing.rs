@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::snapshot::CaptureKind;
+    use crate::fixture::stamp;
     use crate::words::recorder::Recorder;
 
     /// A fine ring of 64 words, and after it a coarse ring of up to 256 words.
@@ -183,14 +183,6 @@ mod tests {
         },
         size: 4,
     };
-
-    fn stamp(tick: u64) -> Stamp {
-        Stamp {
-            kind: CaptureKind::Periodic,
-            tick,
-            unix_ns: tick,
-        }
-    }
 
     /// Grows to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
@@ -215,16 +207,11 @@ mod tests {
             size: 4,
         };
         let mut writer = GrowingWriter::new(large);
-        assert_eq!(
-            (writer.wanted(1), writer.longest_payload()),
-            (Some(FIRST_WORDS), 0)
-        );
+        let got = (writer.wanted(1), writer.longest_payload());
+        assert_eq!(got, (Some(FIRST_WORDS), 0));
         assert_eq!(writer.wanted(800 << 10), Some(2 * FIRST_WORDS), "at most a half");
-        assert_eq!(
-            writer.wanted(80 << 20),
-            Some(4 * FIRST_WORDS),
-            "it gets no larger"
-        );
+        // It gets no larger.
+        assert_eq!(writer.wanted(80 << 20), Some(4 * FIRST_WORDS));
         let words = Recorder::new(8 + FIRST_WORDS as usize);
         assert!(writer.publish(&words, stamp(1), &[]).is_err());
         writer.grow(&words, FIRST_WORDS);

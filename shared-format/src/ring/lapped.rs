@@ -11,6 +11,7 @@ use super::*;
 use crate::file::create::OwnRing;
 use crate::file::header::tests::example;
 use crate::file::open::RingFile;
+use crate::fixture::stamp;
 use crate::layout::RING_WORDS_RANGE;
 use crate::mapping::{MapWords, Way};
 
@@ -33,10 +34,9 @@ fn word(sequence: u64, index: u64) -> u64 {
 /// longer, up to nearly half the ring, so that a writer laps its reader even if both run equally often.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-    let long = if sequence.is_multiple_of(8) {
-        random % 3_700
-    } else {
-        0
+    let long = match sequence.is_multiple_of(8) {
+        true => random % 3_700,
+        false => 0,
     };
     1 + long + random % 300
 }
@@ -55,10 +55,9 @@ fn writer() {
         coarse_words: 0,
         ..example()
     };
-    let way = if std::env::var(WAY).unwrap() == WAYS[0] {
-        Way::Copied
-    } else {
-        Way::Mapped
+    let way = match std::env::var(WAY).unwrap() == WAYS[0] {
+        true => Way::Copied,
+        false => Way::Mapped,
     };
     let mut ring = OwnRing::create_by(dir.as_ref(), header, way).unwrap();
     let mut payload = Vec::new();
@@ -67,12 +66,7 @@ fn writer() {
         for index in 0..payload_length(sequence) {
             payload.extend_from_slice(&word(sequence, index).to_le_bytes());
         }
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: sequence,
-            unix_ns: sequence,
-        };
-        assert_eq!(ring.publish(stamp, &payload).unwrap(), sequence);
+        assert_eq!(ring.publish(stamp(sequence), &payload).unwrap(), sequence);
         if sequence == 1 {
             ring.link().unwrap();
         }
@@ -229,10 +223,8 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&words, &region, lapped, body)
     });
-    assert!(
-        writer.try_wait().unwrap().is_none(),
-        "it was written all the time"
-    );
+    // It was written all the time.
+    assert!(writer.try_wait().unwrap().is_none());
     drop(writer.stdin.take());
     writer.wait().unwrap();
     std::mem::take(met)

@@ -1,4 +1,7 @@
+use std::cell::Cell;
+
 use super::*;
+use crate::fixture::stamp;
 use crate::words::recorder::Recorder;
 
 const REGION: Region = Region {
@@ -8,32 +11,33 @@ const REGION: Region = Region {
     latest: 1,
 };
 
-fn stamp(tick: u64) -> Stamp {
-    Stamp {
-        kind: CaptureKind::Periodic,
-        tick,
-        unix_ns: tick,
-    }
-}
+/// Words that a function reads.
+struct Given<F>(F);
 
-/// Words with the head of a record that claims this many bytes, in a ring of the largest size.
-struct Claims(u64);
-
-impl ReadWords for Claims {
+impl<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>> ReadWords for Given<F> {
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
-        assert!(
-            out.len() <= record::WORDS,
-            "a reader must not copy {} words for it",
-            out.len()
-        );
-        out.fill(0);
-        if first == LARGEST.first {
-            out[record::BYTES] = self.0;
-        }
-        Ok(())
+        (self.0)(first, out)
     }
 
     fn fence_acquire(&self) {}
+}
+
+fn given<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>>(read: F) -> Given<F> {
+    Given(read)
+}
+
+/// Reads words with the head of a record that claims this many bytes, in a ring of the largest size.
+fn claim(bytes: u64, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
+    let words = out.len();
+    assert!(
+        words <= record::WORDS,
+        "a reader must not copy {words} words for it"
+    );
+    out.fill(0);
+    if first == LARGEST.first {
+        out[record::BYTES] = bytes;
+    }
+    Ok(())
 }
 
 const LARGEST: Region = Region {
@@ -45,7 +49,7 @@ const LARGEST: Region = Region {
 fn no_payload_is_longer_than_readers_take_memory_for() {
     assert_eq!(Writer::new(LARGEST).longest_payload(), record::BYTES_MAX);
     // The payload is one word longer than a record may have.
-    let claims = Claims(record::BYTES_MAX + 8);
+    let claims = given(|first, out| claim(record::BYTES_MAX + 8, first, out));
     assert!(matches!(
         read_newest(&claims, &LARGEST),
         Err(FormatError::NoRecord)
@@ -59,83 +63,57 @@ fn the_newest_record_is_read_and_its_forerunner_found() {
     assert_eq!(writer.publish(&words, stamp(1), b"one").unwrap(), 1);
     assert_eq!(writer.publish(&words, stamp(2), b"two, longer").unwrap(), 2);
     let two = read_newest(&words, &REGION).unwrap();
-    assert_eq!(
-        (two.payload.as_slice(), two.sequence),
-        (b"two, longer".as_slice(), 2)
-    );
+    let got = (two.payload.as_slice(), two.sequence);
+    assert_eq!(got, (b"two, longer".as_slice(), 2));
     let one = read_before(&words, &REGION, two.position, two.previous.unwrap())
         .unwrap()
         .unwrap();
     assert_eq!((one.payload.as_slice(), one.previous), (b"one".as_slice(), None));
 }
 
-/// Words of a writer that is one lap further at each read.
-struct Racing(std::cell::Cell<u64>);
-
-impl ReadWords for Racing {
-    fn read(&self, _: usize, out: &mut [u64]) -> Result<(), FormatError> {
-        self.0.set(self.0.get() + 10 * REGION.words);
-        out.fill(self.0.get());
-        Ok(())
-    }
-
-    fn fence_acquire(&self) {}
-}
-
 #[test]
 fn a_reader_that_is_lapped_each_time_gives_up() {
-    let said = read_newest(&Racing(0.into()), &REGION).unwrap_err().to_string();
+    // The writer is one lap further at each read.
+    let lap = Cell::new(0);
+    let racing = given(|_, out| {
+        lap.set(lap.get() + 10 * REGION.words);
+        out.fill(lap.get());
+        Ok(())
+    });
+    let said = read_newest(&racing, &REGION).unwrap_err().to_string();
     assert!(
         said.starts_with("the program writes faster than this can be read ("),
         "{said}"
     );
 }
 
-/// Words of a writer that enters the newest record while its payload is copied. Counts the words that were copied
-/// for payloads.
-struct Huge {
-    claims: Claims,
-    inside: std::cell::Cell<bool>,
-    copied: std::cell::Cell<u64>,
-}
-
-impl ReadWords for Huge {
-    fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
-        if out.len() > record::WORDS {
-            self.copied.set(self.copied.get() + out.len() as u64);
-            self.inside.set(true);
-            return Ok(());
-        }
-        self.claims.read(first, out)?;
-        if first == LARGEST.first {
-            self.inside.set(false);
-        } else if first == LARGEST.intent && self.inside.get() {
-            out[0] = u64::MAX;
-        }
-        Ok(())
-    }
-
-    fn fence_acquire(&self) {}
-}
-
 #[test]
 fn a_writer_of_huge_records_delays_no_reader_for_long() {
     for (bytes, tries_most) in [(record::BYTES_MAX, 2), (256 << 20, 4), (64 << 20, 12)] {
-        let words = Huge {
-            claims: Claims(bytes),
-            inside: false.into(),
-            copied: 0.into(),
-        };
+        // The writer enters the newest record while its payload is copied.
+        let (inside, copied) = (Cell::new(false), Cell::new(0));
+        let words = given(|first, out| {
+            if out.len() > record::WORDS {
+                copied.set(copied.get() + out.len() as u64);
+                inside.set(true);
+                return Ok(());
+            }
+            claim(bytes, first, out)?;
+            if first == LARGEST.first {
+                inside.set(false);
+            } else if first == LARGEST.intent && inside.get() {
+                out[0] = u64::MAX;
+            }
+            Ok(())
+        });
         let mut lapped = 0;
         let result = read_newest_counting(&words, &LARGEST, &mut lapped);
         assert!(
             matches!(result, Err(FormatError::Lapped { tries }) if tries == tries_most),
             "{result:?}"
         );
-        assert_eq!(
-            (lapped, words.copied.get()),
-            (tries_most.into(), u64::from(tries_most) * bytes / 8)
-        );
+        let got = (lapped, copied.get());
+        assert_eq!(got, (tries_most.into(), u64::from(tries_most) * bytes / 8));
     }
 }
 
@@ -196,18 +174,6 @@ fn a_record_that_calls_itself_or_a_later_one_its_forerunner_has_none() {
     }
 }
 
-/// Words that remember the largest number of words in one read.
-struct Measured(Recorder, std::cell::Cell<usize>);
-
-impl ReadWords for Measured {
-    fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
-        self.1.set(self.1.get().max(out.len()));
-        self.0.read(first, out)
-    }
-
-    fn fence_acquire(&self) {}
-}
-
 #[test]
 fn a_length_that_the_file_does_not_have_is_not_made_room_for() {
     let most = 1 << 29;
@@ -222,12 +188,14 @@ fn a_length_that_the_file_does_not_have_is_not_made_room_for() {
     (0..)
         .zip(head)
         .for_each(|(offset, word)| words.store(claimed.at(offset), word));
-    let words = Measured(words, std::cell::Cell::new(0));
-    assert!(matches!(
-        read_newest(&words, &claimed),
-        Err(FormatError::Truncated { .. })
-    ));
-    assert!(words.1.get() <= record::WORDS, "{} words at once", words.1.get());
+    let at_once = Cell::new(0);
+    let measured = given(|first, out| {
+        at_once.set(at_once.get().max(out.len()));
+        words.read(first, out)
+    });
+    let read = read_newest(&measured, &claimed);
+    assert!(matches!(read, Err(FormatError::Truncated { .. })));
+    assert!(at_once.get() <= record::WORDS, "{} words at once", at_once.get());
 }
 
 #[test]
@@ -238,22 +206,6 @@ fn an_overwritten_record_is_none() {
         writer.publish(&words, stamp(tick), &[9; 100]).unwrap();
     }
     assert_eq!(read_before(&words, &REGION, 21, 0).unwrap(), None);
-}
-
-#[test]
-fn a_flipped_bit_is_no_record() {
-    for bit in 0..64 * 4 {
-        let words = Recorder::new(68);
-        let mut writer = Writer::new(REGION);
-        writer.publish(&words, stamp(1), &[0x5a; 16]).unwrap();
-        let index = REGION.first + bit / 64;
-        let word = read_one(&words, index).unwrap();
-        words.store(index, word ^ 1 << (bit % 64));
-        assert!(
-            matches!(read_newest(&words, &REGION), Err(FormatError::NoRecord)),
-            "bit {bit}"
-        );
-    }
 }
 
 pub(crate) mod model {

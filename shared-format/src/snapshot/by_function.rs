@@ -80,10 +80,8 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     let mut is_inside = vec![false; nodes.len()];
     let (mut calls, mut own, mut total) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..nodes.len() {
-        let above = nodes
-            .parent
-            .get(row)
-            .and_then(|&parent| is_inside.get(parent as usize).copied());
+        let parent = nodes.parent.get(row);
+        let above = parent.and_then(|&parent| is_inside.get(parent as usize).copied());
         let is_below = above.unwrap_or(false);
         let is_it = is_meant.get(nodes.site[row] as usize).copied().unwrap_or(false);
         is_inside[row] = is_it || is_below;

@@ -71,10 +71,8 @@ impl Snapshot {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
             column.map_or(0, |column| {
-                column
-                    .rows
-                    .iter()
-                    .fold(0u64, |sum, row| sum.saturating_add(row.1))
+                let values = column.rows.iter().map(|row| row.1);
+                values.fold(0, u64::saturating_add)
             })
         });
         off.fold(self.measured_ticks(), u64::saturating_sub)

@@ -113,11 +113,8 @@ mod tests {
         );
         let without = snapshot.cost_share();
         snapshot.functions = Some(Functions::default());
-        assert_eq!(
-            snapshot.cost_share(),
-            without,
-            "what a call costs is not known yet"
-        );
+        // What a call costs is not known yet.
+        assert_eq!(snapshot.cost_share(), without);
         // A call costs a hundredth of its time.
         let call_ns = working_ns / calls / 100.0;
         snapshot.functions = Some(Functions {

@@ -251,6 +251,17 @@ impl Measures {
         self.of(quantity).map_or(0, |column| column.of_row(row))
     }
 
+    /// Returns the value of a quantity in a thread outside any scope; 0 if it is not known.
+    pub fn of_outside(&self, quantity: Quantity, thread: u32) -> u64 {
+        self.of(quantity).map_or(0, |column| column.of_outside(thread))
+    }
+
+    /// Returns the values of a quantity in all rows; `rows` is their number.
+    pub fn dense(&self, quantity: Quantity, rows: usize) -> Vec<u64> {
+        self.of(quantity)
+            .map_or_else(|| vec![0; rows], |column| column.dense(rows))
+    }
+
     /// Returns all columns, in the order of the quantities.
     pub fn iter(&self) -> impl Iterator<Item = (Quantity, &Column)> {
         self.columns.iter().map(|(&quantity, column)| (quantity, column))
@@ -280,14 +291,9 @@ impl Measures {
 
     /// Returns the ticks that each row was off the CPU, waiting or ready. `rows` is the number of rows.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
-        let mut off = vec![0u64; rows];
-        for quantity in [Quantity::Waiting, Quantity::Ready] {
-            let column = self.of(quantity);
-            for &(row, ticks) in column.iter().flat_map(|column| &column.rows) {
-                if let Some(sum) = off.get_mut(row as usize) {
-                    *sum = sum.saturating_add(ticks);
-                }
-            }
+        let [mut off, ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.dense(off, rows));
+        for (off, ready) in off.iter_mut().zip(ready) {
+            *off = off.saturating_add(ready);
         }
         off
     }

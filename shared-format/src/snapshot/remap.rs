@@ -137,7 +137,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
 }
 
 /// Sorts cells by their places, and combines cells of the same place.
-fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
+pub fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
     if !cells.is_sorted_by_key(|cell| cell.0) {
         cells.sort_by_key(|cell| cell.0);
     }

@@ -45,10 +45,9 @@ impl fmt::Display for ScopeCost {
     /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` if the lower bound is not above 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { low_ns, high_ns, .. } = self;
-        if *low_ns > 0.0 {
-            write!(f, "{low_ns:.1} to {high_ns:.1} ns")
-        } else {
-            write!(f, "at most {high_ns:.1} ns")
+        match *low_ns > 0.0 {
+            true => write!(f, "{low_ns:.1} to {high_ns:.1} ns"),
+            false => write!(f, "at most {high_ns:.1} ns"),
         }
     }
 }
@@ -117,10 +116,8 @@ mod tests {
         assert!((35.0 + more..38.0 + more).contains(&cost.high_ns), "{cost:?}");
         // If no sample found a thread in an event, the cost is small but not 0.
         let none = seen(0, 1000, 1_000_000).unwrap();
-        assert_eq!(
-            (none.low_ns, none.middle_ns, none.high_ns),
-            (-LAYOUT_NS, 0.0, 3.0 + more)
-        );
+        let got = (none.low_ns, none.middle_ns, none.high_ns);
+        assert_eq!(got, (-LAYOUT_NS, 0.0, 3.0 + more));
         assert_eq!(seen(25, 99, 1_000_000), None);
         assert_eq!(seen(0, 1000, 0), None);
     }

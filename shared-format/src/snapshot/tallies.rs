@@ -12,10 +12,8 @@ impl Snapshot {
 
     /// Returns the number of calls since the reset that may read the clock: all but the calls of counters.
     pub fn scope_calls(&self) -> u64 {
-        let counted = self
-            .counts
-            .iter()
-            .map(|count| self.nodes.calls[count.node.index()]);
+        let all = self.counts.iter();
+        let counted = all.map(|count| self.nodes.calls[count.node.index()]);
         self.calls() - counted.sum::<u64>()
     }
 

@@ -122,10 +122,9 @@ impl Level {
     /// Returns the combined level. Its last level is the one with the later setting.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let newest = if other.set_tick >= self.set_tick {
-            other
-        } else {
-            self
+        let newest = match other.set_tick >= self.set_tick {
+            true => other,
+            false => self,
         };
         Self {
             range: self.range.and(other.range),
@@ -226,23 +225,17 @@ impl Tally {
     /// Combines two parts of a row. If their kinds differ, only the sums are kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
+        let sum = self.sum().saturating_add(other.sum());
         match (self, other) {
             (Self::Nothing, one) | (one, Self::Nothing) => one,
             (Self::Gauge { level: one }, Self::Gauge { level: other }) => Self::Gauge {
                 level: both(one, other, Level::and),
             },
-            (
-                Self::Value { range: one, .. },
-                Self::Value {
-                    range: other_range, ..
-                },
-            ) => Self::Value {
-                sum: self.sum().saturating_add(other.sum()),
-                range: both(one, other_range, Extremes::and),
+            (Self::Value { .. }, Self::Value { .. }) => Self::Value {
+                sum,
+                range: both(self.range(), other.range(), Extremes::and),
             },
-            _ => Self::Counter {
-                sum: self.sum().saturating_add(other.sum()),
-            },
+            _ => Self::Counter { sum },
         }
     }
 }
@@ -265,10 +258,8 @@ mod tests {
             ..exact(3, 0)
         };
         let both = bound.and(exact(5, 30));
-        assert_eq!(
-            (both.min, both.min_exact, both.max, both.max_exact),
-            (0, true, 40, false)
-        );
+        let got = (both.min, both.min_exact, both.max, both.max_exact);
+        assert_eq!(got, (0, true, 40, false));
         assert!(bound.and(exact(5, 40)).max_exact);
         assert!(bound.and(exact(5, 50)).max_exact);
     }
@@ -297,10 +288,8 @@ mod tests {
         assert_eq!(gauge.and(gauge), gauge);
         let twice = value.and(value);
         assert_eq!((twice.sum(), twice.range()), (14, Some(exact(3, 4))));
-        assert_eq!(
-            [value, gauge, Tally::Nothing].map(Tally::kind),
-            ["value", "gauge", "counter"]
-        );
+        let got = [value, gauge, Tally::Nothing].map(Tally::kind);
+        assert_eq!(got, ["value", "gauge", "counter"]);
     }
 
     #[test]
@@ -313,20 +302,16 @@ mod tests {
                 one.buckets.push((bucket, 1));
                 histogram.add(&one);
             }
-            let range = numbers
-                .iter()
-                .map(|&number| Extremes::of(number))
-                .reduce(Extremes::and);
+            let each = numbers.iter().map(|&number| Extremes::of(number));
+            let range = each.reduce(Extremes::and);
             let value = Tally::Value { sum: 0, range };
             [0.5, 0.99].map(|share| value.quantile(&histogram, share).unwrap())
         };
         assert_eq!(of(&[4096; 9]), [4096, 4096]);
         assert_eq!(of(&[0, 0, 0, 1]), [0, 1]);
         assert_eq!(of(&[u64::MAX]), [u64::MAX; 2]);
-        assert_eq!(
-            Tally::Counter { sum: 1 }.quantile(&Histogram::default(), 0.5),
-            None
-        );
+        let got = Tally::Counter { sum: 1 }.quantile(&Histogram::default(), 0.5);
+        assert_eq!(got, None);
     }
 
     proptest! {

@@ -70,12 +70,8 @@ impl WaitsIn {
             Now::In(call) => Some(*call),
             Now::Running | Now::Ready => None,
         });
-        let mut numbers: BTreeMap<&str, u32> = sums
-            .keys()
-            .map(|&(_, call)| call)
-            .chain(waiting)
-            .map(|call| (call, 0))
-            .collect();
+        let calls = sums.keys().map(|&(_, call)| call).chain(waiting);
+        let mut numbers: BTreeMap<&str, u32> = calls.map(|call| (call, 0)).collect();
         for (next, number) in (0..).zip(numbers.values_mut()) {
             *number = next;
         }
@@ -84,11 +80,9 @@ impl WaitsIn {
             Now::Ready => READY,
             Now::In(call) => FIRST_NAME + numbers[call],
         };
+        let samples = sums.iter().map(|(&(row, call), &sum)| (row, numbers[call], sum));
         Self {
-            samples: sums
-                .iter()
-                .map(|(&(row, call), &sum)| (row, numbers[call], sum))
-                .collect(),
+            samples: samples.collect(),
             now: now.iter().map(|(&thread, &now)| (thread, code(now))).collect(),
             names: numbers.keys().map(|&call| call.into()).collect(),
         }
@@ -102,9 +96,8 @@ impl WaitsIn {
     /// Returns all samples: row, call and count, in the order of the rows.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &str, u64)> {
         let name = |number: u32| self.names[number as usize].as_str();
-        self.samples
-            .iter()
-            .map(move |&(row, call, count)| (row, name(call), count))
+        let samples = self.samples.iter();
+        samples.map(move |&(row, call, count)| (row, name(call), count))
     }
 
     /// Returns the samples of one row itself: call and count.
@@ -118,17 +111,13 @@ impl WaitsIn {
 
     /// Returns the known states of threads, in the order of the threads.
     pub fn now(&self) -> impl Iterator<Item = (u32, Now<'_>)> {
-        self.now
-            .iter()
-            .map(|&(thread, code)| (thread, self.meaning(code)))
+        let now = self.now.iter();
+        now.map(|&(thread, code)| (thread, self.meaning(code)))
     }
 
     /// Returns the state of one thread, or `None` if it is not known.
     pub fn now_of(&self, thread: u32) -> Option<Now<'_>> {
-        let at = self
-            .now
-            .binary_search_by_key(&thread, |&(thread, _)| thread)
-            .ok()?;
+        let at = self.now.binary_search_by_key(&thread, |now| now.0).ok()?;
         Some(self.meaning(self.now[at].1))
     }
 
@@ -191,9 +180,7 @@ mod tests {
     fn samples_are_lowered_from_the_last_on() {
         let mut held = some();
         held.hold(6);
-        assert_eq!(
-            held.samples().collect::<Vec<_>>(),
-            [(2, "futex", 5), (7, "fsync", 1)]
-        );
+        let got = held.samples().collect::<Vec<_>>();
+        assert_eq!(got, [(2, "futex", 5), (7, "fsync", 1)]);
     }
 }

@@ -262,10 +262,7 @@ impl Trace {
     /// Returns the steps: path, ticks, and the event that ended them.
     pub fn steps(&self) -> impl Iterator<Item = (u32, u64, Then)> {
         let then = self.then.iter().map(|&code| Then::of(code).unwrap_or(Then::Stay));
-        self.path
-            .iter()
-            .zip(&self.ticks)
-            .zip(then)
-            .map(|((&path, &ticks), then)| (path, ticks, then))
+        let steps = self.path.iter().zip(&self.ticks).zip(then);
+        steps.map(|((&path, &ticks), then)| (path, ticks, then))
     }
 }

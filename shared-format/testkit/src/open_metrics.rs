@@ -125,10 +125,8 @@ impl Metrics {
     pub fn sum(&self, name: &str, label: (&str, &str)) -> f64 {
         let has = |labels: &Labels| labels.get(label.0).is_some_and(|value| value == label.1);
         let samples = self.samples.iter();
-        samples
-            .filter(|((sample, labels), _)| sample == name && has(labels))
-            .map(|(_, value)| value)
-            .sum()
+        let own = samples.filter(|((sample, labels), _)| sample == name && has(labels));
+        own.map(|(_, value)| value).sum()
     }
 
     /// Checks that no counter has fallen or ended since an earlier moment.

@@ -4,49 +4,31 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, LIVE_SAMPLE_BYTES, Lifetime, Mode, Now, OpenFrame, Process,
-    Quantity, Site, Thread, ThreadState, WaitsIn,
+    CaptureInfo, ClockInfo, ClockSource, Cost, LIVE_SAMPLE_BYTES, Lifetime, Mode, Now, Process, Quantity,
+    Site, Thread, ThreadState, WaitsIn,
 };
+
+use crate::fixture;
 
 /// Start of the program: 2026-11-20 14:00:00 UTC.
 pub const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
 
 const SITES: [(&str, &str, &str, u32); 15] = [
-    (
-        "orderbook_sim::engine::match",
-        "run",
-        "crates/engine/src/run.rs",
-        8,
-    ),
-    (
-        "orderbook_sim::engine::match",
-        "step",
-        "crates/engine/src/step.rs",
-        30,
-    ),
-    ("orderbook_sim::book", "apply", "crates/book/src/lib.rs", 41),
-    ("orderbook_sim::book", "insert", "crates/book/src/lib.rs", 97),
-    (
-        "orderbook_sim::book::tree",
-        "rebalance",
-        "crates/book/src/tree.rs",
-        212,
-    ),
-    ("orderbook_sim::alloc", "slab_get", "crates/alloc/src/slab.rs", 71),
-    ("orderbook_sim::book", "cancel", "crates/book/src/lib.rs", 140),
-    ("orderbook_sim::risk", "check", "crates/risk/src/lib.rs", 88),
-    ("orderbook_sim::wire", "encode", "crates/wire/src/en.rs", 20),
-    (
-        "orderbook_sim::app::ingest",
-        "run",
-        "crates/app/src/ingest.rs",
-        14,
-    ),
-    ("orderbook_sim::wire", "decode", "crates/wire/src/de.rs", 17),
-    ("orderbook_sim::wire", "checksum", "crates/wire/src/crc.rs", 9),
-    ("orderbook_sim::queue", "push", "crates/queue/src/spsc.rs", 55),
-    ("orderbook_sim", "main", "crates/app/src/main.rs", 5),
-    ("orderbook_sim::stats", "publish", "crates/app/src/stats.rs", 12),
+    ("orderbook_sim::engine::match", "run", "engine/src/run", 8),
+    ("orderbook_sim::engine::match", "step", "engine/src/step", 30),
+    ("orderbook_sim::book", "apply", "book/src/lib", 41),
+    ("orderbook_sim::book", "insert", "book/src/lib", 97),
+    ("orderbook_sim::book::tree", "rebalance", "book/src/tree", 212),
+    ("orderbook_sim::alloc", "slab_get", "alloc/src/slab", 71),
+    ("orderbook_sim::book", "cancel", "book/src/lib", 140),
+    ("orderbook_sim::risk", "check", "risk/src/lib", 88),
+    ("orderbook_sim::wire", "encode", "wire/src/en", 20),
+    ("orderbook_sim::app::ingest", "run", "app/src/ingest", 14),
+    ("orderbook_sim::wire", "decode", "wire/src/de", 17),
+    ("orderbook_sim::wire", "checksum", "wire/src/crc", 9),
+    ("orderbook_sim::queue", "push", "queue/src/spsc", 55),
+    ("orderbook_sim", "main", "app/src/main", 5),
+    ("orderbook_sim::stats", "publish", "app/src/stats", 12),
 ];
 
 /// Site, index of the parent in this list, calls and self milliseconds, after 134 seconds.
@@ -111,7 +93,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             .map(|&(module, name, file, line)| Site {
                 name: name.into(),
                 module: module.into(),
-                file: file.into(),
+                file: format!("crates/{file}.rs"),
                 line,
                 group: String::new(),
             })
@@ -204,11 +186,8 @@ fn grow(
     let open = ids
         .iter()
         .take(open)
-        .map(|&node| OpenFrame {
-            node,
-            // Each frame begins a moment after its caller.
-            began_tick: 1_000_000 * u64::from(node.0 + 1 - first_row),
-        })
+        // Each frame begins a moment after its caller.
+        .map(|&NodeId(row)| fixture::open(row, 1_000_000 * u64::from(row + 1 - first_row)))
         .collect();
     s.threads.push(Thread {
         name: name.into(),

@@ -14,8 +14,9 @@ use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::os;
 use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
+use tickscope_format::snapshot::{Site, Thread, ThreadState};
 
+use crate::fixture::payload;
 use crate::orderbook;
 use crate::suite::skip;
 
@@ -130,20 +131,10 @@ impl Program {
         for snapshot in snapshots {
             let mut snapshot = snapshot.clone();
             snapshot.capture.interval_ns = interval.as_nanos() as u64;
-            let mut payload = Vec::new();
-            tickscope_format::codec::encode(&snapshot, &mut payload)?;
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            records.push((stamp, payload));
+            records.push((Stamp::from(&snapshot.capture), payload(&snapshot)));
         }
-        let longest = records
-            .iter()
-            .map(|(_, payload)| payload.len())
-            .max()
-            .unwrap_or(0) as u64;
+        let lengths = records.iter().map(|(_, payload)| payload.len());
+        let longest = lengths.max().unwrap_or(0) as u64;
         let header = Header {
             started_unix_ns: orderbook::STARTED_UNIX_NS,
             ring_words: (longest * 4).next_power_of_two().max(1 << 20) / 8,

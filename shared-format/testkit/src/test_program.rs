@@ -6,16 +6,10 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
-use tickscope_format::{Snapshot, codec, os};
+use tickscope_format::{Snapshot, os};
 
+pub use crate::fixture::payload;
 use crate::fixture::programs;
-
-/// Encodes a snapshot as a ring or a recording holds it.
-pub fn payload(snapshot: &Snapshot) -> Vec<u8> {
-    let mut payload = Vec::new();
-    codec::encode(snapshot, &mut payload).unwrap();
-    payload
-}
 
 /// A run of a program whose `main` calls `work`.
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread};
+use tickscope_format::snapshot::{Site, Thread};
 use tickscope_format::{Snapshot, codec};
+use tickscope_testkit::fixture;
 
 /// Number of records in an hour.
 const HOUR: u64 = 360;
@@ -49,10 +50,7 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
             cpu_ns: Some(second * 1_000_000_000),
             first_row: first as u32,
             rows: each as u32,
-            open: vec![OpenFrame {
-                node: NodeId(first as u32),
-                began_tick: second,
-            }],
+            open: vec![fixture::open(first as u32, second)],
             ..Thread::default()
         });
     }
@@ -91,11 +89,7 @@ fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
 }
 
 fn stamp(number: u64) -> Stamp {
-    Stamp {
-        kind: CaptureKind::Periodic,
-        tick: number,
-        unix_ns: number * 10_000_000_000,
-    }
+    fixture::stamp_at(number, number * 10_000_000_000)
 }
 
 fn an_hour_of_a_thousand_nodes_fits() {

@@ -93,10 +93,7 @@ struct TaskTable {
 
 /// Returns the functions of a snapshot; `grouped` puts groups in place of their members.
 fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
-    match grouped {
-        true => Functions::grouped(snapshot),
-        false => Functions::of(snapshot),
-    }
+    Functions::build(snapshot, grouped)
 }
 
 impl Data {

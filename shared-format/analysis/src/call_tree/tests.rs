@@ -19,18 +19,14 @@ fn latencies_and_errors_of_merged_rows_are_combined() {
     let latency = tree.latency(leaf);
     assert_eq!((latency.count(), latency.max()), (100, Some((9_000, true))));
     let uncertainty = tree.uncertainty(leaf).unwrap();
-    assert_eq!(
-        (uncertainty.timed, uncertainty.self_error, uncertainty.total_error),
-        (50, 50.0, 50.0)
-    );
+    let got = (uncertainty.timed, uncertainty.self_error, uncertainty.total_error);
+    assert_eq!(got, (50, 50.0, 50.0));
     let above = tree.rows[leaf as usize].parent.unwrap();
     assert_eq!(tree.uncertainty(above), None, "nothing was stated of it");
     let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
     let main = *main.unwrap();
-    assert_eq!(
-        (tree.uncertainty(main), tree.latency(main).is_empty()),
-        (None, true)
-    );
+    let got = (tree.uncertainty(main), tree.latency(main).is_empty());
+    assert_eq!(got, (None, true));
 
     let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
     assert_eq!(one.latency(2).count(), 10, "only of the threads in scope");

@@ -162,10 +162,9 @@ impl Change {
 
     /// Returns the quantities of the row's three columns: a counter has a sum in place of a total time.
     pub fn columns(&self) -> [Quantity; 3] {
-        let total = if self.is_counter {
-            Quantity::Sum
-        } else {
-            Quantity::Total
+        let total = match self.is_counter {
+            true => Quantity::Sum,
+            false => Quantity::Total,
         };
         [Quantity::Calls, total, Quantity::SelfTime]
     }

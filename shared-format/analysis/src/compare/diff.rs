@@ -11,16 +11,13 @@ mod merged;
 #[cfg(test)]
 mod tests;
 
-use std::error::Error;
-use std::fmt;
-
 use tickscope_format::snapshot::Snapshot;
 
 use self::merged::Merged;
 use crate::compare::rank::{LEVEL, RUNS, chance_of_greater};
 use crate::functions::{FunctionId, Functions};
 use crate::measure::Measure;
-use crate::per_call::{self, PerCallError};
+use crate::per_call::calls_of;
 
 pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
 
@@ -50,16 +47,8 @@ pub struct DiffError {
     /// Index of the run on its side.
     pub run: usize,
     /// Reason for the error.
-    pub why: PerCallError,
+    pub why: String,
 }
-
-impl fmt::Display for DiffError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.why.fmt(f)
-    }
-}
-
-impl Error for DiffError {}
 
 impl Diff {
     /// Compares the times of runs before with the times of runs after, per call of `per` if given.
@@ -80,16 +69,14 @@ impl Diff {
         after: &[Snapshot],
         per: Option<&str>,
     ) -> Result<Self, DiffError> {
-        let calls_of = |runs: &[Snapshot], is_after| {
+        let divisors = |runs: &[Snapshot], is_after| {
             let calls = runs.iter().enumerate().map(|(run, snapshot)| match per {
                 None => Ok(1),
-                Some(name) => {
-                    per_call::calls_of(snapshot, name).map_err(|why| DiffError { is_after, run, why })
-                }
+                Some(name) => calls_of(snapshot, name).map_err(|why| DiffError { is_after, run, why }),
             });
             calls.collect::<Result<Vec<u64>, DiffError>>()
         };
-        let per_calls = (calls_of(before, false)?, calls_of(after, true)?);
+        let per_calls = (divisors(before, false)?, divisors(after, true)?);
         let mut merged = Merged::default();
         for snapshot in before {
             merged.add(&measure.of(snapshot), false);

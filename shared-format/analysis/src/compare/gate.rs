@@ -46,7 +46,7 @@ use crate::functions::FunctionId;
 use crate::measure::Dimension;
 use crate::names::named;
 
-pub use self::condition::{Condition, ConditionError, Growth};
+pub use self::condition::{Condition, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
 /// Minimum share of the time in scopes of a function that is judged by time without being named by the condition.
@@ -91,78 +91,16 @@ pub struct Verdict {
 
 /// Reason why a gate cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GateError {
-    /// Too few runs for times.
-    TooFewRuns {
-        /// The gate.
-        condition: String,
-        /// Runs before.
-        before: usize,
-        /// Runs after.
-        after: usize,
-    },
-    /// Too few runs have latencies of single calls.
-    NoLatencies {
-        /// The gate.
-        condition: String,
-        /// Runs before that have latencies.
-        before: usize,
-        /// Runs after that have latencies.
-        after: usize,
-    },
-    /// Not all calls of a function were counted, because it was off.
-    Off {
-        /// The gate.
-        condition: String,
-        /// The function.
-        name: String,
-        /// Whether it was off in a run, before and after.
-        off: [bool; 2],
-    },
-    /// No function has this name on either side.
-    NoFunction {
-        /// The gate.
-        condition: String,
-        /// The name.
-        name: String,
-    },
+pub struct GateError {
+    /// The reason, and the next step.
+    pub why: String,
+    /// The name of the condition, if no function on either side has it.
+    pub unknown: Option<String>,
 }
 
 impl fmt::Display for GateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewRuns {
-                condition,
-                before,
-                after,
-            } => write!(
-                f,
-                "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
-            ),
-            Self::NoLatencies {
-                condition,
-                before,
-                after,
-            } => write!(
-                f,
-                "{condition}: found latencies of single calls in {before} runs before and {after} after, wanted {RUNS} a side; programs keep them in the modes exact and adaptive, without TICKSCOPE_HISTOGRAM=off"
-            ),
-            Self::Off { condition, name, off } => {
-                let side = match off {
-                    [true, true] => "on both sides",
-                    [true, false] => "before",
-                    [false, _] => "after",
-                };
-                write!(
-                    f,
-                    "{condition}: {name} was off {side}, so not all of its calls were counted; record both sides with --budget off or --only"
-                )
-            }
-            Self::NoFunction { condition, name } => write!(
-                f,
-                "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
-            ),
-        }
+        f.write_str(&self.why)
     }
 }
 
@@ -184,9 +122,11 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
         None => None,
         Some(name) => match named(&diff.functions, name) {
             none if none.is_empty() => {
-                return Err(GateError::NoFunction {
-                    condition: condition.to_string(),
-                    name: name.clone(),
+                return Err(GateError {
+                    why: format!(
+                        "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
+                    ),
+                    unknown: Some(name.clone()),
                 });
             }
             some => Some(some),
@@ -200,11 +140,15 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
         };
         let mut judged = asked.clone().unwrap_or_else(|| ids(diff).collect()).into_iter();
         if let Some(off) = judged.find(|&id| !comparable(id)) {
-            return Err(GateError::Off {
-                condition: condition.to_string(),
-                name: diff.functions.get(off).full_name(),
-                off: diff.by_function[off.index()].off,
-            });
+            let name = diff.functions.get(off).full_name();
+            let side = match diff.by_function[off.index()].off {
+                [true, true] => "on both sides",
+                [true, false] => "before",
+                [false, _] => "after",
+            };
+            return Err(cannot_be_judged(format!(
+                "{condition}: {name} was off {side}, so not all of its calls were counted; record both sides with --budget off or --only"
+            )));
         }
     }
     let mut verdict = match condition.measure.dimension() {
@@ -214,6 +158,10 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let grown = |failure: &Failure| failure.after - failure.before;
     verdict.failures.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
     Ok(verdict)
+}
+
+fn cannot_be_judged(why: String) -> GateError {
+    GateError { why, unknown: None }
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
@@ -291,23 +239,16 @@ fn check_latencies(
     asked: Option<&[FunctionId]>,
 ) -> Result<(), GateError> {
     let known = |id: FunctionId| runs_with_latencies(diff, id);
+    let fewer = |&(before, after): &(usize, usize)| before.min(after);
     let most = match asked {
-        Some(asked) => asked
-            .iter()
-            .copied()
-            .map(known)
-            .min_by_key(|&(before, after)| before.min(after)),
-        None => ids(diff)
-            .map(known)
-            .max_by_key(|&(before, after)| before.min(after)),
+        Some(asked) => asked.iter().copied().map(known).min_by_key(fewer),
+        None => ids(diff).map(known).max_by_key(fewer),
     };
     match most.unwrap_or_default() {
         (before, after) if before.min(after) >= RUNS => Ok(()),
-        (before, after) => Err(GateError::NoLatencies {
-            condition: condition.to_string(),
-            before,
-            after,
-        }),
+        (before, after) => Err(cannot_be_judged(format!(
+            "{condition}: found latencies of single calls in {before} runs before and {after} after, wanted {RUNS} a side; programs keep them in the modes exact and adaptive, without TICKSCOPE_HISTOGRAM=off"
+        ))),
     }
 }
 
@@ -318,11 +259,9 @@ fn judge_times(
 ) -> Result<Verdict, GateError> {
     let (before, after) = diff.runs();
     if before < RUNS || after < RUNS {
-        return Err(GateError::TooFewRuns {
-            condition: condition.to_string(),
-            before,
-            after,
-        });
+        return Err(cannot_be_judged(format!(
+            "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
+        )));
     }
     let what = condition.what;
     if what.is_latency() {
@@ -349,10 +288,8 @@ fn judge_times(
                     && (!what.is_latency() || change.is_counted())
             };
             let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
-            whole
-                .into_iter()
-                .chain(ids(diff).filter(worth).map(Judged::Function))
-                .collect()
+            let functions = ids(diff).filter(worth).map(Judged::Function);
+            whole.into_iter().chain(functions).collect()
         }
     };
     // The whole program is judged by its total alone.
@@ -361,10 +298,7 @@ fn judge_times(
         .iter()
         .map(|&judged| tested(diff, condition, medians(diff, condition, judged)))
         .collect();
-    let whole = failures
-        .iter()
-        .find(|failure| failure.of == Judged::Whole)
-        .copied();
+    let whole = failures.iter().find(|one| one.of == Judged::Whole).copied();
     keep_significant(&mut failures, least_chance(before, after));
     Ok(Verdict {
         condition: condition.clone(),

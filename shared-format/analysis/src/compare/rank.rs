@@ -24,10 +24,9 @@ pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
         return 1.0;
     }
     let ranks = Ranks::of(before, after);
-    if before.len() + after.len() <= EXACT_RUNS {
-        ranks.exact()
-    } else {
-        ranks.approximate()
+    match before.len() + after.len() <= EXACT_RUNS {
+        true => ranks.exact(),
+        false => ranks.approximate(),
     }
 }
 

@@ -1,6 +1,7 @@
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::CaptureKind::{Closing, Periodic};
-use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
+use tickscope_testkit::fixture::open;
 
 use super::*;
 
@@ -39,10 +40,7 @@ fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
             ..Thread::default()
         });
     }
-    s.threads[1].open.push(OpenFrame {
-        node: sleeps,
-        began_tick: 1,
-    });
+    s.threads[1].open.push(open(sleeps.0, 1));
     s
 }
 
@@ -56,8 +54,9 @@ fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> 
     s
 }
 
-fn take(intervals: &mut Intervals, snapshot: Snapshot) -> Option<Interval> {
-    intervals.take(&snapshot)
+/// Returns [`with`] of a periodic record.
+fn at(ms: u64, epoch: u64, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> Snapshot {
+    with(program(ms, epoch, Periodic), calls, self_ms, asleep_ms)
 }
 
 fn all_groups() -> Intervals {
@@ -78,31 +77,28 @@ fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
 #[test]
 fn a_call_open_through_three_intervals_fills_each() {
     let mut intervals = all_groups();
-    assert_eq!(
-        take(&mut intervals, program(500, 0, Periodic)),
-        None,
-        "begins the first"
-    );
+    // This begins the first interval.
+    assert_eq!(intervals.take(&program(500, 0, Periodic)), None);
     for second in 1..4u64 {
         let before = second - 1;
-        let half = with(
-            program(second * 1000, 0, Periodic),
+        let half = at(
+            second * 1000,
+            0,
             [3 * before + 1, 3 * before],
             [90 * before, 10 * before],
             second * 1000 - 500,
         );
-        assert_eq!(take(&mut intervals, half), None, "half of it");
-        let whole = with(
-            program(second * 1000 + 500, 0, Periodic),
+        assert_eq!(intervals.take(&half), None, "half of it");
+        let whole = at(
+            second * 1000 + 500,
+            0,
             [3 * second, 3 * second],
             [90 * second, 10 * second],
             second * 1000,
         );
-        let interval = take(&mut intervals, whole).unwrap();
-        assert_eq!(
-            (interval.ns, interval.unix_ns),
-            (1000 * MS, (second * 1000 + 500) * MS)
-        );
+        let interval = intervals.take(&whole).unwrap();
+        let got = (interval.ns, interval.unix_ns);
+        assert_eq!(got, (1000 * MS, (second * 1000 + 500) * MS));
         // A read in a write adds no time twice. A call that began before the interval adds time, but no call.
         assert_eq!(told(&interval), [(7, "io", 6, 100), (8, "io", 0, 1000)]);
     }
@@ -111,69 +107,55 @@ fn a_call_open_through_three_intervals_fills_each() {
 #[test]
 fn from_the_start_the_first_snapshot_counts() {
     let mut intervals = Intervals::from_start(Duration::from_secs(1), Choice::default());
-    let mut first = with(program(5_300, 0, Periodic), [2, 1], [20, 10], 300);
+    let mut first = at(5_300, 0, [2, 1], [20, 10], 300);
     first.capture.since_reset_ns = 300 * MS;
-    assert!(!intervals.has_begun() && take(&mut intervals, first.clone()).is_none());
+    assert!(!intervals.has_begun() && intervals.take(&first).is_none());
     assert!(intervals.has_begun());
     let interval = intervals.finish().unwrap();
-    assert_eq!(
-        (interval.ns, told(&interval)),
-        (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)])
-    );
+    let got = (interval.ns, told(&interval));
+    assert_eq!(got, (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)]));
 }
 
 #[test]
 fn nothing_is_an_interval_without_lines() {
     let mut intervals = all_groups();
-    take(&mut intervals, program(0, 0, Periodic));
-    let interval = take(&mut intervals, program(1010, 0, Periodic)).unwrap();
-    assert_eq!(
-        (interval.ns, interval.lines.len(), interval.any_met),
-        (1010 * MS, 0, true)
-    );
+    intervals.take(&program(0, 0, Periodic));
+    let interval = intervals.take(&program(1010, 0, Periodic)).unwrap();
+    let got = (interval.ns, interval.lines.len(), interval.any_met);
+    assert_eq!(got, (1010 * MS, 0, true));
     assert_eq!(intervals.finish(), None, "no time has passed since");
     let mut plain = program(0, 0, Periodic);
     for site in &mut plain.sites {
         site.group.clear();
     }
     let mut intervals = all_groups();
-    take(&mut intervals, plain.clone());
+    intervals.take(&plain);
     plain.capture.tick = 950 * MS;
-    let interval = take(&mut intervals, plain).unwrap();
+    let interval = intervals.take(&plain).unwrap();
     assert!(!interval.any_met, "and it is near enough to its end");
 }
 
 #[test]
 fn resets_are_not_seen() {
     let mut intervals = all_groups();
-    take(
-        &mut intervals,
-        with(program(0, 0, Periodic), [9, 9], [50, 50], 900),
-    );
+    intervals.take(&at(0, 0, [9, 9], [50, 50], 900));
     let closing = with(program(300, 0, Closing), [10, 9], [60, 50], 1200);
-    assert_eq!(take(&mut intervals, closing), None);
-    let after = with(program(1000, 1, Periodic), [1, 1], [5, 5], 700);
-    let interval = take(&mut intervals, after).unwrap();
+    assert_eq!(intervals.take(&closing), None);
+    let after = at(1000, 1, [1, 1], [5, 5], 700);
+    let interval = intervals.take(&after).unwrap();
     assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
     // Another reset, seen only afterwards: the interval has all counts since that reset.
-    let interval = take(
-        &mut intervals,
-        with(program(2000, 5, Periodic), [1, 0], [1, 0], 10),
-    )
-    .unwrap();
+    let interval = intervals.take(&at(2000, 5, [1, 0], [1, 0], 10)).unwrap();
     assert_eq!(told(&interval), [(7, "io", 1, 1), (8, "io", 0, 10)]);
 }
 
 #[test]
 fn what_was_counted_is_unknown_where_a_reset_that_was_not_seen_is_undone() {
     let mut intervals = all_groups();
-    take(
-        &mut intervals,
-        with(program(500, 1, Periodic), [1, 0], [3, 0], 200),
-    );
-    let mut undone = with(program(1500, 2, Periodic), [12, 9], [66, 50], 1900);
+    intervals.take(&at(500, 1, [1, 0], [3, 0], 200));
+    let mut undone = at(1500, 2, [12, 9], [66, 50], 1900);
     undone.capture.withdraws = Some(0);
-    let interval = take(&mut intervals, undone).unwrap();
+    let interval = intervals.take(&undone).unwrap();
     assert_eq!(interval.lines, []);
 }
 
@@ -184,12 +166,12 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
         functions: vec![Pattern::new("read").unwrap()],
     };
     let mut intervals = Intervals::new(Duration::from_secs(1), choice.clone());
-    take(&mut intervals, with(program(0, 0, Periodic), [0, 0], [0, 0], 100));
-    let mut later = with(program(1000, 0, Periodic), [4, 5], [50, 30], 400);
+    intervals.take(&at(0, 0, [0, 0], [0, 0], 100));
+    let mut later = at(1000, 0, [4, 5], [50, 30], 400);
     later.threads[1].tid = 0;
     later.threads[1].open.clear();
     assert!(choice.is_met(&later));
-    let interval = take(&mut intervals, later.clone()).unwrap();
+    let interval = intervals.take(&later).unwrap();
     assert_eq!(
         told(&interval),
         [(7, "app::read", 5, 30), (8, "app::read", 0, 300)],
@@ -199,24 +181,21 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
     later.capture.tick += 1_000 * MS;
     later.nodes.self_ticks[3] += 20 * MS;
     later.threads[1].count = 3;
-    let interval = take(&mut intervals, later).unwrap();
+    let interval = intervals.take(&later).unwrap();
     assert_eq!(told(&interval), [(0, "app::read", 0, 20)]);
 }
 
 #[test]
 fn a_clock_that_broke_ends_the_interval() {
     let mut intervals = all_groups();
-    take(&mut intervals, program(0, 0, Periodic));
-    take(
-        &mut intervals,
-        with(program(400, 0, Closing), [1, 0], [20, 0], 400),
-    );
-    let mut other = with(program(90_000, 1, Periodic), [1, 0], [30, 0], 600);
+    intervals.take(&program(0, 0, Periodic));
+    intervals.take(&with(program(400, 0, Closing), [1, 0], [20, 0], 400));
+    let mut other = at(90_000, 1, [1, 0], [30, 0], 600);
     other.clock.epoch = 1;
     other.capture.since_reset_ns = 600 * MS;
-    let interval = take(&mut intervals, other.clone()).unwrap();
+    let interval = intervals.take(&other).unwrap();
     assert_eq!((interval.ns, told(&interval)[0]), (400 * MS, (7, "io", 1, 20)));
     other.capture.tick += 400 * MS;
-    let interval = take(&mut intervals, other).unwrap();
+    let interval = intervals.take(&other).unwrap();
     assert_eq!((interval.ns, told(&interval)[0]), (1000 * MS, (7, "io", 1, 30)));
 }

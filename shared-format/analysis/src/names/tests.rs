@@ -1,18 +1,14 @@
 use proptest::prelude::*;
-use tickscope_format::snapshot::{Site, Snapshot};
+use tickscope_format::snapshot::Snapshot;
+use tickscope_testkit::fixture::site;
 
 use super::*;
 
 fn functions(names: &[(&str, &str)]) -> Functions {
-    let site = |(module, name): &(&str, &str)| Site {
-        module: (*module).into(),
-        name: (*name).into(),
-        ..Site::default()
-    };
-    Functions::of(&Snapshot {
-        sites: names.iter().map(site).collect(),
-        ..Snapshot::default()
-    })
+    let mut snapshot = Snapshot::default();
+    let sites = names.iter().map(|(module, name)| site(module, name, 0));
+    snapshot.sites.extend(sites);
+    Functions::of(&snapshot)
 }
 
 fn labels_of(names: &[(&str, &str)]) -> Vec<String> {

@@ -62,11 +62,7 @@ fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
 fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     let mut s = Snapshot::default();
     for name in ["run", "parse", "eq"] {
-        s.sites.push(Site {
-            name: name.into(),
-            module: "app".into(),
-            ..Site::default()
-        });
+        s.sites.push(fixture::site("app", name, 0));
     }
     let run = s.nodes.push(None, SiteId(0), 1, 10_000);
     let parse = s.nodes.push(Some(run), SiteId(1), 5, 400);
@@ -135,10 +131,8 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     late.threads[0].cpu_ns = Some(2 * 5_400);
     let late = rows(&with_sampled_rows(&late, &addresses));
     let own = |name: &str| late.iter().find(|row| row.0 == name).map(|row| row.1);
-    assert_eq!(
-        (own("app::run"), own("app::run > memchr")),
-        (Some(2_400), Some(1_000))
-    );
+    let got = (own("app::run"), own("app::run > memchr"));
+    assert_eq!(got, (Some(2_400), Some(1_000)));
     assert_eq!(own("app::run > app::parse"), Some(0), "it has no more");
     assert_eq!(*with_sampled_rows(&with, &addresses), *with);
 }

@@ -5,8 +5,7 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
 use super::*;
-use crate::call_tree::CallTree;
-use crate::hotspots::hot;
+use crate::tests::functions;
 use crate::window::between;
 
 fn part(snapshot: &Snapshot, pid: u32) -> Part<'_> {
@@ -23,19 +22,6 @@ fn ended(snapshot: &Snapshot) -> Part<'_> {
         pid: None,
         ratio: 1.0,
     }
-}
-
-/// Calls and self time of each function.
-fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
-    let tree = CallTree::build(snapshot, |_| true);
-    let mut functions = BTreeMap::new();
-    for row in hot(&tree) {
-        let name = tree.functions.get(row.function).full_name();
-        let of: &mut (u64, u64) = functions.entry(name).or_default();
-        *of = (of.0 + row.calls, of.1 + row.self_ns);
-    }
-    functions.retain(|_, of| *of != (0, 0));
-    functions
 }
 
 proptest! {
@@ -92,11 +78,7 @@ fn what_a_process_had_counted_is_not_new_when_it_ends() {
     assert_eq!(between(&last, &before).calls(), 3);
     assert_eq!(between(&last, &after).calls(), 0);
     let (now, then) = crate::align::align(&last, &before);
-    let own = one
-        .threads
-        .iter()
-        .map(|thread| &thread.name)
-        .collect::<BTreeSet<_>>();
+    let own: BTreeSet<_> = one.threads.iter().map(|thread| &thread.name).collect();
     assert_eq!(now.threads.len(), own.len(), "none stands beside its own end");
     assert_eq!(now.calls(), then.calls() + 3);
 }
@@ -130,11 +112,8 @@ fn open_scopes_are_as_old_as_they_were() {
         let frame = all.threads[thread].open[0];
         all.nanos(all.capture.tick - frame.began_tick)
     };
-    let at = one
-        .threads
-        .iter()
-        .position(|thread| !thread.open.is_empty())
-        .unwrap();
+    let mut threads = one.threads.iter();
+    let at = threads.position(|thread| !thread.open.is_empty()).unwrap();
     let wanted = opened(&one, at);
     let all = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
     assert_eq!(opened(&all, at), wanted);
@@ -149,15 +128,11 @@ fn open_scopes_are_as_old_as_they_were() {
     assert_eq!(fast.ratio, 0.5);
     let all = side_by_side(&one.clock, &[part(&one, 1), fast]);
     assert_eq!(opened(&all, at + one.threads.len()), wanted / 2);
-    assert_eq!(
-        all.measured_ticks(),
-        one.measured_ticks() + one.measured_ticks() / 2
-    );
+    let got = all.measured_ticks();
+    assert_eq!(got, one.measured_ticks() + one.measured_ticks() / 2);
     let folded = fold(None, fast.snapshot, fast.ratio);
-    assert_eq!(
-        folded.nanos(folded.measured_ticks()),
-        one.nanos(one.measured_ticks()) / 2
-    );
+    let got = folded.nanos(folded.measured_ticks());
+    assert_eq!(got, one.nanos(one.measured_ticks()) / 2);
 }
 
 #[test]
@@ -167,10 +142,8 @@ fn a_site_that_is_off_in_one_process_is_not_said_to_have_been_off_as_well() {
     one.measuring.off_sites = vec![SiteId(1)];
     other.was_off = vec![SiteId(0), SiteId(1)];
     let both = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
-    assert_eq!(
-        (both.measuring.off_sites, both.was_off),
-        (vec![SiteId(1)], vec![SiteId(0)])
-    );
+    let got = (both.measuring.off_sites, both.was_off);
+    assert_eq!(got, (vec![SiteId(1)], vec![SiteId(0)]));
 }
 
 #[test]

@@ -43,11 +43,8 @@ fn a_row_of_another_build_is_found_by_its_function() {
         thread.tid += if thread.tid > 0 { 1_000 } else { 0 };
     }
     let (now, then) = align(&later, &earlier);
-    assert_eq!(
-        now.threads.len(),
-        earlier.threads.len(),
-        "threads are found by name"
-    );
+    // Threads are found by name.
+    assert_eq!(now.threads.len(), earlier.threads.len());
     // Each of the two matchers has a row of the renamed function.
     assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
     assert_eq!(now.sites.len(), earlier.sites.len() + 1);
@@ -72,10 +69,8 @@ fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
     });
     one.threads.truncate(1);
     other.threads[0].name = "another".into();
-    let path = by_path(&one)
-        .into_iter()
-        .find(|(_, figures)| figures.3 == Some(5))
-        .unwrap();
+    let mut paths = by_path(&one).into_iter();
+    let path = paths.find(|(_, figures)| figures.3 == Some(5)).unwrap();
     let (now, then) = align(&one, &other);
     assert_eq!(by_path(&now).get(&path.0), Some(&path.1));
     assert_eq!(by_path(&then)[&path.0].3, None);

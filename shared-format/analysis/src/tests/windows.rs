@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
-use tickscope_format::latency::{Histogram, Latencies, bucket_of};
+use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{Extremes, Part, RowMap, Snapshot, Tally, Thread, ThreadState};
 use tickscope_testkit::fixture::programs::{
     any_program, any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
@@ -104,15 +104,11 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let tallies = window.tallies();
     // 12 has a bucket of its own. The largest number is from before; the window's is in the bucket of 40 000.
     let range = tallies[0].unwrap().range().unwrap();
-    assert_eq!(
-        (range.min, range.min_exact, range.max, range.max_exact),
-        (12, true, 40_959, false)
-    );
+    let got = (range.min, range.min_exact, range.max, range.max_exact);
+    assert_eq!(got, (12, true, 40_959, false));
     let level = tallies[1].unwrap().level().unwrap();
-    assert_eq!(
-        (level.last, level.range),
-        (9, Extremes::of(-7).and(Extremes::of(9)))
-    );
+    let got = (level.last, level.range);
+    assert_eq!(got, (9, Extremes::of(-7).and(Extremes::of(9))));
     let larger = between(&given(&[3, 500, 90_000, 7, 99_999], &[]), &earlier).tallies();
     let range = larger[0].unwrap().range().unwrap();
     assert_eq!((range.min, range.max, range.max_exact), (7, 99_999, true));
@@ -133,15 +129,8 @@ fn nothing_happens_between_a_snapshot_and_itself() {
             none.nodes.parent, snapshot.nodes.parent,
             "its rows are still there"
         );
-        let errors = none
-            .estimates
-            .iter()
-            .map(|e| (e.timed, e.self_error, e.total_error));
-        assert!(
-            errors.clone().all(|e| e == (0, 0, 0)),
-            "{:?}",
-            errors.collect::<Vec<_>>()
-        );
+        let mut errors = none.estimates.iter();
+        assert!(errors.all(|of| (of.timed, of.self_error, of.total_error) == (0, 0, 0)));
     }
 }
 
@@ -157,11 +146,8 @@ fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
     assert_eq!(window.estimates, [estimate(1, 50, 5, 13)]);
     earlier.estimates = vec![estimate(1, 40, 3, 5)];
     let window = between(&later, &earlier);
-    assert_eq!(
-        window.estimates,
-        [estimate(1, 110, 4, 12)],
-        "errors by their squares"
-    );
+    // Errors by their squares.
+    assert_eq!(window.estimates, [estimate(1, 110, 4, 12)]);
 }
 
 #[test]
@@ -193,40 +179,30 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     assert_eq!(between(&later, &earlier), later);
 }
 
-#[test]
-fn latencies_are_those_of_the_time_between() {
-    let earlier = order_sim_with_latencies();
-    let mut later = earlier.clone();
+/// Returns the latencies with three more calls in one row.
+fn with_more(latencies: &Latencies, row: u32) -> Latencies {
     let mut all = Latencies::default();
-    for row in 0..later.nodes.len() as u32 {
-        let mut latency = earlier.latencies.of(row);
-        if row == 4 {
-            latency.add(&Histogram {
-                buckets: vec![(bucket_of(1_000) as u16, 3)],
-                max_ticks: 1_000,
-            });
+    for &of in &latencies.row {
+        let mut latency = latencies.of(of);
+        if of == row {
+            latency.add(&calls_of(1_000, 3));
         }
-        all.push(row, &latency);
+        all.push(of, &latency);
     }
-    later.latencies = all;
-    let window = between(&later, &earlier);
-    assert_eq!(window.latencies.row, [4]);
-    assert_eq!(window.latencies.of(4).buckets, [(bucket_of(1_000) as u16, 3)]);
+    all
 }
 
 #[test]
-fn latencies_of_futures_are_those_of_the_time_between() {
+fn latencies_of_calls_and_of_futures_are_those_of_the_time_between() {
+    let earlier = order_sim_with_latencies();
+    let mut later = earlier.clone();
+    later.latencies = with_more(&earlier.latencies, 4);
+    let window = between(&later, &earlier);
+    assert_eq!(window.latencies.row, [4]);
+    assert_eq!(window.latencies.of(4).buckets, calls_of(1_000, 3).buckets);
     let earlier = serving();
     let mut later = earlier.clone();
-    let mut all = Latencies::default();
-    for &row in &earlier.async_latencies.row {
-        let mut latency = earlier.async_latencies.of(row);
-        if row == 0 {
-            latency.add(&calls_of(1_000, 3));
-        }
-        all.push(row, &latency);
-    }
-    later.async_latencies = all;
+    later.async_latencies = with_more(&earlier.async_latencies, 0);
     let window = between(&later, &earlier);
     assert_eq!(window.async_latencies.row, [0]);
     assert_eq!(window.async_latencies.of(0).count(), 3);
@@ -244,10 +220,8 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
     assert!(between(&later, &coarse).latencies.row.is_empty());
     assert!(between(&coarse, &later).latencies.row.is_empty());
     // If no call had finished, all latencies are from the window.
-    let open: Vec<NodeId> = (coarse.threads.iter())
-        .flat_map(|thread| &thread.open)
-        .map(|frame| frame.node)
-        .collect();
+    let frames = coarse.threads.iter().flat_map(|thread| &thread.open);
+    let open: Vec<NodeId> = frames.map(|frame| frame.node).collect();
     assert!(!open.is_empty());
     for row in 0..coarse.nodes.len() {
         coarse.nodes.calls[row] = u64::from(open.contains(&NodeId(row as u32)));

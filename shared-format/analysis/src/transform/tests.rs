@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{OpenFrame, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -32,21 +32,6 @@ fn tree_of(snapshot: &Snapshot) -> CallTree {
 fn function(tree: &CallTree, name: &str) -> FunctionId {
     let index = tree.functions.list.iter().position(|f| f.name == name);
     FunctionId(index.unwrap() as u32)
-}
-
-#[test]
-fn one_subtree_keeps_its_paths() {
-    let tree = tree_of(&fixture::mutual_recursion());
-    let path = tree.rows[2].path;
-    let sub = focus_subtree(&tree, path);
-    assert!(
-        text(&sub).starts_with("odd 3 50/91\n  even 4 30/41\n"),
-        "{}",
-        text(&sub)
-    );
-    let paths = |tree: &CallTree| tree.rows.iter().map(|row| row.path).collect::<Vec<_>>();
-    assert!(paths(&sub).iter().all(|path| paths(&tree).contains(path)));
-    assert!(focus_subtree(&tree, PathId(1)).rows.is_empty());
 }
 
 #[test]
@@ -127,19 +112,14 @@ fn without_steps_only_what_is_open_goes_on() {
     let closed = bottom_up(&tree, 0, |_| false);
     assert!(!closed.whole);
     let deepest = |tree: &CallTree| tree.rows.iter().map(|row| row.depth).max();
-    assert_eq!(
-        deepest(&closed.tree),
-        Some(1),
-        "whether there are callers is seen"
-    );
+    // Whether there are callers is seen.
+    assert_eq!(deepest(&closed.tree), Some(1));
     let leaf = closed.tree.rows[3].path;
     let one = bottom_up(&tree, 0, |path| path == leaf).tree;
     assert_eq!(deepest(&one), Some(2));
     let all = bottom_up(&tree, 0, |_| true);
-    assert_eq!(
-        text(&all.tree),
-        text(&bottom_up(&tree, usize::MAX, |_| false).tree)
-    );
+    let got = text(&all.tree);
+    assert_eq!(got, text(&bottom_up(&tree, usize::MAX, |_| false).tree));
     assert!(all.whole);
 }
 
@@ -154,10 +134,7 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
         snapshot
             .estimates
             .push(fixture::estimate(row, 1, 10 * calls, 100));
-        snapshot.threads[0].open.push(OpenFrame {
-            node: NodeId(row),
-            began_tick: 1,
-        });
+        snapshot.threads[0].open.push(fixture::open(row, 1));
     }
     let tree = tree_of(&snapshot);
     let fib = function(&tree, "fib");
@@ -165,25 +142,18 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    assert_eq!(
-        (uncertainty.timed, uncertainty.total_error),
-        (3, 100.0),
-        "of the outermost calls alone"
-    );
+    // Of the outermost calls alone.
+    assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
     // A second merge of rows that were merged already.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;
-    let top = turned
-        .top()
-        .iter()
-        .find(|&&row| turned.rows[row as usize].function == fib);
+    let is_fib = |&&row: &&u32| turned.rows[row as usize].function == fib;
+    let top = turned.top().iter().find(is_fib);
     let top = *top.unwrap();
-    assert_eq!(
-        (turned.rows[top as usize].open, turned.latency(top).count()),
-        (1, 6)
-    );
+    let got = (turned.rows[top as usize].open, turned.latency(top).count());
+    assert_eq!(got, (1, 6));
     let uncertainty = turned.uncertainty(top).unwrap();
     assert!(uncertainty.total_estimated && (uncertainty.total_error - 1_400f64.sqrt()).abs() < 1e-9);
     assert_eq!(
@@ -201,10 +171,8 @@ fn sums_hold(tree: &CallTree) -> Result<(), TestCaseError> {
     for (index, row) in tree.rows.iter().enumerate() {
         let children = tree.children(index as u32);
         let below = |of: fn(&TreeRow) -> u64| {
-            children
-                .iter()
-                .map(|&row| of(&tree.rows[row as usize]))
-                .sum::<u64>()
+            let values = children.iter().map(|&row| of(&tree.rows[row as usize]));
+            values.sum::<u64>()
         };
         prop_assert_eq!(row.total_ticks, row.self_ticks + below(|row| row.total_ticks));
         prop_assert_eq!(row.total_ns, row.self_ns + below(|row| row.total_ns));
@@ -256,6 +224,8 @@ proptest! {
         let sub = focus_subtree(&tree, place.path);
         sums_hold(&sub)?;
         prop_assert_eq!(sub.measured_ns(), place.total_ns);
+        prop_assert!(sub.rows.iter().all(|row| tree.rows.iter().any(|old| old.path == row.path)));
+        prop_assert!(focus_subtree(&tree, PathId(1)).rows.is_empty());
     }
 
     #[test]

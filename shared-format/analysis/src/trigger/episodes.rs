@@ -165,20 +165,15 @@ mod tests {
             let now = second as u32 * SECOND;
             (second, episodes.step(now, c == '#'))
         });
-        steps
-            .filter(|(_, step)| *step == Step::Act)
-            .map(|(second, _)| second)
-            .collect()
+        let acts = steps.filter(|(_, step)| *step == Step::Act);
+        acts.map(|(second, _)| second).collect()
     }
 
     #[test]
     fn what_stays_true_is_one_action_and_what_becomes_true_again_another() {
         assert_eq!(acted(&mut episodes("100/h", 1), "..####...###"), [2, 9]);
-        assert_eq!(
-            acted(&mut episodes("100/h", 1), "##"),
-            [0],
-            "true from the beginning"
-        );
+        // True from the beginning.
+        assert_eq!(acted(&mut episodes("100/h", 1), "##"), [0]);
         assert_eq!(acted(&mut episodes("100/h", 1), "......"), [0usize; 0]);
     }
 

@@ -78,15 +78,11 @@ impl Condition {
 /// function are false. Where a pattern selects several functions, one true function makes the comparison true.
 pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     let table = Table::of(window);
-    let findings: Vec<Vec<Finding>> = condition
-        .any_of
-        .iter()
-        .map(|all| all.iter().map(|comparison| table.find(comparison)).collect())
-        .collect();
+    let find = |all: &Vec<Comparison>| all.iter().map(|one| table.find(one)).collect::<Vec<_>>();
+    let findings: Vec<Vec<Finding>> = condition.any_of.iter().map(find).collect();
+    let holds = |all: &Vec<Finding>| all.iter().all(|finding| finding.is_true);
     Verdict {
-        is_true: findings
-            .iter()
-            .any(|all| all.iter().all(|finding| finding.is_true)),
+        is_true: findings.iter().any(holds),
         findings,
     }
 }
@@ -170,10 +166,9 @@ impl<'a> Table<'a> {
             },
             Metric::Calls if comparison.unit == Unit::PerSecond => {
                 let seconds = self.window.capture.since_reset_ns as f64 / 1e9;
-                if seconds > 0.0 {
-                    Ok(row.calls as f64 / seconds)
-                } else {
-                    Err(Absence::NoCalls)
+                match seconds > 0.0 {
+                    true => Ok(row.calls as f64 / seconds),
+                    false => Err(Absence::NoCalls),
                 }
             }
             Metric::Calls => Ok(row.calls as f64),
@@ -200,13 +195,9 @@ impl<'a> Table<'a> {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
         // Calls of this window that are still open have no latency yet. Each thread has at most one per level.
-        let open: u64 = self
-            .window
-            .threads
-            .iter()
-            .map(|thread| thread.open.len() as u64)
-            .sum();
-        is_some || self.window.calls() <= open
+        let threads = self.window.threads.iter();
+        let open = threads.map(|thread| thread.open.len() as u64);
+        is_some || self.window.calls() <= open.sum::<u64>()
     }
 
     fn futures_in_flight(&self, function: FunctionId) -> u64 {
@@ -249,8 +240,8 @@ fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::{NodeId, SiteId};
-    use tickscope_format::snapshot::{Mode, OpenFrame};
+    use tickscope_format::ids::SiteId;
+    use tickscope_format::snapshot::Mode;
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -310,10 +301,8 @@ mod tests {
         assert!((value("avg(fib) > 1ms") - 12.8e6).abs() < 1e3);
         let share = value("share(fib) > 1%");
         assert!((0.0..=100.0).contains(&share) && share > 99.0, "{share}");
-        assert_eq!(
-            first("waiting(fib) > 1%", &window).value,
-            Err(Absence::NotMeasured(Measure::Waiting.check(&window).unwrap_err()))
-        );
+        let due = Err(Absence::NotMeasured(Measure::Waiting.check(&window).unwrap_err()));
+        assert_eq!(first("waiting(fib) > 1%", &window).value, due);
         let waiting = first("waiting(*) > 1%", &fixture::waiting());
         assert!(waiting.is_true, "{waiting:?}");
     }
@@ -344,14 +333,10 @@ mod tests {
     fn of_several_functions_the_one_that_comes_closest_is_told() {
         let mut s = fixture::two_threads();
         s.capture.since_reset_ns = 1_000_000_000;
-        let all: Vec<Finding> = (0..s.sites.len() as u32)
-            .map(|site| {
-                let site = &s.sites[SiteId(site).index()];
-                first(&format!("calls({}::{}) > 0", site.module, site.name), &s)
-            })
-            .collect();
-        let values = || all.iter().map(|finding| finding.value.unwrap());
-        let (most, least) = (values().fold(0.0, f64::max), values().fold(f64::MAX, f64::min));
+        let conditions = s.sites.iter().map(|site| format!("calls({}) > 0", site.path()));
+        let all: Vec<f64> = conditions.map(|of| first(&of, &s).value.unwrap()).collect();
+        let most = all.iter().copied().fold(0.0, f64::max);
+        let least = all.iter().copied().fold(f64::MAX, f64::min);
         assert!(most > least);
         assert_eq!(first("calls(*) > 1000000", &s).value, Ok(most));
         assert_eq!(first("calls(*) < 1000000", &s).value, Ok(least));
@@ -360,17 +345,9 @@ mod tests {
     #[test]
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
-        s.threads[0].open = (0..4)
-            .map(|row| OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            })
-            .collect();
-        assert_eq!(
-            first("inflight(fib) > 0", &s).value,
-            Ok(1.0),
-            "one thread, however deep"
-        );
+        s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
+        // One thread, however deep.
+        assert_eq!(first("inflight(fib) > 0", &s).value, Ok(1.0));
         let serving = fixture::serving();
         let in_flight = first("inflight(query) > 19", &serving);
         assert_eq!((in_flight.value, in_flight.is_true), (Ok(20.0), true));
@@ -380,27 +357,20 @@ mod tests {
     fn what_a_mode_does_not_measure_is_said() {
         let mut s = calls(10, 2);
         s.latencies = Default::default();
-        let absent = |condition: &str, s: &Snapshot| first(condition, s).value;
-        assert_eq!(
-            absent("p99(fib) > 1ms", &s),
-            Err(Absence::NotMeasured(NO_LATENCIES))
-        );
-        assert!(absent("calls(fib) > 1", &s).is_ok());
+        let is_absent = |condition: &str, s: &Snapshot, why| {
+            assert_eq!(first(condition, s).value, Err(Absence::NotMeasured(why)));
+        };
+        is_absent("p99(fib) > 1ms", &s, NO_LATENCIES);
+        assert!(first("calls(fib) > 1", &s).value.is_ok());
         s.capture.mode = Mode::Sampled;
-        assert_eq!(
-            absent("max(fib) > 1ms", &s),
-            Err(Absence::NotMeasured(NO_LATENCIES))
-        );
+        is_absent("max(fib) > 1ms", &s, NO_LATENCIES);
         s.capture.mode = Mode::Off;
-        assert_eq!(
-            absent("calls(fib) < 1", &s),
-            Err(Absence::NotMeasured(NOT_COUNTING))
-        );
+        is_absent("calls(fib) < 1", &s, NOT_COUNTING);
         let counting = fixture::programs::order_sim_counting();
         let counter = counting.counts[0].node;
         let site = &counting.sites[SiteId(counting.nodes.site[counter.index()]).index()];
         let condition = format!("avg({}) > 1ns", site.name);
-        assert_eq!(absent(&condition, &counting), Err(Absence::NotMeasured(NO_TIMES)));
+        is_absent(&condition, &counting, NO_TIMES);
     }
 
     #[test]

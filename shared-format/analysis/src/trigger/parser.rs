@@ -274,13 +274,7 @@ mod tests {
         let table = [
             ("p99(handle) > 50ms", Percentile(99.0), Above, 50e6, Nanoseconds),
             ("p99.9(a::b)>=1.5s", Percentile(99.9), AtLeast, 1.5e9, Nanoseconds),
-            (
-                "p50( handle )  <  3 us",
-                Percentile(50.0),
-                Below,
-                3e3,
-                Nanoseconds,
-            ),
+            ("p50( f )  <  3 us", Percentile(50.0), Below, 3e3, Nanoseconds),
             ("max(http::*) <= 700µs", Max, AtMost, 700e3, Nanoseconds),
             ("avg(handle) > 0ns", Avg, Above, 0.0, Nanoseconds),
             ("calls(handle) < 10/s", Calls, Below, 10.0, PerSecond),
@@ -321,30 +315,20 @@ mod tests {
     #[test]
     fn errors_say_where_what_was_found_and_what_was_wanted() {
         let metrics = "p50, p90, p99, p99.9, max, avg, calls, share, waiting or inflight";
+        let percentile = "a percentile above 0 and below 100, like p99 or p99.9";
+        let closed = "`)` after the name of the function";
+        let name = "the name of a function, like handle, http::handle or http::*";
+        let unit = "/s for calls a second, or no unit for the calls of the window";
+        let next = "`and`, `or` or the end of the condition";
         let table = [
             ("", 1, "the end", metrics),
             ("p9x(handle) > 5ms", 1, "`p9x`", metrics),
             ("pinf(handle) > 5ms", 1, "`pinf`", metrics),
             ("  latency(f) > 5ms", 3, "`latency`", metrics),
-            (
-                "p100(f) > 5ms",
-                1,
-                "`p100`",
-                "a percentile above 0 and below 100, like p99 or p99.9",
-            ),
+            ("p100(f) > 5ms", 1, "`p100`", percentile),
             ("p99 > 5ms", 5, "`>`", "`(` and the name of a function"),
-            (
-                "p99(handle > 5ms",
-                17,
-                "the end",
-                "`)` after the name of the function",
-            ),
-            (
-                "p99( ) > 5ms",
-                6,
-                "`)`",
-                "the name of a function, like handle, http::handle or http::*",
-            ),
+            ("p99(handle > 5ms", 17, "the end", closed),
+            ("p99( ) > 5ms", 6, "`)`", name),
             ("p99(f) = 5ms", 8, "`=`", ">, >=, < or <="),
             ("p99(f)", 7, "the end", ">, >=, < or <="),
             ("p99(f) >", 9, "the end", "a duration like 50ms"),
@@ -355,12 +339,7 @@ mod tests {
             ("p99(f) > 50%", 12, "`%`", "a unit of p99: ns, us, ms or s"),
             ("share(f) > 20", 14, "the end", "the unit of share: %"),
             ("share(f) > 120%", 12, "`120%`", "0% to 100%"),
-            (
-                "calls(f) > 5ms",
-                13,
-                "`ms`",
-                "/s for calls a second, or no unit for the calls of the window",
-            ),
+            ("calls(f) > 5ms", 13, "`ms`", unit),
             ("inflight(f) > 5/s", 16, "`/s`", "a number without a unit"),
             (
                 "calls(f) < 0/s",
@@ -368,12 +347,7 @@ mod tests {
                 "`0/s`",
                 "more than 0, because no value is below 0",
             ),
-            (
-                "p99(f) > 5ms but",
-                14,
-                "`but`",
-                "`and`, `or` or the end of the condition",
-            ),
+            ("p99(f) > 5ms but", 14, "`but`", next),
             ("p99(f) > 5ms and", 17, "the end", metrics),
             ("p99(f) > 5ms or or", 17, "`or`", metrics),
         ];

@@ -54,7 +54,8 @@ fn take_from(sample: &mut LineSample, then: &mut Sampled) {
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Site, Snapshot, Thread};
+    use tickscope_format::snapshot::{Snapshot, Thread};
+    use tickscope_testkit::fixture::site;
 
     use super::*;
 
@@ -73,10 +74,7 @@ mod tests {
         let mut snapshot = Snapshot::default();
         let mut above = None;
         for (number, name) in (0..).zip(functions) {
-            snapshot.sites.push(Site {
-                name: (*name).into(),
-                ..Site::default()
-            });
+            snapshot.sites.push(site("", name, 0));
             above = Some(snapshot.nodes.push(above, SiteId(number), 1, 1));
         }
         snapshot.threads.push(Thread {

@@ -82,11 +82,8 @@ mod tests {
         let window = between(&later, &earlier);
         let slow = Slow::of(&window.watches[0], &window);
         assert_eq!([slow.typical_calls, slow.slow_calls], [100, 2]);
-        let causes: Vec<_> = slow
-            .causes
-            .iter()
-            .map(|cause| (cause.kind, cause.slow_calls))
-            .collect();
+        let causes = slow.causes.iter();
+        let causes: Vec<_> = causes.map(|cause| (cause.kind, cause.slow_calls)).collect();
         assert_eq!(causes, [(CauseKind::Waiting, 2)]);
         assert_eq!(window.watches[0].exemplars.len(), 1);
         assert_eq!(fixture::received(&window), window);

@@ -80,10 +80,9 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
         .collect();
     s.window = input.byte() > 200;
     for _ in 0..1 + input.below(5) {
-        let group = if input.byte() > 128 {
-            input.text()
-        } else {
-            String::new()
+        let group = match input.byte() > 128 {
+            true => input.text(),
+            false => String::new(),
         };
         let line = input.number() as u32;
         s.sites.push(Site {

@@ -90,10 +90,8 @@ fn codec_takes(snapshot: &tickscope_format::Snapshot) -> bool {
 
 fn read(text: &str) {
     if let Ok(snapshot) = html::snapshot_of(text) {
-        assert!(
-            codec_takes(&snapshot),
-            "what a page gives is a snapshot like any other"
-        );
+        // What a page gives is a snapshot like any other.
+        assert!(codec_takes(&snapshot));
         follow(&snapshot, &snapshot, text.len());
     }
 }

@@ -175,10 +175,8 @@ fn texts(snapshot: &Snapshot, which: usize) {
         View::Threads,
         View::Source,
     ];
-    let function = snapshot
-        .sites
-        .first()
-        .and_then(|site| PerCall::of(snapshot, &site.name).ok());
+    let site = snapshot.sites.first();
+    let function = site.and_then(|site| PerCall::of(snapshot, &site.name).ok());
     let options = TextOptions {
         view: views[which % views.len()],
         ascii: which & 1 != 0,
@@ -197,16 +195,10 @@ fn texts(snapshot: &Snapshot, which: usize) {
 
 fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
-    let total: u64 = tree
-        .top()
-        .iter()
-        .map(|&row| tree.rows[row as usize].total_ticks)
-        .sum();
-    assert_eq!(
-        total,
-        snapshot.measured_ticks(),
-        "totals at the top are all that was measured"
-    );
+    let top = tree.top().iter();
+    let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
+    // Totals at the top are all that was measured.
+    assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),
         tree.measured_ns(),
@@ -229,7 +221,7 @@ fn trees(snapshot: &Snapshot) {
         let _ = transform::focus_subtree(&tree, row.path);
         let _ = in_focus(snapshot, &[Focus::Subtree(row.path)], false);
     }
-    let _ = Functions::grouped(snapshot);
+    let _ = Functions::build(snapshot, true);
     let _ = (groups::groups(snapshot, |_| true), sites_of::sites(snapshot));
     let _ = (
         filter::of_threads(snapshot, |thread| thread.0 % 2 == 0),

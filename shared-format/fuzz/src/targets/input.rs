@@ -21,10 +21,9 @@ impl<'a> Input<'a> {
     /// Returns a number below `end`, which is above 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let number = usize::from(self.byte());
-        if end <= 256 {
-            number % end
-        } else {
-            (number << 8 | usize::from(self.byte())) % end
+        match end <= 256 {
+            true => number % end,
+            false => (number << 8 | usize::from(self.byte())) % end,
         }
     }
 

@@ -74,10 +74,9 @@ fn honest() -> Vec<u64> {
     for number in 1..7u64 {
         let mut payload = Vec::new();
         codec::encode(&snapshot(&mut Input(&[number as u8; 300])), &mut payload).unwrap();
-        let kind = if number == 4 {
-            CaptureKind::Closing
-        } else {
-            CaptureKind::Periodic
+        let kind = match number == 4 {
+            true => CaptureKind::Closing,
+            false => CaptureKind::Periodic,
         };
         let stamp = Stamp {
             kind,
@@ -265,10 +264,9 @@ impl Image {
 
     /// Returns the place of the newest record that the state names, limited to the file.
     fn newest(&self, coarse: bool) -> usize {
-        let (first, latest) = if coarse {
-            (RING_FIRST + RING_WORDS, state::COARSE_LATEST)
-        } else {
-            (RING_FIRST, state::LATEST)
+        let (first, latest) = match coarse {
+            true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),
+            false => (RING_FIRST, state::LATEST),
         };
         (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
     }

@@ -19,13 +19,9 @@ impl Scratch {
         let dir = std::env::temp_dir().join(format!("tickscope-hostile-{}-{number}", std::process::id()));
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join("hostile");
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .unwrap();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(&path).unwrap();
         Self { dir, path, file }
     }
 

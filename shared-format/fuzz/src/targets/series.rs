@@ -47,10 +47,8 @@ pub(crate) fn run(input: &[u8]) {
         let Ok(series) = Recording::open(scratch.path()) else {
             return;
         };
-        assert!(
-            series.moments().len() * (record::WORDS * 8) <= file.len(),
-            "more records than bytes"
-        );
+        // There are no more records than bytes.
+        assert!(series.moments().len() * (record::WORDS * 8) <= file.len());
         assert!(series.torn_bytes() <= file.len() as u64);
         // The records are read in both orders, because the reader keeps sites from one read to the next.
         let moments = series.moments();
@@ -77,10 +75,8 @@ fn stream(bytes: &[u8]) {
             }
         }
         pieces += 1;
-        assert!(
-            pieces * (record::WORDS * 8) <= bytes.len(),
-            "more pieces than bytes"
-        );
+        // There are no more pieces than bytes.
+        assert!(pieces * (record::WORDS * 8) <= bytes.len());
     }
 }
 

@@ -26,10 +26,8 @@ impl ReadWords for Page {
 
 impl Words for Page {
     fn store(&self, index: usize, value: u64) {
-        assert!(
-            (slot::FIRST..RING_FIRST).contains(&index),
-            "the server writes into the slots page only"
-        );
+        // The server writes into the slots page only.
+        assert!((slot::FIRST..RING_FIRST).contains(&index));
         self.0.borrow_mut()[index] = value;
     }
 
@@ -88,11 +86,8 @@ pub(crate) fn run(input: &[u8]) {
                     put(first + offset, word);
                 }
                 if let Some(reply) = slots::reply_to(&page, index, &request).unwrap() {
-                    assert_eq!(
-                        (reply.sequence, reply.crc),
-                        (sequence, request[15]),
-                        "another's answer"
-                    );
+                    // It is not another's answer.
+                    assert_eq!((reply.sequence, reply.crc), (sequence, request[15]));
                 }
             }
             _ => look(&page, &mut server, &mut answered, input.byte()),

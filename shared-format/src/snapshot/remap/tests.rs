@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::codec;
 use crate::fixture::programs::any_snapshot;
+use crate::fixture::received;
 use crate::snapshot::{Left, Site};
 
 /// Number of timed calls, and the errors of self time and total.
@@ -47,11 +47,8 @@ fn what_has_no_estimate_was_timed() {
     let Estimate {
         timed, self_error, ..
     } = both.estimates[0];
-    assert_eq!(
-        (both.nodes.calls[0], timed, self_error),
-        (300, 120, 4),
-        "rounded once"
-    );
+    // Rounded once.
+    assert_eq!((both.nodes.calls[0], timed, self_error), (300, 120, 4));
 }
 
 #[test]
@@ -99,11 +96,8 @@ fn values_that_come_to_one_place_are_added_up() {
     sum.gather(&[before, Part::now(&s, map)]);
     let rows = |quantity| sum.measures.of(quantity).map(|column| &column.rows[..]);
     assert_eq!(rows(Quantity::Frees), Some(&[(1, 24)][..]));
-    assert_eq!(
-        rows(Quantity::LiveBytes),
-        Some(&[(1, 12)][..]),
-        "a level is the current one"
-    );
+    // A level is the current one.
+    assert_eq!(rows(Quantity::LiveBytes), Some(&[(1, 12)][..]));
     assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
     assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);
     let samples: Vec<_> = sum.waits_in.samples().collect();
@@ -161,8 +155,6 @@ proptest! {
         let wanted = (0..stays.len()).filter(|&row| stays[row]);
         let found = (0..part.nodes.len()).map(|row| shown(&part, row)).filter(|row| row.0 != "rest");
         prop_assert_eq!(found.collect::<Vec<_>>(), wanted.map(|row| shown(&whole, row)).collect::<Vec<_>>());
-        let mut bytes = Vec::new();
-        codec::encode(&part, &mut bytes).unwrap();
-        prop_assert!(codec::decode(&bytes).is_ok());
+        received(&part);
     }
 }

@@ -91,10 +91,9 @@ fn is(place: Place, file: &str, at: &Location<'_>) -> bool {
 
 /// Returns the thread of the model, or an empty name outside a model.
 fn thread() -> String {
-    if super::runs() {
-        format!("{:?}", loom::thread::current().id())
-    } else {
-        String::new()
+    match super::runs() {
+        true => format!("{:?}", loom::thread::current().id()),
+        false => String::new(),
     }
 }
 

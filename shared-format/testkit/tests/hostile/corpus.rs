@@ -56,10 +56,9 @@ fn corpus_and_regressions_break_nothing() {
     let mut count = 0;
     for target in &targets::ALL {
         // The target `file` gets the inputs of `open`, and reads them from a real file.
-        let name = if target.name == "file" {
-            "open"
-        } else {
-            target.name
+        let name = match target.name == "file" {
+            true => "open",
+            false => target.name,
         };
         let mut inputs = unpack(&fuzz.join("corpus").join(format!("{name}.hex")));
         assert!(!inputs.is_empty(), "{} has no corpus", target.name);

@@ -12,11 +12,12 @@ use tickscope_format::file::header::Header;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::layout::{PAGE_WORDS, RING_FIRST, WORD, slot, state};
 use tickscope_format::pattern::Pattern;
-use tickscope_format::ring::{self, Record, Region, Stamp};
+use tickscope_format::ring::{self, Record, Region};
 use tickscope_format::slots::{self, Op, Outcome, Request, Server, first_word};
-use tickscope_format::snapshot::{CaptureKind, Mode};
+use tickscope_format::snapshot::Mode;
 use tickscope_format::words::{ReadWords, Words};
 use tickscope_format::{FormatError, os};
+use tickscope_testkit::fixture::stamp_at;
 use tickscope_testkit::ring::header;
 
 use crate::targets::slots::Page;
@@ -46,11 +47,7 @@ fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
         let payload: Vec<u8> = (0..300 + number * 7)
             .map(|at| (at * 31 + number * 7) as u8)
             .collect();
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: number,
-            unix_ns,
-        };
+        let stamp = stamp_at(number, unix_ns);
         ring.publish(stamp, &payload).unwrap();
         ring.coarse_space(payload.len() as u64).unwrap();
         ring.publish_coarse(stamp, &payload).unwrap();

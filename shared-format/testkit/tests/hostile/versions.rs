@@ -19,13 +19,13 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
-use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Extremes, GaugeRow,
-    Level, Lifetime, Losses, Measures, Measuring, Mode, NodeErrors, Now, OpenFrame, Process, Quantity, Rule,
-    Site, Snapshot, TaskPath, Tasks, Thread, ThreadState, ValueRow, WaitsIn,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Extremes, GaugeRow, Level,
+    Lifetime, Losses, Measures, Measuring, Mode, NodeErrors, Now, Process, Quantity, Rule, Site, Snapshot,
+    TaskPath, Tasks, Thread, ThreadState, ValueRow, WaitsIn,
 };
 use tickscope_format::{codec, os, snapshot_file};
+use tickscope_testkit::fixture::{estimate, open, payload, small_payload, stamp};
 
 /// Returns a snapshot with data in every field that existed when the golden files of a version were made.
 fn snapshot_of(version: &str) -> Snapshot {
@@ -140,12 +140,7 @@ fn snapshot() -> Snapshot {
             }],
             off_sites: vec![SiteId(1)],
         },
-        estimates: vec![Estimate {
-            node: NodeId(1),
-            timed: 3,
-            self_error: 40,
-            total_error: 50,
-        }],
+        estimates: vec![estimate(1, 3, 40, 50)],
         counts: vec![
             Count {
                 node: NodeId(2),
@@ -213,10 +208,7 @@ fn snapshot() -> Snapshot {
         outside_ticks: 1_000,
         first_row: 0,
         rows: 4,
-        open: vec![OpenFrame {
-            node: NodeId(0),
-            began_tick: 12_000_000_000,
-        }],
+        open: vec![open(0, 12_000_000_000)],
     });
     for (quantity, value) in Quantity::ALL.into_iter().zip(10..) {
         s.measures.push_row(quantity, 1, value);
@@ -224,14 +216,6 @@ fn snapshot() -> Snapshot {
         s.measures.push_outside(quantity, 0, value + 100);
     }
     s
-}
-
-fn stamp(number: u64) -> Stamp {
-    Stamp {
-        kind: CaptureKind::Periodic,
-        tick: number,
-        unix_ns: number,
-    }
 }
 
 /// Returns the file of a program that has written `snapshot()` three times in each ring.
@@ -247,10 +231,8 @@ fn ring(dir: &Path) -> Vec<u8> {
     };
     let mut ring = OwnRing::create(dir, header).unwrap();
     for number in 1..=3 {
-        let (mut payload, mut small) = (Vec::new(), Vec::new());
-        codec::encode(&snapshot(), &mut payload).unwrap();
-        codec::encode_small(&snapshot(), &mut small).unwrap();
-        ring.publish(stamp(number), &payload).unwrap();
+        let small = small_payload(&snapshot());
+        ring.publish(stamp(number), &payload(&snapshot())).unwrap();
         ring.coarse_space(small.len() as u64).unwrap();
         ring.publish_coarse(stamp(number), &small).unwrap();
     }
@@ -284,9 +266,7 @@ fn series(dir: &Path) -> Vec<u8> {
     let path = dir.join("series.tks");
     let mut writer = Writer::create(&path, false).unwrap();
     for number in 1..=3 {
-        let mut payload = Vec::new();
-        codec::encode(&snapshot(), &mut payload).unwrap();
-        writer.append(stamp(number), &payload).unwrap();
+        writer.append(stamp(number), &payload(&snapshot())).unwrap();
     }
     writer.finish().unwrap();
     fs::read(path).unwrap()
@@ -341,11 +321,8 @@ fn check(kind: &str, made: Vec<u8>) {
 #[test]
 fn the_format_changes_with_its_version_only() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut payload, mut small) = (Vec::new(), Vec::new());
-    codec::encode(&snapshot(), &mut payload).unwrap();
-    codec::encode_small(&snapshot(), &mut small).unwrap();
-    check("payload", payload);
-    check("small", small);
+    check("payload", payload(&snapshot()));
+    check("small", small_payload(&snapshot()));
     check("ring", ring(dir.path()));
     check("kept", snapshot_file::bytes(&snapshot()).unwrap());
     // The bytes of a packed recording depend on the deflate library. So its golden file must only be readable, and is
@@ -489,8 +466,7 @@ fn a_kept_file_of_another_version_is_refused_or_read_without_what_is_new() {
 
 #[test]
 fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
-    let mut payload = Vec::new();
-    codec::encode(&snapshot(), &mut payload).unwrap();
+    let payload = payload(&snapshot());
     let mut newer = [40u64, 16, 1, 2].map(u64::to_le_bytes).concat();
     newer.extend_from_slice(&payload);
     assert_eq!(codec::decode(&newer).unwrap(), snapshot());

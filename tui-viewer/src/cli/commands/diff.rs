@@ -1,7 +1,7 @@
 //! `tickscope diff`: two builds or two runs side by side, and gates that fail if a measure has grown.
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
-use tickscope_analysis::compare::gate::{self, Condition, GateError, Verdict};
+use tickscope_analysis::compare::gate::{self, Condition, Verdict};
 use tickscope_analysis::functions::Function;
 use tickscope_analysis::measure::Measure;
 use tickscope_command::console;
@@ -90,13 +90,10 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         let by = diffs.iter().find(|diff| diff.measure == condition.measure);
         gate::judge(by.unwrap_or(diff), condition).map_err(|error| {
             let paths = || diff.functions.list.iter().map(Function::full_name);
-            let meant = match &error {
-                GateError::NoFunction { name, .. } => similar_of(name, paths()),
-                GateError::TooFewRuns { .. } | GateError::NoLatencies { .. } | GateError::Off { .. } => {
-                    String::new()
-                }
-            };
-            Misuse(printable(&error.to_string()) + &meant)
+            let meant = error
+                .unknown
+                .map_or(String::new(), |name| similar_of(&name, paths()));
+            Misuse(printable(&error.why) + &meant)
         })
     };
     let verdicts = args

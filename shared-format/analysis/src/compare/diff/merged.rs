@@ -80,7 +80,7 @@ impl Cell {
         let of = uncertainty.unwrap_or_default();
         let rough = of.rough(row.self_ticks, row.total_ticks);
         let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
-        let cell = Self {
+        let mut cell = Self {
             values: Values {
                 calls: row.calls as f64,
                 self_ns: row.self_ns as f64,
@@ -96,39 +96,20 @@ impl Cell {
             is_rough: [rough.self_estimated, rough.total_estimated],
             ..Self::default()
         };
-        cell.with_latencies(snapshot, latency, uncertainty)
-    }
-
-    /// Returns the cell with the latencies of the row's calls, unless the row is a counter.
-    fn with_latencies(
-        self,
-        snapshot: &Snapshot,
-        latency: &Histogram,
-        uncertainty: Option<Uncertainty>,
-    ) -> Self {
-        if self.is_counter {
-            return self;
+        let latencies = latency.quantile(0.99).zip(latency.max());
+        // A counter has no latencies.
+        if let Some((p99, (max, is_exact))) = latencies.filter(|_| !cell.is_counter) {
+            let uncertainty = uncertainty.unwrap_or(Uncertainty {
+                timed: row.calls,
+                ..Uncertainty::default()
+            });
+            let ns = |ticks: u64| Some(snapshot.nanos(ticks) as f64);
+            (cell.values.p99_ns, cell.values.max_ns) = (ns(p99), ns(max));
+            cell.is_p99_rough = uncertainty.has_rough_percentiles(row.calls);
+            cell.is_max_least = uncertainty.is_timed_in_part(row.calls);
+            cell.is_max_most = !is_exact;
         }
-        let (Some(p99), Some((max, is_exact))) = (latency.quantile(0.99), latency.max()) else {
-            return self;
-        };
-        let calls = self.values.calls as u64;
-        let uncertainty = uncertainty.unwrap_or(Uncertainty {
-            timed: calls,
-            ..Uncertainty::default()
-        });
-        let ns = |ticks: u64| Some(snapshot.nanos(ticks) as f64);
-        Self {
-            values: Values {
-                p99_ns: ns(p99),
-                max_ns: ns(max),
-                ..self.values
-            },
-            is_p99_rough: uncertainty.has_rough_percentiles(calls),
-            is_max_least: uncertainty.is_timed_in_part(calls),
-            is_max_most: !is_exact,
-            ..self
-        }
+        cell
     }
 }
 
@@ -183,10 +164,8 @@ impl Merged {
         let measured = tree.measured_ns() as f64;
         let whole = tree.sum_of(tree.top());
         let estimated = whole.is_some();
-        let measured_ticks = tree
-            .rows
-            .iter()
-            .fold(0, |sum: u64, row| sum.saturating_add(row.self_ticks));
+        let each = tree.rows.iter().map(|row| row.self_ticks);
+        let measured_ticks = each.fold(0, u64::saturating_add);
         let rough = whole.unwrap_or_default().rough(measured_ticks, measured_ticks);
         run.whole = Cell {
             values: Values {
@@ -234,12 +213,8 @@ impl Merged {
 
     /// Divides each run by its calls of the scope called `name`, except numbers that stay per run.
     pub(super) fn divide(&mut self, per_calls: &(Vec<u64>, Vec<u64>), name: &str) {
-        let per: Vec<f64> = per_calls
-            .0
-            .iter()
-            .chain(&per_calls.1)
-            .map(|&n| n as f64)
-            .collect();
+        let each = per_calls.0.iter().chain(&per_calls.1);
+        let per: Vec<f64> = each.map(|&n| n as f64).collect();
         let lengths_differ = per.iter().any(|&calls| calls != per[0]);
         let scope = named(&self.functions, name);
         let (inside, around) = self.inside_and_around(&scope);
@@ -258,22 +233,17 @@ impl Merged {
             function_inside[path.function.index()] |= inside[index];
             function_around[path.function.index()] |= around[index];
         }
-        self.function_basis = (0..all)
-            .map(|index| {
-                let as_often = all_equal(
-                    self.runs
-                        .iter()
-                        .map(|run| cell(&run.functions, index).values.calls),
-                );
-                basis(function_inside[index], function_around[index], as_often)
-            })
-            .collect();
-        self.path_basis = (0..self.paths.len())
-            .map(|index| {
-                let as_often = all_equal(self.runs.iter().map(|run| cell(&run.paths, index).values.calls));
-                basis(inside[index], around[index], as_often)
-            })
-            .collect();
+        let of_function = |index: usize| {
+            let runs = self.runs.iter();
+            let calls = runs.map(|run| cell(&run.functions, index).values.calls);
+            basis(function_inside[index], function_around[index], all_equal(calls))
+        };
+        let of_path = |index: usize| {
+            let calls = self.runs.iter().map(|run| cell(&run.paths, index).values.calls);
+            basis(inside[index], around[index], all_equal(calls))
+        };
+        self.function_basis = (0..all).map(of_function).collect();
+        self.path_basis = (0..self.paths.len()).map(of_path).collect();
         self.whole_basis = basis(false, true, false);
         for (run, &per) in self.runs.iter_mut().zip(&per) {
             let (functions, paths) = (&mut run.functions, &mut run.paths);
@@ -379,40 +349,34 @@ impl Merged {
     }
 
     pub(super) fn in_runs(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
-        self.sides(|run| cell(&run.functions, function).values.get(what))
+        self.sides(|run| Some(cell(&run.functions, function).values.get(what)))
     }
 
     /// Returns the maximum of a function's latency in each run before, and its minimum in each run after. Runs without
     /// latencies are left out.
     pub(super) fn latency_bounds(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
-        let of_side = |is_after: bool| {
-            let runs = self.runs.iter().filter(move |run| run.is_after == is_after);
-            runs.filter_map(move |run| {
-                let ranges = run.latencies.get(function).copied().flatten()?;
-                let (least, most) = if what == Quantity::P99 {
-                    ranges.p99_ns
-                } else {
-                    ranges.max_ns
-                };
-                Some(if is_after { least } else { most })
-            })
-            .collect()
-        };
-        (of_side(false), of_side(true))
+        self.sides(|run| {
+            let ranges = run.latencies.get(function).copied().flatten()?;
+            let (least, most) = match what == Quantity::P99 {
+                true => ranges.p99_ns,
+                false => ranges.max_ns,
+            };
+            Some(if run.is_after { least } else { most })
+        })
     }
 
     pub(super) fn path_in_runs(&self, path: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
-        self.sides(|run| cell(&run.paths, path).values.get(what))
+        self.sides(|run| Some(cell(&run.paths, path).values.get(what)))
     }
 
     pub(super) fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
-        self.sides(|run| run.whole.values.get(what))
+        self.sides(|run| Some(run.whole.values.get(what)))
     }
 
-    fn sides(&self, value: impl Fn(&Run) -> f64) -> (Vec<f64>, Vec<f64>) {
+    fn sides(&self, value: impl Fn(&Run) -> Option<f64>) -> (Vec<f64>, Vec<f64>) {
         let side = |is_after: bool| {
             let runs = self.runs.iter().filter(|run| run.is_after == is_after);
-            runs.map(&value).collect()
+            runs.filter_map(&value).collect()
         };
         (side(false), side(true))
     }

@@ -1,6 +1,5 @@
 //! A condition as its user types it: `calls > 1%`, `time(parse) > 2ms`, `p99 > 25%`.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,20 +34,6 @@ pub struct Condition {
     text: String,
 }
 
-/// A condition that cannot be understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConditionError {
-    why: &'static str,
-}
-
-impl fmt::Display for ConditionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why)
-    }
-}
-
-impl Error for ConditionError {}
-
 impl Condition {
     /// Returns whether a count has grown too much.
     pub fn is_exceeded(&self, before: f64, after: f64) -> bool {
@@ -77,13 +62,12 @@ impl fmt::Display for Condition {
 }
 
 impl FromStr for Condition {
-    type Err = ConditionError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let no = |why| ConditionError { why };
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         // The last `>` is the sign of the condition, because a name may contain others, as `<A as B>::c` does.
-        let at = text.rfind('>').ok_or(no(WANTED))?;
+        let at = text.rfind('>').ok_or(WANTED)?;
         let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
         let (or_equal, amount) = match right.strip_prefix('=') {
             Some(amount) => (true, amount.trim()),
@@ -93,7 +77,7 @@ impl FromStr for Condition {
             Some((what, rest)) => {
                 let name = rest.strip_suffix(')').map(str::trim).unwrap_or_default();
                 if name.is_empty() {
-                    return Err(no(WANTED));
+                    return Err(WANTED);
                 }
                 (what.trim_end(), Some(name.to_string()))
             }
@@ -105,9 +89,9 @@ impl FromStr for Condition {
             "self" => (Quantity::SelfTime, Measure::Time),
             "p99" => (Quantity::P99, Measure::Time),
             "max" => (Quantity::Max, Measure::Time),
-            name => (Quantity::Total, Measure::named(name).ok_or(no(WANTED))?),
+            name => (Quantity::Total, Measure::named(name).ok_or(WANTED)?),
         };
-        let growth = growth(measure.dimension(), amount).ok_or(no(match measure.dimension() {
+        let growth = growth(measure.dimension(), amount).ok_or(match measure.dimension() {
             Dimension::Count if what == Quantity::Calls => {
                 "the limit of calls is a percentage or a number: calls > 1%, calls > 0"
             }
@@ -118,10 +102,10 @@ impl FromStr for Condition {
                 "the limit of bytes is a percentage or a number: bytes > 1%, bytes > 0, bytes > 4kB"
             }
             Dimension::Time => "the limit of times is a percentage or a duration: time > 10%, time > 2ms",
-        }))?;
+        })?;
         let growth_is_zero = matches!(growth, Growth::Percent(0.0) | Growth::Absolute(0.0));
         if or_equal && growth_is_zero {
-            return Err(no(">= 0 would fail where nothing has changed; wanted > 0"));
+            return Err(">= 0 would fail where nothing has changed; wanted > 0");
         }
         Ok(Self {
             what,
