@@ -33,8 +33,8 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
         rows[site.index()].off = true;
     }
     let sampled = snapshot.measures.of(Quantity::Sampled);
-    let rows = sampled.iter().flat_map(|column| &column.rows);
-    let sites = rows.map(|&(row, _)| snapshot.nodes.site[row as usize]);
+    let cells = sampled.iter().flat_map(|column| &column.rows);
+    let sites = cells.map(|&(row, _)| snapshot.nodes.site[row as usize]);
     let sampled: HashSet<u32> = sites.collect();
     rows.retain(|row| {
         let site = &snapshot.sites[row.site.index()];
