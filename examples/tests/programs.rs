@@ -74,7 +74,7 @@ fn the_index_names_every_example() {
 #[test]
 fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
     for (name, arguments) in index() {
-        // The shortest useful run, in seconds, frames or pairs, and pixels.
+        // Makes the runs short: seconds, frames, and pairs.
         let shorter = |word| match word {
             "60" => "0",
             "2000" => "40",

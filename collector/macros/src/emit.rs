@@ -269,7 +269,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
-    // A user's constant with this name would become a pattern, so the name is an unusual one.
+    // A constant of the user with this name would be compared instead of bound, so the name is an unusual one.
     let value = || writer().word("__tickscope_return").done();
     writer()
         .word("if")

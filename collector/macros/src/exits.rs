@@ -231,7 +231,7 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of an expression that extends as far as possible.
+/// Returns the end of an expression that extends as far as possible. After a comparison it is the end of all trees.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

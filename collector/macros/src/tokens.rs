@@ -73,8 +73,8 @@ pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
-/// The depth of `<..>`, updated by one tree after the other. Comparisons cannot occur, because expressions between a
-/// keyword and a body are in braces.
+/// The depth of `<..>`, updated token by token. In a signature a `<` is never a comparison, because expressions there
+/// stand in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,

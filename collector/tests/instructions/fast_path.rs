@@ -89,7 +89,7 @@ const HOT: [&str; 7] = [
     "tree4Tree11end_untimed",
 ];
 
-/// Returns whether an instruction locks the bus, by its prefix or by an operand in memory.
+/// Returns whether an instruction locks the bus: by a `lock` prefix, or as an `xchg` with memory.
 fn is_locked(line: &str) -> bool {
     let instruction = line.split('\t').nth(1).unwrap_or_default();
     instruction.starts_with("lock") || instruction.starts_with("xchg") && instruction.contains('(')

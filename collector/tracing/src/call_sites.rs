@@ -29,7 +29,7 @@ static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES
 /// The call sites, at the same indices as their addresses.
 static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-/// Number of taken places. The lock is held while a place is taken.
+/// Number of occupied places. A thread that occupies a place holds the lock.
 static TAKEN: Mutex<usize> = Mutex::new(0);
 
 /// Returns a call site that has been found before, by its number.

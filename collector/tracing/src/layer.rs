@@ -35,7 +35,7 @@ pub fn layer() -> Layer {
 }
 
 impl Layer {
-    /// Makes no rows of spans and events that are more verbose than `level`. They are not disabled, because other
+    /// Makes no rows for spans and events that are more verbose than `level`. They are not disabled, because other
     /// layers may use them.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.set_level(level);

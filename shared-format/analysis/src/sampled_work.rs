@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(errors(&s), [436, 70, 10]);
         s.measures.push_row(Quantity::Sampled, 1, 6_000);
         s.measures.push_row(Quantity::Sampled, 2, 2_000);
-        // Of 1 900 samples, 800 were in its callees.
+        // Of the 1 900 samples of row 0, 800 were in its callees.
         assert_eq!(errors(&s), [331, 70, 10]);
         s.threads[0].cpu_ns = None;
         assert_eq!(errors(&s), [9_000, 70, 9_000], "a thread without a CPU time");

@@ -26,7 +26,7 @@ pub struct Stream<R> {
     input: R,
     /// Bytes read so far.
     read: u64,
-    /// Beginning of the next record, in words after its header page; `None` before the first page.
+    /// Beginning of the next record, in words after the recording's header page; `None` before that page was read.
     position: Option<u64>,
     /// The last sites that were read, and the position of the record that contains them.
     sites: Option<(u64, Vec<u8>)>,

@@ -27,7 +27,7 @@ pub struct Growing {
 /// The writer of a ring that doubles.
 #[derive(Debug)]
 pub struct GrowingWriter {
-    /// Writer whose region has the present number of words.
+    /// Writes to the ring at its present size.
     writer: Writer,
     growing: Growing,
 }

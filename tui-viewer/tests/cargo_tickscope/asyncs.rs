@@ -258,7 +258,7 @@ fn line() -> String {
     line.trim().to_string()
 }
 
-/// Where a future is, or none.
+/// Slot for a pinned future; empty if there is no future.
 struct Place<F>(Pin<Box<Option<F>>>);
 
 impl<F: Future> Place<F> {

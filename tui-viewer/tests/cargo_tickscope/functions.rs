@@ -33,7 +33,7 @@ impl Counted {
         self.report["functions"][what].as_u64().unwrap()
     }
 
-    /// Returns the calls of all functions, or of the functions with a name.
+    /// Returns the calls of the functions with this name, or of all functions.
     pub(crate) fn calls(&self, name: Option<&str>) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));

@@ -23,7 +23,7 @@ const NAMES_MAX: usize = 1024;
 /// The name that all further threads share.
 const OTHERS: &str = "(other threads)";
 
-/// Site of the row for calls of finished threads above the limit of nodes.
+/// Site of the row that takes the calls of finished threads once the limit of nodes is reached.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
 #[derive(Debug, Default)]

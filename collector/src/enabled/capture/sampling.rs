@@ -77,7 +77,7 @@ impl Sampling {
         ticks / self.looks().max(1) as f64
     }
 
-    /// Returns the time in events since the reset, as seen by the looks.
+    /// Returns the time since the reset in which samples found threads inside events of the library.
     pub(crate) fn seen_cost(&self) -> SeenCost {
         let event_ticks = self.sums.current.event_ticks - self.sums.base.event_ticks;
         SeenCost {

@@ -10,7 +10,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::node::Node;
 
-/// Number of the deepest calls that count as leaked if all of them began at one stack address.
+/// If this many of the deepest calls all began at one stack address, their guards were leaked.
 pub(crate) const LEAKED: usize = 32;
 
 zeroed! {

@@ -311,7 +311,7 @@ impl Latencies {
         }
     }
 
-    /// Returns the latency of a node if it was made in this life of the tree.
+    /// Returns a node's latency; `None` if the latency was not made in this life of the tree.
     pub(crate) fn of_this_life(&self, index: u32) -> Option<&'static Latency> {
         let life = self.life.load(Ordering::Relaxed);
         // SYNC POINT: made before found, as in `make`.

@@ -330,8 +330,8 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided on the site,
-    /// or if its calls are watched.
+    /// Disables the site because of the budget, or enables it again. Returns false if a rule already
+    /// decides the site's state, or if the site is to be disabled while its calls are watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {
         if over && self.watch().is_some() {

@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the threshold with its unit, and returns both also as one text.
+    /// Reads the threshold and its unit. The text has both as they were written.
     fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
         self.skip_blanks();
         let begin = self.at;

@@ -25,8 +25,8 @@ pub(crate) struct Canvas<'a> {
 
 #[cfg(test)]
 std::thread_local! {
-    /// Number of writes on this thread. A frame that reads more rows than it shows writes more often than it
-    /// has cells.
+    /// Number of writes on this thread. A test allows one write for each cell of a frame, because a frame that draws rows
+    /// outside of the screen writes more often.
     pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

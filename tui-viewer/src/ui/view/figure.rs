@@ -98,7 +98,7 @@ pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),
-        // The longest call has the digits of percentiles, so that no percentile looks longer.
+        // The longest call is rounded like percentiles, so that no percentile looks longer than it.
         (false, true) => length(canvas, app, data, ticks),
         (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })

@@ -34,7 +34,7 @@ const SIZES: [(u16, u16); 9] = [
     (100, 20),
 ];
 
-/// Keys that put something on top of a view, or set it in another way.
+/// Keys that open something over a view, or change how the view is shown.
 const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
 /// Returns every status.

@@ -91,8 +91,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         ];
         facts.extend(tally::mean(tally, calls).map(|mean| ("mean", mean)));
     } else if let Some(what) = data.hotspot_of(of.function) {
-        // The mean covers all calls of the function, as in every other view; the rows below tell the outermost calls
-        // apart.
+        // The mean covers all calls of the function, as in every other view; only the rows below separate
+        // outermost calls from recursive ones.
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }

@@ -49,7 +49,7 @@ impl Tree {
         }
     }
 
-    /// Adds the time from the end of the last poll to the beginning of this poll to the call. Returns `None` if there is no place.
+    /// Charges the call with the time since its last poll ended. Returns `None` if there is no place.
     fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Option<()> {
         let now = self.watching.began.load(Ordering::Relaxed);
         let since = carried.rests_since.load(Ordering::Relaxed);
