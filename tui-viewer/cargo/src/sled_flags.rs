@@ -9,16 +9,7 @@ use object::{Object, ObjectSection};
 
 use crate::cache::Cache;
 use crate::compiler::Compiler;
-
-/// Section with the compiler's map of sleds.
-pub(crate) const MAP: &str = "xray_instr_map";
-
-/// Bytes of a sled in the map, and offset of its version.
-const ENTRY_BYTES: usize = 32;
-const VERSION_AT: usize = 18;
-
-/// Version of the map whose addresses are relative to themselves. The collector knows no other version.
-const MAP_VERSION: u8 = 2;
+use crate::function_table::{MAP, VERSION, entries};
 
 /// Known spellings of the options: the present one, and two for RFC 3917.
 const SPELLINGS: [&[&str]; 3] = [
@@ -86,7 +77,7 @@ fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<
         tried.join("; ")
     };
     bail!(
-        "rustc {} puts no sleds into functions for {target}, wanted version {MAP_VERSION} of their map: {what}\n  rustc 1.89 to \
+        "rustc {} puts no sleds into functions for {target}, wanted version {VERSION} of their map: {what}\n  rustc 1.89 to \
          1.95 do it for x86_64-unknown-linux-gnu; a newer tickscope may know a newer compiler",
         compiler.fact("release")
     )
@@ -135,17 +126,10 @@ fn check(object: &[u8]) -> Result<(), String> {
         .section_by_name(MAP)
         .ok_or_else(|| format!("there is no section {MAP}"))?;
     let bytes = map.data().map_err(|error| error.to_string())?;
-    if bytes.is_empty() || bytes.len() % ENTRY_BYTES != 0 {
-        return Err(format!(
-            "{MAP} has {} bytes, wanted {ENTRY_BYTES} for each sled",
-            bytes.len()
-        ));
+    if bytes.is_empty() {
+        return Err(format!("{MAP} has no entry"));
     }
-    let mut versions = bytes.chunks(ENTRY_BYTES).map(|entry| entry[VERSION_AT]);
-    match versions.find(|&version| version != MAP_VERSION) {
-        Some(other) => Err(format!("{MAP} has version {other}")),
-        None => Ok(()),
-    }
+    entries(bytes).map(|_| ())
 }
 
 #[cfg(test)]

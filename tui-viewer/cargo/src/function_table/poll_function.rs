@@ -33,12 +33,13 @@ const RETURNED: u64 = 1;
 const ARGUMENTS: u8 = 2;
 
 /// Code of a program, and the slots that it calls through.
+#[derive(Default)]
 pub(super) struct Code<'a> {
-    segments: Vec<(u64, &'a [u8])>,
+    pub(super) segments: Vec<(u64, &'a [u8])>,
     /// Values that the loader writes, by address, if the linker knows them.
-    slots: HashMap<u64, u64>,
+    pub(super) slots: HashMap<u64, u64>,
     /// Addresses of slots for functions that another file defines, and whether each function is the panic.
-    named_slots: HashMap<u64, bool>,
+    pub(super) named_slots: HashMap<u64, bool>,
 }
 
 /// Place of a byte after an argument: the number of the argument, and the distance in bytes.
@@ -51,8 +52,7 @@ impl<'a> Code<'a> {
             .filter_map(|segment| Some((segment.address(), segment.data().ok()?)));
         let mut code = Self {
             segments: segments.collect(),
-            slots: HashMap::new(),
-            named_slots: HashMap::new(),
+            ..Self::default()
         };
         let symbols = elf.dynamic_symbol_table();
         for (at, relocation) in elf.dynamic_relocations().into_iter().flatten() {
@@ -74,7 +74,7 @@ impl<'a> Code<'a> {
     }
 
     /// Returns the bytes at an address, up to the end of their segment.
-    fn at(&self, address: u64) -> Option<&'a [u8]> {
+    pub(super) fn at(&self, address: u64) -> Option<&'a [u8]> {
         self.segments.iter().find_map(|(start, bytes)| {
             let at = usize::try_from(address.checked_sub(*start)?).ok()?;
             bytes.get(at..).filter(|bytes| !bytes.is_empty())

@@ -335,12 +335,11 @@ fn entries_that_are_no_sleds_are_left_out() {
 fn a_file_without_sleds_says_what_was_found() {
     let here = std::env::current_exe().unwrap();
     assert!(table_of(&here).is_none());
-    let error = add(&here, &Sources::default()).unwrap_err();
+    let error = add(&here, &Sources::default()).unwrap_err().to_string();
     assert!(
-        matches!(error, TableError::NoSleds { by_gold: false, .. }),
+        error.contains("no section xray_instr_map; it was compiled without sleds"),
         "{error}"
     );
-    assert!(error.to_string().contains("no section xray_instr_map"), "{error}");
 }
 
 #[test]
@@ -385,9 +384,9 @@ fn other_files_are_refused_with_what_they_are() {
         (here[..64].to_vec(), "damaged"),
     ] {
         fs::write(&path, &bytes).unwrap();
-        let error = add(&path, &Sources::default()).unwrap_err();
-        assert!(matches!(error, TableError::NotElf { .. }), "{error}");
-        assert!(error.to_string().contains(found), "{error}, wanted {found}");
+        let error = add(&path, &Sources::default()).unwrap_err().to_string();
+        assert!(error.contains("wanted a program or shared library"), "{error}");
+        assert!(error.contains(found), "{error}, wanted {found}");
         assert!(fs::read(&path).unwrap() == bytes);
     }
 }
