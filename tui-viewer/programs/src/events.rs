@@ -7,6 +7,7 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::pattern::Pattern;
+use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, Mode, Over};
 
 use crate::known_functions::KnownFunctions;
@@ -102,6 +103,17 @@ pub struct Past {
     pub kind: CaptureKind,
     /// A snapshot, encoded.
     pub payload: Rc<[u8]>,
+}
+
+impl Past {
+    /// Returns a record for the history.
+    pub(crate) fn of(stamp: Stamp, payload: Vec<u8>) -> Self {
+        Self {
+            unix_ns: stamp.unix_ns,
+            kind: stamp.kind,
+            payload: payload.into(),
+        }
+    }
 }
 
 /// Request of the screen to the program.

@@ -26,6 +26,11 @@ use crate::container;
 use crate::ring_reads::RunKey;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
 
+/// Returns the listed rings that can be read.
+fn readable(listed: Vec<Listed>) -> impl Iterator<Item = (RingFile, Liveness)> {
+    listed.into_iter().filter_map(|listed| listed.ring.ok())
+}
+
 /// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
     // The process is known, so all directories are searched: its former directory may take no ring any more.
@@ -34,10 +39,7 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
     dirs.extend(old.path().parent().map(Path::to_path_buf));
     let old = old.header();
     let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
-    let rings = list::list(&dirs)
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
-    let mut others = rings.filter(|(ring, liveness)| {
+    let mut others = readable(list::list(&dirs)).filter(|(ring, liveness)| {
         let new = ring.header();
         is_live(liveness)
             && process(new) == process(old)
@@ -132,12 +134,10 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     check_all(name)?;
     let wanted = Wanted::All(name.into());
     let places = places::chosen(dir);
-    let readable = list::list(&places)
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
     let mut seen = HashSet::new();
     // Each run counts once: two paths may lead to one file, and a process may have lost an earlier ring.
-    let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
+    let live = readable(list::list(&places))
+        .filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
     if fitting.is_empty() {
         let none = none(&Wanted::Name(name.into()), &others);
@@ -148,10 +148,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
 
 /// Returns all rings of a started program and of the programs that it started, in the order of the list.
 pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
-    let readable = list::list(&places::places(dir))
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
-    readable
+    readable(list::list(&places::places(dir)))
         .map(|(ring, _)| ring)
         .filter(|ring| wanted.fits(ring))
         .collect()
@@ -185,16 +182,10 @@ fn closed_form(path: &Path) -> Option<String> {
 }
 
 fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
-    let mut readable: Vec<(RingFile, Liveness)> =
-        listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
     // Two paths may lead to one file.
-    let mut seen = Vec::new();
-    readable.retain(|(ring, _)| {
-        let new = !seen.contains(&ring.header().nonce);
-        seen.push(ring.header().nonce);
-        new
-    });
-    let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
+    let mut seen = HashSet::new();
+    let all = readable(listed).filter(|(ring, _)| seen.insert(ring.header().nonce));
+    let (mut fitting, others): (Vec<_>, Vec<_>) = all.partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
         // The command itself comes before the programs that it started; of these, the earliest comes first.

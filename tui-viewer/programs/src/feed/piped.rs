@@ -224,11 +224,7 @@ impl Feed for PipeFeed {
                     Arrived::Begin => begins = self.run.is_some(),
                     Arrived::Record(record) => {
                         events.addresses.extend(record.addresses);
-                        events.past.push(Past {
-                            unix_ns: record.stamp.unix_ns,
-                            kind: record.stamp.kind,
-                            payload: record.payload.into(),
-                        });
+                        events.past.push(Past::of(record.stamp, record.payload));
                     }
                     Arrived::End(torn) => last = Some(Ok(torn)),
                     Arrived::Wrong(why) => last = Some(Err(why)),

@@ -9,6 +9,7 @@ mod asked;
 mod counted;
 mod member;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,7 +26,7 @@ use tickscope_format::{Snapshot, os};
 use crate::events::{Events, Feed, Processes, Request, TOGETHER, Target};
 use crate::feed::LOOK_AROUND;
 use crate::feed::together::asked::Asked;
-use crate::feed::together::member::{Life, Member, Shown};
+use crate::feed::together::member::{Life, Member};
 use crate::known_functions::KnownFunctions;
 use crate::ring_reads::RunKey;
 use crate::status::Status;
@@ -209,10 +210,10 @@ impl TogetherFeed {
                 asked.ended(member.id);
             }
             if let Some(shown) = member.counted.shown() {
-                self.ended = Some(fold(self.ended.take(), &shown, member.ratio()));
+                self.ended = Some(fold(self.ended.take(), &shown, member.ratio));
             }
             if let Some(before) = member.counted.shown_before() {
-                self.ended_before = Some(fold(self.ended_before.take(), before, member.ratio()));
+                self.ended_before = Some(fold(self.ended_before.take(), before, member.ratio));
             }
             self.over.insert(member.key);
             self.has_news = true;
@@ -262,8 +263,14 @@ impl TogetherFeed {
 
     /// Sums the counts of all processes in one snapshot; returns none before the first record.
     fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
-        let shown: Vec<Shown<'_>> = self.members.iter().filter_map(Member::shown).collect();
-        let mut parts: Vec<Part<'_>> = shown.iter().map(Shown::part).collect();
+        let members = self.members.iter();
+        let shown: Vec<(&Member, Cow<'_, Snapshot>)> = members
+            .filter_map(|member| Some((member, member.counted.shown()?)))
+            .collect();
+        let mut parts: Vec<Part<'_>> = shown
+            .iter()
+            .map(|(member, snapshot)| member.part(snapshot))
+            .collect();
         // The process that has measured the clock's rate longest knows it best.
         let best = parts.iter().filter(|part| part.ratio == 1.0);
         let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);

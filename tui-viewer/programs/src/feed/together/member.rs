@@ -1,6 +1,5 @@
 //! One of the processes that are shown together: its ring, its records, and its state.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use tickscope_analysis::side_by_side::{Part, ratio};
@@ -42,7 +41,8 @@ pub(super) struct Member {
     /// Whether the process was followed from its start, so that its past belongs to it.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
-    ratio: f64,
+    /// Number of common ticks in one tick of this process.
+    pub(super) ratio: f64,
 }
 
 impl Member {
@@ -132,35 +132,11 @@ impl Member {
         is_lost || self.trouble.is_some()
     }
 
-    /// Returns the counts that are shown.
-    pub(super) fn shown(&self) -> Option<Shown<'_>> {
-        Some(Shown {
-            snapshot: self.counted.shown()?,
-            pid: self.key.pid,
-            ratio: self.ratio,
-        })
-    }
-
-    /// Returns the number of common ticks in one tick of this process.
-    pub(super) fn ratio(&self) -> f64 {
-        self.ratio
-    }
-}
-
-/// Counts of a process, as they are shown.
-#[derive(Debug)]
-pub(super) struct Shown<'a> {
-    snapshot: Cow<'a, Snapshot>,
-    pid: u32,
-    ratio: f64,
-}
-
-impl Shown<'_> {
-    /// Returns the counts as a part of the whole.
-    pub(super) fn part(&self) -> Part<'_> {
+    /// Returns counts of this process as a part of the whole.
+    pub(super) fn part<'a>(&self, snapshot: &'a Snapshot) -> Part<'a> {
         Part {
-            snapshot: &self.snapshot,
-            pid: Some(self.pid),
+            snapshot,
+            pid: Some(self.key.pid),
             ratio: self.ratio,
         }
     }

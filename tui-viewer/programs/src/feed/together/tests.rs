@@ -1,11 +1,13 @@
 use std::path::Path;
 
+use tickscope_format::codec;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::slots::{Op, Outcome as Answer};
 use tickscope_testkit::test_program::TestProgram;
 
 use super::*;
+use crate::events::{Outcome, Past};
 use crate::target::wanted::NoTarget;
 
 /// A process that counts calls.
