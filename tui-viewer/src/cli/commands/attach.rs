@@ -55,12 +55,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     let compare = compare.compare.as_deref().map(compared).transpose()?;
     let wanted = args.wanted();
     if wanted == Wanted::Stdin && has_screen_beside(true) {
-        let mut feed = PipeFeed::begin()?;
-        let options = ScreenOptions {
-            compare,
-            ..options(look)?
-        };
-        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+        return show(&mut PipeFeed::begin()?, look, compare, false);
     }
     if !has_screen() {
         anyhow::ensure!(
@@ -81,19 +76,10 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     if let Wanted::All(name) = &wanted {
         target::check_all(name)?;
         let mut feed = TogetherFeed::new(name, args.dir.clone());
-        let options = ScreenOptions {
-            compare,
-            ..options(look)?
-        };
-        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+        return show(&mut feed, look, compare, false);
     }
     let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
-    let options = ScreenOptions {
-        compare,
-        says_what_goes_on: true,
-        ..options(look)?
-    };
-    Ok(event_loop::run(&mut feed, options)?.exit_code())
+    show(&mut feed, look, compare, true)
 }
 
 /// Reads the newest snapshot of a file to compare with. The label is the file's name.
@@ -137,23 +123,27 @@ fn has_screen_beside(pipe: bool) -> bool {
 /// Shows a feed until the user quits.
 ///
 /// # Errors
-/// As [`event_loop::run`].
+/// The environment names a theme that does not exist; or as [`event_loop::run`].
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
-    Ok(event_loop::run(feed, options(look)?)?.exit_code())
+    show(feed, look, None, false)
 }
 
-/// # Errors
-/// The environment names a theme that does not exist.
-fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
+fn show(
+    feed: &mut dyn Feed,
+    look: &LookArgs,
+    compare: Option<Compared>,
+    says_what_goes_on: bool,
+) -> anyhow::Result<u8> {
     let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
-    Ok(ScreenOptions {
+    let options = ScreenOptions {
         color: look.color,
         theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: look.mouse,
-        compare: None,
-        says_what_goes_on: false,
+        compare,
+        says_what_goes_on,
         panic_after: look.panic_after,
-    })
+    };
+    Ok(event_loop::run(feed, options)?.exit_code())
 }

@@ -9,13 +9,12 @@ use tickscope_command::console::{Misuse, printable, say};
 use tickscope_command::output_file::OutputFile;
 use tickscope_command::similar::{similar, similar_of};
 use tickscope_format::Snapshot;
-use tickscope_programs::sampled_code;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::cli::args::{DiffArgs, DiffFormat, MomentArgs, TargetArgs};
-use crate::cli::commands::live_snapshot;
+use crate::cli::commands::brief::read;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::cli::commands::report::{moment, terminal_width};
+use crate::cli::commands::report::terminal_width;
 
 /// Width of a line without a terminal.
 const WIDTH: usize = 100;
@@ -148,16 +147,14 @@ fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Resul
             dir: args.dir.clone(),
             ..TargetArgs::default()
         };
-        let wanted = one.wanted();
-        let found = live_snapshot::find(&one, Reader::Script, None)?;
-        let mut live = live_snapshot::of(&found, &wanted)?;
-        let extent = moment::choose(part, &found, &mut live)?;
-        sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+        let answered = read(&one, part, Reader::Script)?;
+        answered.notes.iter().for_each(|note| say(note));
+        let snapshot = answered.live.snapshot;
         let run = Run {
-            part: extent.when,
-            ..Run::of(target, &live.snapshot)
+            part: answered.extent.when,
+            ..Run::of(target, &snapshot)
         };
-        Ok((live.snapshot, run))
+        Ok((snapshot, run))
     };
     targets.iter().map(run).collect()
 }

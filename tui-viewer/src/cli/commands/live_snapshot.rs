@@ -175,37 +175,39 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
 /// # Errors
 /// The target cannot be read.
 pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
-    match found {
+    let mut addresses = Addresses::default();
+    let (snapshot, state, note) = match found {
         Found::Kept(path) => {
+            addresses = archive::addresses(path);
             let snapshot = archive::read(path).map_err(|error| anyhow!(about(path, &error)))?;
-            let live = LiveSnapshot {
-                snapshot,
-                state: ProcessState::FromFile,
-                addresses: archive::addresses(path),
-            };
-            Ok((live, None))
+            (snapshot, ProcessState::FromFile, None)
         }
         Found::Streamed(streamed) => {
-            let (snapshot, addresses) = (**streamed).clone();
-            let state = if snapshot.capture.kind == CaptureKind::Final {
-                ProcessState::Exited
-            } else {
-                ProcessState::FromFile
+            let (snapshot, named) = (**streamed).clone();
+            addresses = named;
+            let has_ended = snapshot.capture.kind == CaptureKind::Final;
+            let state = match has_ended {
+                true => ProcessState::Exited,
+                false => ProcessState::FromFile,
             };
-            let live = LiveSnapshot {
-                snapshot,
-                state,
-                addresses,
-            };
-            Ok((live, None))
+            (snapshot, state, None)
         }
-        Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
-        Found::Together(name, rings) => of_all(name, rings),
-    }
+        Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted)?,
+        Found::Together(name, rings) => {
+            let (snapshot, note) = of_all(name, rings)?;
+            (snapshot, ProcessState::Running, note)
+        }
+    };
+    let live = LiveSnapshot {
+        snapshot,
+        state,
+        addresses,
+    };
+    Ok((live, note))
 }
 
 /// Sums the counts of several programs; returns a note on programs that are left out.
-fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapshot, Option<String>)> {
     let mut notes = Vec::new();
     let mut snapshots = Vec::new();
     for (ring, _) in rings {
@@ -233,21 +235,14 @@ fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSna
         .capture
         .unix_ns
         .saturating_sub(snapshot.process.uptime_ns);
-    let state = ProcessState::Running;
-    let note = (!notes.is_empty()).then(|| notes.join("; "));
-    let live = LiveSnapshot {
-        snapshot,
-        state,
-        addresses: Addresses::default(),
-    };
-    Ok((live, note))
+    Ok((snapshot, (!notes.is_empty()).then(|| notes.join("; "))))
 }
 
 fn of_ring(
     ring: &RingFile,
     liveness: &Liveness,
     wanted: &Wanted,
-) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+) -> anyhow::Result<(Snapshot, ProcessState, Option<String>)> {
     let note = if is_live(liveness) {
         publish_now(ring).err().map(|why| {
             let age = ring
@@ -262,13 +257,7 @@ fn of_ring(
     let (_, snapshot) = ring
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
-    let state = state_of(&ring.liveness()?);
-    let live = LiveSnapshot {
-        snapshot,
-        state,
-        addresses: Addresses::default(),
-    };
-    Ok((live, note))
+    Ok((snapshot, state_of(&ring.liveness()?), note))
 }
 
 fn seconds_since(then_unix_ns: u64) -> f64 {

@@ -38,11 +38,11 @@ impl fmt::Display for ReaderGone {
 impl Error for ReaderGone {}
 
 pub(super) struct Copier {
-    ring: RingFile,
+    pub(super) ring: RingFile,
     /// Slot that makes the program publish at the watched rate while it is held; `None` if the program takes no
     /// requests.
     slot: Option<Slot>,
-    writer: Writer,
+    pub(super) writer: Writer,
     /// Finds names of sampled code, because the files of the program may be missing where the recording is read.
     names: Names,
     begin: Begin,
@@ -88,14 +88,6 @@ impl Copier {
             copier.publish();
         }
         copier
-    }
-
-    pub(super) fn ring(&self) -> &RingFile {
-        &self.ring
-    }
-
-    pub(super) fn writer(&self) -> &Writer {
-        &self.writer
     }
 
     /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
@@ -199,15 +191,6 @@ impl Copier {
             seconds(long_ns),
             bytes(self.writer.bytes()),
         )
-    }
-
-    /// Returns the writer, which may continue with another program.
-    pub(super) fn into_writer(self) -> Writer {
-        self.writer
-    }
-
-    pub(super) fn finish(self) -> Result<(), FormatError> {
-        self.writer.finish()
     }
 }
 

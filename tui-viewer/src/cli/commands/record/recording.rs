@@ -86,9 +86,9 @@ pub(crate) fn copy(
         let stops = stopped();
         if copied.is_ok() && (stops || look_around <= Instant::now()) {
             look_around = Instant::now() + LOOK_AROUND;
-            match copier.ring().liveness() {
+            match copier.ring.liveness() {
                 Ok(found) => liveness = found,
-                Err(error) => copied = Err(anyhow!(about(copier.ring().path(), &error))),
+                Err(error) => copied = Err(anyhow!(about(copier.ring.path(), &error))),
             }
         }
         let is_gone = copied.as_ref().is_err_and(anyhow::Error::is::<ReaderGone>);
@@ -97,7 +97,7 @@ pub(crate) fn copy(
             progress.clear();
             say(&format!(
                 "{}: was lost; its next ring is recorded",
-                copier.ring().path().display()
+                copier.ring.path().display()
             ));
             copier.go_on_with(ring);
             liveness = Liveness::Running;
@@ -126,8 +126,8 @@ pub(crate) fn copy(
             format!(
                 "{}  {}  {}  {}  (Ctrl-C ends it)",
                 running(elapsed.as_nanos() as u64),
-                records(copier.writer().records()),
-                bytes(copier.writer().bytes()),
+                records(copier.writer.records()),
+                bytes(copier.writer.bytes()),
                 state_of(&liveness).as_str(),
             )
         });
@@ -137,10 +137,10 @@ pub(crate) fn copy(
 
 /// Waits for the ring that a program makes in place of a lost one. The program checks for a loss ten times a second.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
-    let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
+    let process = PathBuf::from(format!("/proc/{}", copier.ring.header().pid));
     let begin = Instant::now();
     loop {
-        if let Some((ring, _)) = target::successor_of(copier.ring(), None) {
+        if let Some((ring, _)) = target::successor_of(&copier.ring, None) {
             return Some(ring);
         }
         if begin.elapsed() > SUCCESSOR || !process.exists() {
@@ -153,9 +153,9 @@ pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
 /// Closes the file and prints a summary.
 pub(crate) fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
     let summary = copier.summary();
-    let some = copier.writer().records() > 0;
-    let path = copier.writer().path().to_path_buf();
-    let finished = copier.finish();
+    let some = copier.writer.records() > 0;
+    let path = copier.writer.path().to_path_buf();
+    let finished = copier.writer.finish();
     match copied {
         Err(error) if some => Err(error.context(format!("{summary} could be kept"))),
         Err(error) => Err(error),

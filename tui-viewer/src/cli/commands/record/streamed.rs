@@ -73,7 +73,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         if !args.follow || !matches!(end, End::Program(_)) {
             return Ok(console::DONE);
         }
-        writer = copier.into_writer();
+        writer = copier.writer;
         ring = loop {
             if stop.load(Ordering::Relaxed) || has_no_reader() {
                 return Ok(console::DONE);
