@@ -114,10 +114,12 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         per,
         verdicts: &verdicts,
         doubts: &notes,
-        tables: args.view.map(Into::into).unwrap_or_default(),
+        tables: args.view.unwrap_or_default(),
         min_share: args.min_share.unwrap_or(MIN_SHARE),
         ascii: console::is_ascii(),
-        width: terminal_width().filter(|_| place.is_stdout()).unwrap_or(WIDTH),
+        width: terminal_width(std::io::stdout())
+            .filter(|_| place.is_stdout())
+            .unwrap_or(WIDTH),
     };
     let result = match format {
         DiffFormat::Text => text::report(&comparison),
