@@ -37,16 +37,16 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
     let (ring, liveness) = match &found {
         Found::Ring(ring, liveness) => (ring, liveness),
-        Found::Kept(path) => {
-            let why = "wait-until watches a program that runs";
-            return Err(Misuse(format!("{} is a file; {why}", path.display())).into());
-        }
         Found::Together(name, _) => {
             return Err(one_alone(name, "wait-until watches a program").into());
         }
-        Found::Streamed(_) => {
-            let why = "wait-until watches a program that runs";
-            return Err(Misuse(format!("standard input is a stream; {why}")).into());
+        Found::Kept(_) | Found::Streamed(_) => {
+            let what = if let Found::Kept(path) = &found {
+                format!("{} is a file", path.display())
+            } else {
+                "standard input is a stream".into()
+            };
+            return Err(Misuse(format!("{what}; wait-until watches a program that runs")).into());
         }
     };
     let (outcome, judged) = wait(args, ring, liveness, begin)?;
@@ -90,8 +90,8 @@ fn wait(
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
             // A judgement that was true before the last one counts as well, because records may be read late.
-            if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
-                (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
+            if let Some(found) = watch.found() {
+                (judged.verdict, judged.over_ns) = (found.verdict.clone(), found.window_ns);
             }
             judged.doubt = watch.doubt();
         } else if let Some(snapshot) = &events.snapshot {
