@@ -45,7 +45,7 @@ pub(crate) enum ItemKind {
 }
 
 /// Options of counting functions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AccountOptions {
     /// Number of functions of a program with series of their own; more where others overtake them by a quarter.
     pub(crate) top: usize,

@@ -27,7 +27,7 @@ const PROGRAMS_MOST: usize = 1000;
 const ABSENCES_MOST: u32 = 10;
 
 /// Places of rings, and the way to count.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
     /// The directories of rings.
     pub(crate) places: Vec<PathBuf>,
@@ -38,7 +38,7 @@ pub(crate) struct AgentOptions {
 }
 
 /// Counts that the rings of a host have shown so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Agent {
     options: AgentOptions,
     accounts: BTreeMap<AccountKey, Account>,
@@ -49,7 +49,7 @@ pub(crate) struct Agent {
     left_out: HashSet<AccountKey>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Run {
     account: AccountKey,
     sums: RunSums,
@@ -142,7 +142,8 @@ impl Agent {
                 sums,
                 records: NewRecords::after(newest),
                 names: RunNames::of_clock(ticks_per_second),
-                ..Run::of(account)
+                account,
+                ..Run::default()
             };
             agent.runs.insert(key, run);
         }
@@ -153,11 +154,7 @@ impl Agent {
     pub(crate) fn new(options: AgentOptions) -> Self {
         Self {
             options,
-            accounts: BTreeMap::new(),
-            runs: HashMap::new(),
-            state: AgentState::default(),
-            complaints: BTreeMap::new(),
-            left_out: HashSet::new(),
+            ..Self::default()
         }
     }
 
@@ -222,7 +219,10 @@ impl Agent {
         let Some(account) = self.accounts.get_mut(&account_key) else {
             return Ok(());
         };
-        let run = self.runs.entry(key).or_insert_with(|| Run::of(account_key));
+        let run = self.runs.entry(key).or_insert_with(|| Run {
+            account: account_key,
+            ..Run::default()
+        });
         run.running |= is_live(liveness);
         run.absences = 0;
         let records = match run.records.read(ring, true) {
@@ -278,21 +278,6 @@ impl Agent {
                 .map(|ratio| larger(ratio, now.cost_ratio))
                 .or(now.cost_ratio);
             now.oldest_unix_ns = now.oldest_unix_ns.into_iter().chain(run.unix_ns).min();
-        }
-    }
-}
-
-impl Run {
-    fn of(account: AccountKey) -> Self {
-        Self {
-            account,
-            sums: RunSums::default(),
-            names: RunNames::default(),
-            records: NewRecords::default(),
-            unix_ns: None,
-            cost_ratio: None,
-            running: false,
-            absences: 0,
         }
     }
 }

@@ -9,17 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_command::console;
 use tickscope_command::console::{Misuse, say};
 use tickscope_command::output_file::OutputFile;
-use tickscope_format::file::places;
-use tickscope_programs::target;
 
 use crate::account::AccountOptions;
 use crate::agent::{Agent, AgentOptions};
 use crate::args::MetricsArgs;
-use crate::exposition::{Buckets, Style, exposition};
+use crate::begin;
+use crate::exposition::{Style, exposition};
 use crate::http::{Answer, Request, Server, refusal};
 
 /// Shortest time between two reads of the rings, however many requests come.
@@ -39,15 +37,9 @@ const FILE: &str = "tickscope.prom";
 /// # Errors
 /// The address cannot be used, or the file cannot be written.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
-    for dir in &args.dir {
-        target::check_dir(Some(dir))?;
-    }
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
-    }
+    let (places, ended) = begin(&args.dir)?;
     let server = args.listen.as_deref().map(listen).transpose()?;
-    let mut metrics = Metrics::new(args)?;
+    let mut metrics = Metrics::new(args, places)?;
     let file = args.textfile.as_deref().map(|dir| dir.join(FILE));
     if let Some(file) = &file {
         metrics.write(file)?;
@@ -105,7 +97,8 @@ fn listen(address: &str) -> anyhow::Result<Server> {
 /// Agent, and the texts of its newest round.
 struct Metrics {
     agent: Agent,
-    buckets: Buckets,
+    /// Octaves between two edges of latencies.
+    octaves: usize,
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
@@ -115,11 +108,7 @@ struct Metrics {
 }
 
 impl Metrics {
-    fn new(args: &MetricsArgs) -> anyhow::Result<Self> {
-        let places: Vec<PathBuf> = match args.dir.is_empty() {
-            true => places::chosen(None),
-            false => args.dir.clone(),
-        };
+    fn new(args: &MetricsArgs, places: Vec<PathBuf>) -> anyhow::Result<Self> {
         let account = AccountOptions {
             top: args.top.into(),
             grouped: args.group,
@@ -132,9 +121,7 @@ impl Metrics {
         };
         let mut metrics = Self {
             agent: Agent::new(options.clone()),
-            buckets: Buckets {
-                octaves: args.octaves.into(),
-            },
+            octaves: args.octaves.into(),
             looked: None,
             texts: Vec::new(),
             complaint: None,
@@ -182,7 +169,7 @@ impl Metrics {
             return text.clone();
         }
         let (accounts, state) = (self.agent.accounts(), self.agent.state());
-        let text: Arc<str> = exposition(accounts, state, self.buckets, style).into();
+        let text: Arc<str> = exposition(accounts, state, self.octaves, style).into();
         self.texts.push((style, text.clone()));
         text
     }

@@ -179,7 +179,7 @@ fn the_series_of_a_process_end_with_it() {
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {
-    use crate::exposition::{Buckets, Style, exposition};
+    use crate::exposition::{Style, exposition};
     let own = tempfile::tempdir().unwrap();
     let chosen = std::env::var_os("FLEET_DIR");
     let dir = chosen.as_deref().map_or(own.path(), Path::new);
@@ -219,13 +219,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
         show(second);
         let begin = thread_cpu();
         assert_eq!(agent.look(), [""; 0]);
-        bytes = exposition(
-            agent.accounts(),
-            agent.state(),
-            Buckets { octaves: 1 },
-            Style::OpenMetrics,
-        )
-        .len();
+        bytes = exposition(agent.accounts(), agent.state(), 1, Style::OpenMetrics).len();
         if second > 1 {
             cpu += thread_cpu() - begin;
         }

@@ -186,8 +186,6 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
@@ -202,12 +200,6 @@ mod tests {
 
     #[test]
     fn a_files_name_says_the_form() {
-        let form = |file: &str| Form::of_file(Path::new(file));
-        assert_eq!(form("a/now.JSON"), Some(Form::Json));
-        assert_eq!(form("now.speedscope.json"), Some(Form::Speedscope));
-        assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
-        assert_eq!(form("now.pb.gz"), Some(Form::Pprof));
-        assert_eq!(form("json"), None);
         let args = ReportArgs {
             output: Some("now.folded".into()),
             ..ReportArgs::default()
