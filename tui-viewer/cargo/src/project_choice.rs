@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tickscope_command::console::{Misuse, printable};
-use tickscope_command::did_you_mean;
+use tickscope_command::did_you_mean::hint;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -170,8 +170,7 @@ fn wanted(value: &Spanned<DeValue<'_>>, what: &str, wanted: &str) -> Wrong {
 
 fn unknown(key: &Key<'_>, known: &[&str], list: &str) -> Wrong {
     let name = key.get_ref();
-    let meant = did_you_mean::nearest(name, known.iter().copied());
-    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    let meant = hint(name, known.iter().copied());
     Wrong::at(
         key.span(),
         format!("unknown key {}{meant}; wanted {list}", printable(name)),

@@ -4,6 +4,7 @@
 //! Of a ring, it keeps only the position up to which it has read (see [`NewRecords`]). A run is identified by its process
 //! (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -206,18 +207,19 @@ impl Agent {
             program: label(&key.name),
             pid: self.options.per_pid.then_some(key.pid),
         };
-        if !self.accounts.contains_key(&account_key) {
-            if self.accounts.len() >= PROGRAMS_MOST {
+        let has_room = self.accounts.len() < PROGRAMS_MOST;
+        let account = match self.accounts.entry(account_key.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) if has_room => {
+                self.left_out.remove(&account_key);
+                new.insert(Account::default())
+            }
+            Entry::Vacant(_) => {
                 if self.left_out.len() < PROGRAMS_MOST {
                     self.left_out.insert(account_key);
                 }
                 return Ok(());
             }
-            self.left_out.remove(&account_key);
-            self.accounts.insert(account_key.clone(), Account::default());
-        }
-        let Some(account) = self.accounts.get_mut(&account_key) else {
-            return Ok(());
         };
         let run = self.runs.entry(key).or_insert_with(|| Run {
             account: account_key,

@@ -62,7 +62,7 @@ pub struct RingLine {
 }
 
 /// Changes since the last poll.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Events {
     /// State of the program.
     pub status: Status,
@@ -203,18 +203,7 @@ impl Events {
     pub fn quiet(status: Status) -> Self {
         Self {
             status,
-            target: None,
-            snapshot: None,
-            past: Vec::new(),
-            begin_ns: None,
-            rings: None,
-            lapped: 0,
-            outcomes: Vec::new(),
-            functions: None,
-            addresses: Addresses::default(),
-            new_run: None,
-            notice: None,
-            processes: None,
+            ..Self::default()
         }
     }
 }

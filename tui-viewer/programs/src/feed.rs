@@ -69,7 +69,7 @@ impl RingFeed {
     /// Returns a feed for a target; opens nothing before the first poll.
     pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
         Self {
-            status: Status::Waiting { why: String::new() },
+            status: Status::default(),
             wanted,
             dir,
             offset: utc_offset_s,

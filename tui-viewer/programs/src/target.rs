@@ -13,7 +13,7 @@ use anyhow::anyhow;
 pub use damaged_rings::{name_and_pid, runs_on};
 pub use search_paths::{check_dir, with_denied};
 use tickscope_command::console::{Misuse, about, printable};
-use tickscope_command::did_you_mean::nearest;
+use tickscope_command::did_you_mean::hint;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
@@ -217,11 +217,7 @@ fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
     };
-    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
-    match nearest(name, names) {
-        Some(near) => format!(" (did you mean {}?)", printable(near)),
-        None => String::new(),
-    }
+    hint(name, there.iter().map(|(ring, _)| ring.header().name.as_str()))
 }
 
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {

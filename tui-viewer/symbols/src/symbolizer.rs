@@ -28,6 +28,7 @@ pub struct Symbols {
 }
 
 /// Names the code of a program's samples for a recording, each address once.
+#[derive(Debug)]
 pub struct Names {
     symbols: Symbols,
     known: Addresses,
@@ -121,12 +122,6 @@ impl fmt::Debug for Symbols {
     }
 }
 
-impl fmt::Debug for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Names").finish_non_exhaustive()
-    }
-}
-
 impl Names {
     /// Returns an empty table of names for a process.
     pub fn of(pid: u32) -> Self {
@@ -134,12 +129,6 @@ impl Names {
             symbols: Symbols::of(pid),
             known: Addresses::default(),
         }
-    }
-
-    /// Starts an empty table for the program's next process.
-    pub fn go_on_with(&mut self, pid: u32) {
-        // Without a build id, a module of the new process may have other code.
-        *self = Self::of(pid);
     }
 
     /// Finds the code of a record's samples at addresses that no earlier record had.

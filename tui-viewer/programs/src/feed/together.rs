@@ -114,7 +114,7 @@ impl TogetherFeed {
             started_unix_ns: 0,
             next_id: 0,
             asked: Vec::new(),
-            status: Status::Waiting { why: String::new() },
+            status: Status::default(),
             looked: false,
             look_around_at: Instant::now(),
             look_at: Instant::now(),

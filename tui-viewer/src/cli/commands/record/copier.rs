@@ -93,7 +93,8 @@ impl Copier {
     /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
-        self.names.go_on_with(ring.header().pid);
+        // Without a build id, a module of the next process may have other code.
+        self.names = Names::of(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;
         (self.copied, self.latest) = (None, None);

@@ -93,7 +93,7 @@ pub(crate) fn copy(
         }
         let is_gone = copied.as_ref().is_err_and(anyhow::Error::is::<ReaderGone>);
         let is_lost = (copied.is_err() && !is_gone) || matches!(liveness, Liveness::Crashed { .. });
-        if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
+        if is_lost && let Some(ring) = successor(copier) {
             progress.clear();
             say(&format!(
                 "{}: was lost; its next ring is recorded",
