@@ -79,10 +79,6 @@ impl Watch {
         }
     }
 
-    pub(crate) fn condition(&self) -> &Condition {
-        &self.condition
-    }
-
     /// Returns the number of actions.
     pub(crate) fn acted(&self) -> u64 {
         self.acted
