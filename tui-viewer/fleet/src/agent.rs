@@ -7,13 +7,14 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::{FormatError, Snapshot, os};
+use tickscope_programs::clock_time::now_unix_ns;
 use tickscope_programs::ring_reads::{NewRecords, RunKey};
 use tickscope_programs::target::wanted::is_live;
 
@@ -264,7 +265,7 @@ impl Agent {
     }
 
     fn sum_up(&mut self) {
-        self.state.unix_ns = unix_ns();
+        self.state.unix_ns = now_unix_ns();
         self.accounts
             .values_mut()
             .for_each(|account| account.now = Now::default());
@@ -292,11 +293,6 @@ fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
-}
-
-fn unix_ns() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
 }
 
 #[cfg(test)]

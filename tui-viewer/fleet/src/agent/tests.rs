@@ -197,7 +197,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
             snapshot.latencies.push(row, &histogram);
         }
         for program in &mut programs {
-            snapshot.capture.unix_ns = unix_ns();
+            snapshot.capture.unix_ns = now_unix_ns();
             program.publish(&mut snapshot);
         }
     };

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use tickscope_analysis::side_by_side::{Part, fold, side_by_side};
 use tickscope_command::console::{about, printable};
@@ -23,6 +23,7 @@ use tickscope_format::file::places;
 use tickscope_format::snapshot::{CaptureKind, ClockInfo, Lifetime};
 use tickscope_format::{Snapshot, os};
 
+use crate::clock_time::now_unix_ns;
 use crate::events::{Events, Feed, Processes, Request, TOGETHER, Target};
 use crate::feed::LOOK_AROUND;
 use crate::feed::together::asked::Asked;
@@ -91,12 +92,11 @@ pub struct TogetherFeed {
 impl TogetherFeed {
     /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first poll.
     pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             wanted: Wanted::All(name.into()),
             name: name.into(),
             dir,
-            began_unix_ns: now.map_or(0, |now| now.as_nanos() as u64),
+            began_unix_ns: now_unix_ns(),
             members: Vec::new(),
             over: HashSet::new(),
             ended: None,

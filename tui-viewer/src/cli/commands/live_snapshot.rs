@@ -12,7 +12,7 @@ use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_format::snapshot::CaptureKind;
-use tickscope_programs::clock_time::age;
+use tickscope_programs::clock_time::{age, now_unix_ns};
 use tickscope_programs::status::{since_unix_ns, state_of};
 use tickscope_programs::target;
 use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
@@ -61,7 +61,7 @@ impl Reader {
 /// As [`target::find`]. For a script also: only an earlier run than the named one exists, and `--ended` is not given.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = target.wanted();
-    let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
+    let (begin, begin_unix_ns) = (Instant::now(), now_unix_ns());
     loop {
         let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
         match target::find(&wanted, target.dir.as_deref()) {
@@ -125,7 +125,7 @@ impl Earlier {
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
-        let age = age(unix_ns().saturating_sub(since));
+        let age = age(now_unix_ns().saturating_sub(since));
         match self {
             Self::OfName(wanted) => format!(
                 "no running {wanted}; its newest run ended {age} ago: {line}; give its pid, or give --ended, for its \
@@ -261,12 +261,7 @@ fn of_ring(
 }
 
 fn seconds_since(then_unix_ns: u64) -> f64 {
-    unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
-}
-
-pub(super) fn unix_ns() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
+    now_unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
 }
 
 /// Makes the program capture and publish now.

@@ -12,13 +12,12 @@ use tickscope_command::console::{Misuse, about, say};
 use tickscope_command::{console, output_file};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::recording::Writer;
-use tickscope_programs::clock_time::running;
+use tickscope_programs::clock_time::{now_unix_ns, running};
 use tickscope_programs::status::state_of;
 use tickscope_programs::target::wanted::is_live;
 use tickscope_programs::{local_time, target};
 
 use crate::cli::args::RecordArgs;
-use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
@@ -66,7 +65,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
             output_file::check_folder(path)?;
             path.clone()
         }
-        None => saved_files::for_recording(stem, live_snapshot::unix_ns(), local_time::utc_offset_s()),
+        None => saved_files::for_recording(stem, now_unix_ns(), local_time::utc_offset_s()),
     };
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
 }
