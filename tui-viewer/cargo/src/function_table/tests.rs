@@ -19,6 +19,12 @@ fn table_of(executable: &Path) -> Option<Vec<u8>> {
     Some(object::ObjectSection::data(&section).unwrap().to_vec())
 }
 
+/// Adds its table to a program.
+fn with_table(program: Program) -> Program {
+    add(&program.path, &program.sources()).unwrap();
+    program
+}
+
 /// Reads a program's table.
 fn table(program: &Program) -> Vec<Function> {
     let bytes = table_of(&program.path).unwrap();
@@ -33,13 +39,9 @@ fn function(functions: &[Function], module: &str, name: &str) -> Function {
         .iter()
         .filter(|f| f.module == module && f.name == name)
         .collect();
-    let all = || {
-        functions
-            .iter()
-            .map(|f| format!("{} {}\n", f.module, f.name))
-            .collect::<String>()
-    };
-    assert_eq!(found.len(), 1, "{module} {name} among\n{}", all());
+    let all = functions.iter().map(|f| (&f.module, &f.name));
+    let all = all.collect::<Vec<_>>();
+    assert_eq!(found.len(), 1, "{module} {name} among {all:#?}");
     found[0].clone()
 }
 
@@ -157,21 +159,18 @@ fn own_names(program: &Program) -> BTreeSet<(String, String)> {
 
 #[test]
 fn every_kind_of_debug_information_gives_the_same_names() {
-    let limited = programs::app();
-    add(&limited.path, &limited.sources()).unwrap();
+    let limited = with_table(programs::app());
     let names = own_names(&limited);
 
-    let complete = programs::compile(
+    let complete = with_table(programs::compile(
         APP,
         &["-Cdebuginfo=2", "-Clink-arg=-Wl,--compress-debug-sections=zlib"],
-    );
-    add(&complete.path, &complete.sources()).unwrap();
+    ));
     assert_eq!(own_names(&complete), names);
     let fib = function(&table(&complete), "app", "fib");
     assert_eq!((fib.file.as_str(), fib.line), ("src/main.rs", line_of("fn fib(")));
 
-    let lines = programs::compile(APP, &["-Cdebuginfo=line-tables-only"]);
-    add(&lines.path, &lines.sources()).unwrap();
+    let lines = with_table(programs::compile(APP, &["-Cdebuginfo=line-tables-only"]));
     assert_eq!(own_names(&lines), names);
     // The line is at most the line of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
@@ -188,8 +187,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
     assert!(own_names(&lines).contains(&("app".into(), "outer::{closure}".into())));
     function(&table(&lines), "app", "outer::{async_block}");
 
-    let none = programs::compile(APP, &["-Cdebuginfo=0", "-Cstrip=debuginfo"]);
-    add(&none.path, &none.sources()).unwrap();
+    let none = with_table(programs::compile(APP, &["-Cdebuginfo=0", "-Cstrip=debuginfo"]));
     assert_eq!(own_names(&none), names);
     assert!(table(&none).iter().all(|f| f.line == 0));
     let fib = function(&table(&none), "app", "fib");
@@ -200,8 +198,10 @@ fn every_kind_of_debug_information_gives_the_same_names() {
 
 #[test]
 fn the_old_mangling_gives_the_same_modules() {
-    let program = programs::compile(APP, &["-Csymbol-mangling-version=legacy", "-Zunstable-options"]);
-    add(&program.path, &program.sources()).unwrap();
+    let program = with_table(programs::compile(
+        APP,
+        &["-Csymbol-mangling-version=legacy", "-Zunstable-options"],
+    ));
     let functions = table(&program);
     for (module, name) in [
         ("app", "fib"),
@@ -290,8 +290,7 @@ fn strip_keeps_the_table() {
 fn libraries_for_c_have_tables() {
     let source =
         "#[unsafe(no_mangle)]\npub extern \"C\" fn twice(n: u64) -> u64 { std::hint::black_box(n) * 2 }\n";
-    let program = programs::compile(source, &["--crate-type=cdylib"]);
-    add(&program.path, &program.sources()).unwrap();
+    let program = with_table(programs::compile(source, &["--crate-type=cdylib"]));
     let twice = function(&table(&program), "app", "twice");
     assert_eq!((twice.origin, twice.line), (Origin::Own, 2));
     // The dynamic linker's symbols stay after `strip`.
@@ -308,8 +307,7 @@ fn libraries_for_c_have_tables() {
 
 #[test]
 fn entries_that_are_no_sleds_are_left_out() {
-    let program = programs::app();
-    add(&program.path, &program.sources()).unwrap();
+    let program = with_table(programs::app());
     let fib = function(&table(&program), "app", "fib");
     let mut bytes = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
