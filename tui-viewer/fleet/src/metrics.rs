@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,37 +38,20 @@ const FILE: &str = "tickscope.prom";
 /// The address cannot be used, or the file cannot be written.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
     let (places, ended) = begin(&args.dir)?;
-    let server = args.listen.as_deref().map(listen).transpose()?;
+    let mut server = args.listen.as_deref().map(listen).transpose()?;
     let mut metrics = Metrics::new(args, places)?;
     let file = args.textfile.as_deref().map(|dir| dir.join(FILE));
     if let Some(file) = &file {
         metrics.write(file)?;
         say(&format!("writing {} every {:?}", file.display(), args.every));
     }
-    match server {
-        Some(server) => serve(server, metrics, args, file.as_deref(), &ended),
-        None => {
-            while !ended.load(Ordering::Relaxed) {
-                thread::sleep(TURN.min(metrics.next_look(args.every)));
-                metrics.keep_up(args.every, file.as_deref());
-            }
-            metrics.keep()?;
-            Ok(console::DONE)
-        }
-    }
-}
-
-fn serve(
-    mut server: Server,
-    mut metrics: Metrics,
-    args: &MetricsArgs,
-    file: Option<&Path>,
-    ended: &AtomicBool,
-) -> anyhow::Result<u8> {
     while !ended.load(Ordering::Relaxed) {
         let wait = TURN.min(metrics.next_look(args.every));
-        server.turn(wait, &mut |request| metrics.answer(request))?;
-        metrics.keep_up(args.every, file);
+        match &mut server {
+            Some(server) => server.turn(wait, &mut |request| metrics.answer(request))?,
+            None => thread::sleep(wait),
+        }
+        metrics.keep_up(args.every, file.as_deref());
     }
     metrics.keep()?;
     Ok(console::DONE)

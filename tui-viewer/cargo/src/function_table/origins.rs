@@ -266,12 +266,14 @@ fn elsewhere(file: &Path) -> Place {
         .and_then(|src| src.checked_sub(1));
     if file.extension().is_some_and(|extension| extension == "rs") {
         let from = from.unwrap_or(parts.len().saturating_sub(1));
-        let folder = parts.get(from).filter(|_| from + 1 < parts.len());
+        if let [folder, rest @ ..] = &parts[from..]
+            && !rest.is_empty()
+        {
+            return Place::dependency(folder, rest);
+        }
         return Place {
             origin: Origin::Dependency,
-            package: folder.map_or(String::new(), |folder| {
-                named_version(folder).unwrap_or(folder.to_string())
-            }),
+            package: String::new(),
             file: parts[from..].join("/"),
         };
     }
