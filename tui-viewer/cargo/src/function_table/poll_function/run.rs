@@ -132,10 +132,7 @@ impl<'c> Run<'c> {
         {
             return Some(RESUMED_ELSEWHERE);
         }
-        match self.operand(instruction, 0) {
-            Value::Number(target) => Some(target),
-            Value::Unknown | Value::Argument(..) | Value::Stack(_) => None,
-        }
+        self.operand(instruction, 0).number()
     }
 
     /// Runs an instruction that continues with the next one. Returns `None` if its effect is unknown.
@@ -149,11 +146,11 @@ impl<'c> Run<'c> {
             }
             M::Movsx | M::Movsxd => {
                 let bytes = size_of_operand(instruction, 1);
-                let value = match self.operand(instruction, 1) {
-                    Value::Number(number) => Value::Number(extended(number, bytes)),
-                    Value::Unknown | Value::Argument(..) | Value::Stack(_) => Value::Unknown,
-                };
-                self.set(instruction, value);
+                let number = self.operand(instruction, 1).number();
+                self.set(
+                    instruction,
+                    Value::of(number.map(|number| extended(number, bytes))),
+                );
             }
             M::Lea => {
                 let value = self.address(instruction);
@@ -257,7 +254,7 @@ impl<'c> Run<'c> {
         self.sign = result.map(|result| extended(result, bytes) >> 63 != 0);
         (self.carry, self.overflow) = (Some(false), Some(false));
         if mnemonic != Mnemonic::Test {
-            self.set(instruction, result.map_or(Value::Unknown, Value::Number));
+            self.set(instruction, Value::of(result));
         }
     }
 
@@ -353,18 +350,15 @@ impl<'c> Run<'c> {
             instruction.memory_displacement64().cast_signed(),
         );
         let scale = i64::from(instruction.memory_index_scale());
-        match value(instruction.memory_index()) {
-            Value::Number(index) => plus(base, index.cast_signed().wrapping_mul(scale)),
-            Value::Unknown | Value::Argument(..) | Value::Stack(_) => Value::Unknown,
-        }
+        let index = value(instruction.memory_index()).number();
+        index.map_or(Value::Unknown, |index| {
+            plus(base, index.cast_signed().wrapping_mul(scale))
+        })
     }
 
     fn load(&mut self, address: Value, bytes: usize) -> Value {
         match address {
-            Value::Number(address) => self
-                .code
-                .number(address, bytes)
-                .map_or(Value::Unknown, Value::Number),
+            Value::Number(address) => Value::of(self.code.number(address, bytes)),
             Value::Stack(at) => match self.stack.get(&at) {
                 Some((value, stored)) if *stored == bytes => *value,
                 Some(_) | None => Value::Unknown,
