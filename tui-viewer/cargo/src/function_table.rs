@@ -56,7 +56,7 @@ fn encoded_table(bytes: &[u8], sources: &Sources) -> Result<Vec<u8>, String> {
     let sleds = sled_map::read(&elf, &code)?;
     let symbols = Symbols::read(&elf);
     let sections = Sections::load(&elf).map_err(|error| damaged(&error))?;
-    if symbols.is_empty() && sections.is_empty() {
+    if symbols.is_empty() && sections.is_empty {
         return Err(
             "no symbols and no debug information, so its functions have no names; build it without strip \
              (profile strip = \"none\"); strip of binutils keeps the table when it is run afterwards"

@@ -160,10 +160,10 @@ impl Account {
         }
         self.has_waiting |= snapshot.waits;
         self.has_allocations |= snapshot.measures.of(Quantity::AllocatedBytes).is_some();
-        let unclosed = run.unclosed();
+        let unclosed = run.unclosed;
         let items = &mut self.items;
         run.take(&snapshot.capture, now, |index, more| items[index].sum.add(more));
-        self.unclosed += run.unclosed() - unclosed;
+        self.unclosed += run.unclosed - unclosed;
     }
 
     /// Returns its functions, counters or groups, in the order in which they were first seen.

@@ -43,9 +43,10 @@ pub(crate) struct AgentOptions {
 #[derive(Debug, Default)]
 pub(crate) struct Agent {
     options: AgentOptions,
-    accounts: BTreeMap<AccountKey, Account>,
+    /// Programs that were seen so far.
+    pub(crate) accounts: BTreeMap<AccountKey, Account>,
     runs: HashMap<RunKey, Run>,
-    state: AgentState,
+    pub(crate) state: AgentState,
     /// Files that cannot be read, with the reasons that were reported.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
@@ -158,15 +159,6 @@ impl Agent {
             options,
             ..Self::default()
         }
-    }
-
-    /// Returns the accounts of programs that were seen so far.
-    pub(crate) fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
-        &self.accounts
-    }
-
-    pub(crate) fn state(&self) -> &AgentState {
-        &self.state
     }
 
     /// Reads all rings. Returns messages about files that cannot be read, each once.

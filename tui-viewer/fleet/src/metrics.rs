@@ -69,7 +69,7 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     }
     let cannot = |error| anyhow!("cannot listen at {address}: {error}; --listen takes another address");
     let server = Server::bind(&addresses).map_err(cannot)?;
-    let address = server.address()?;
+    let address = server.listener.local_addr()?;
     say(&format!("serving http://{address}/metrics"));
     if !address.ip().is_loopback() {
         say("anyone on the network can read the names of functions here: there is no password");
@@ -151,7 +151,7 @@ impl Metrics {
         if let Some((_, text)) = self.texts.iter().find(|(of, _)| *of == style) {
             return text.clone();
         }
-        let (accounts, state) = (self.agent.accounts(), self.agent.state());
+        let (accounts, state) = (&self.agent.accounts, &self.agent.state);
         let text: Arc<str> = exposition(accounts, state, self.octaves, style).into();
         self.texts.push((style, text.clone()));
         text

@@ -71,17 +71,12 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let found = find_program(wanted, dir);
     // No program of this name runs, but the name may be a file that can be started.
     if let Wanted::Name(name) = wanted
-        && found.as_ref().is_err_and(is_none)
+        && found.as_ref().is_err_and(NoTarget::may_come)
         && program::is_program(Path::new(name))
     {
         return program::running(Path::new(name), dir, true);
     }
     found
-}
-
-/// Whether no program of that name was found.
-fn is_none(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
 }
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {

@@ -29,7 +29,8 @@ pub(crate) struct Watch {
     judged_ns: Option<u64>,
     /// Message that a function of the condition was not met yet.
     unmet: Option<String>,
-    acted: u64,
+    /// Number of actions.
+    pub(crate) acted: u64,
 }
 
 /// Verdict, and the length of its window.
@@ -79,11 +80,6 @@ impl Watch {
         }
     }
 
-    /// Returns the number of actions.
-    pub(crate) fn acted(&self) -> u64 {
-        self.acted
-    }
-
     /// Returns how often the limit has prevented an action.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
@@ -99,7 +95,7 @@ impl Watch {
         for record in records {
             // A window that ends with this record might not reach back to the last judgement.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
-            let has_to_be_judged = |judged: u64| self.recent.fills() || is_far(judged);
+            let has_to_be_judged = |judged: u64| self.recent.fills || is_far(judged);
             if any && self.judged_ns.is_some_and(has_to_be_judged) {
                 let next = self.judge_newest(now);
                 event = event.or(next);

@@ -18,7 +18,8 @@ const REFERENCES: usize = 4;
 
 /// Debug information of a file, decompressed.
 pub(super) struct Sections<'a> {
-    is_empty: bool,
+    /// Whether there is no debug information.
+    pub(super) is_empty: bool,
     sections: DwarfSections<Cow<'a, [u8]>>,
 }
 
@@ -56,11 +57,6 @@ impl<'a> Sections<'a> {
             is_empty: !is_there(gimli::SectionId::DebugInfo),
             sections: DwarfSections::load(load)?,
         })
-    }
-
-    /// Returns whether there is no debug information.
-    pub(super) fn is_empty(&self) -> bool {
-        self.is_empty
     }
 
     /// Opens the debug information. A unit is read when one of its functions is looked up.

@@ -68,6 +68,11 @@ impl NoTarget {
             may_come,
         }
     }
+
+    /// Whether an error is that the target may still come.
+    pub fn may_come(error: &anyhow::Error) -> bool {
+        error.downcast_ref::<Self>().is_some_and(|none| none.may_come)
+    }
 }
 
 impl fmt::Display for NoTarget {

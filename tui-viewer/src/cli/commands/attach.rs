@@ -33,8 +33,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
     if let Wanted::Name(word) = args.wanted()
         && let Some(meant) = parse::near_command(&word)
         && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
-        && let Some(none) = error.downcast_ref::<NoTarget>()
-        && none.may_come
+        && NoTarget::may_come(&error)
     {
         let word = printable(&word);
         let lead = format!(

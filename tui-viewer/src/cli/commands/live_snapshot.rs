@@ -65,7 +65,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     loop {
         let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
         match target::find(&wanted, target.dir.as_deref()) {
-            Err(error) if waits && may_come(&error) => {}
+            Err(error) if waits && NoTarget::may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
                 // A user who waits for a program means a run that begins during the wait, even if it has ended by now.
@@ -151,10 +151,6 @@ pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> a
         Found::Streamed(_) => "standard input is a stream".into(),
     };
     Err(Misuse(format!("{what}; {why}")).into())
-}
-
-fn may_come(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
 }
 
 /// Returns the snapshot of a target. Prints a note on standard error about surprises: an ended program in
@@ -245,11 +241,12 @@ fn of_ring(
 ) -> anyhow::Result<(Snapshot, ProcessState, Option<String>)> {
     let note = if is_live(liveness) {
         publish_now(ring).err().map(|why| {
-            let age = ring
-                .newest()
-                .map(|record| seconds_since(record.stamp.unix_ns))
-                .unwrap_or_default();
-            format!("{why}; showing the newest record, {age:.1} s old")
+            let newest_ns = ring.newest().map(|record| record.stamp.unix_ns);
+            let age_ns = newest_ns.map_or(0, |newest_ns| now_unix_ns().saturating_sub(newest_ns));
+            format!(
+                "{why}; showing the newest record, {:.1} s old",
+                age_ns as f64 / 1e9
+            )
         })
     } else {
         earlier_run(wanted, ring, liveness).map(|earlier| earlier.shown(ring, liveness))
@@ -258,10 +255,6 @@ fn of_ring(
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
     Ok((snapshot, state_of(&ring.liveness()?), note))
-}
-
-fn seconds_since(then_unix_ns: u64) -> f64 {
-    now_unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
 }
 
 /// Makes the program capture and publish now.

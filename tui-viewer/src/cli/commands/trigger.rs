@@ -3,7 +3,6 @@
 mod action;
 mod kept_past;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -177,8 +176,9 @@ impl<'a> Session<'a> {
                 self.kept += 1;
                 let path = kept.path.display();
                 let is_open = put(&format!("{when}  {words}: kept {} in {path}\n", kept.words))?;
-                self.action
-                    .start(&self.args.condition, fired, target, &whole(&kept.path));
+                // This path is right in any directory.
+                let whole = std::path::absolute(&kept.path).unwrap_or(kept.path);
+                self.action.start(&self.args.condition, fired, target, &whole);
                 Ok(is_open)
             }
             Err(why) => {
@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
     fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {
-            0 if self.watch.acted() == 0 => {
+            0 if self.watch.acted == 0 => {
                 format!("nothing was kept: {} did not become true", self.args.condition)
             }
             0 => "nothing could be kept".to_string(),
@@ -218,9 +218,4 @@ impl<'a> Session<'a> {
             false => console::DONE,
         })
     }
-}
-
-/// Returns an absolute path, which is right in any directory.
-fn whole(path: &Path) -> std::path::PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

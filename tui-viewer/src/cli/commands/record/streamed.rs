@@ -102,7 +102,7 @@ fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile
         if args.follow && running(&wanted, args).is_none() {
             match target::find(&wanted, args.target.dir.as_deref()) {
                 // Waiting does not help if the user has to choose another program, or to correct the name.
-                Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
+                Err(error) if !NoTarget::may_come(&error) => {
                     return Err(error);
                 }
                 Ok(_) | Err(_) if stop.load(Ordering::Relaxed) || has_no_reader() => return Ok(None),
