@@ -143,14 +143,21 @@ impl Earlier {
 /// # Errors
 /// As [`find`]; or the target is no single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
-    let what = match find(target, Reader::Person, wait)? {
-        Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
-        Found::Ring(ring, liveness) => format!("{} has ended", line_of(&ring, &liveness)),
-        Found::Together(name, _) => return Err(one_alone(&name, why).into()),
+    match find(target, Reader::Person, wait)? {
+        Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
+        found => Err(not_running(&found, why).into()),
+    }
+}
+
+/// Returns the error for a target that is no single running program.
+pub(super) fn not_running(found: &Found, why: &str) -> Misuse {
+    let what = match found {
+        Found::Ring(ring, liveness) => format!("{} has ended", line_of(ring, liveness)),
+        Found::Together(name, _) => return one_alone(name, why),
         Found::Kept(path) => format!("{} is a file", path.display()),
         Found::Streamed(_) => "standard input is a stream".into(),
     };
-    Err(Misuse(format!("{what}; {why}")).into())
+    Misuse(format!("{what}; {why}"))
 }
 
 /// Returns the snapshot of a target. Prints a note on standard error about surprises: an ended program in

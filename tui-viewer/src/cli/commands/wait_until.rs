@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use tickscope_analysis::trigger::{Condition, Limit, Verdict, judge};
 use tickscope_command::console;
-use tickscope_command::console::{Misuse, printable, say};
+use tickscope_command::console::{printable, say};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_programs::clock_time::{nanos, seconds};
@@ -15,7 +15,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_programs::local_time::utc_offset_s;
 use tickscope_programs::status::{Status, state_of};
 use tickscope_programs::target;
-use tickscope_programs::target::wanted::{Found, Wanted, is_live, one_alone};
+use tickscope_programs::target::wanted::{Found, Wanted, is_live};
 use tickscope_report::brief::condition::{Outcome, Waited};
 use tickscope_report::brief::{self, Subject};
 
@@ -35,22 +35,11 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
-    let (ring, liveness) = match &found {
-        Found::Ring(ring, liveness) => (ring, liveness),
-        Found::Together(name, _) => {
-            return Err(one_alone(name, "wait-until watches a program").into());
-        }
-        Found::Kept(_) | Found::Streamed(_) => {
-            let what = if let Found::Kept(path) = &found {
-                format!("{} is a file", path.display())
-            } else {
-                "standard input is a stream".into()
-            };
-            return Err(Misuse(format!("{what}; wait-until watches a program that runs")).into());
-        }
+    let Found::Ring(ring, liveness) = &found else {
+        return Err(live_snapshot::not_running(&found, "wait-until watches a program that runs").into());
     };
     let (outcome, judged) = wait(args, ring, liveness, begin)?;
-    tell(args, &found, outcome, &judged, begin.elapsed())?;
+    tell(args, (ring, liveness), outcome, &judged, begin.elapsed())?;
     Ok(match outcome {
         Outcome::True => console::DONE,
         Outcome::Timeout => console::TIME_OVER,
@@ -148,14 +137,11 @@ fn window(condition: &Condition, over: Duration) -> Watch {
 
 fn tell(
     args: &WaitUntilArgs,
-    found: &Found,
+    (ring, liveness): (&RingFile, &Liveness),
     outcome: Outcome,
     judged: &Judged,
     waited: Duration,
 ) -> anyhow::Result<()> {
-    let Found::Ring(ring, liveness) = found else {
-        return Ok(());
-    };
     let condition = &args.condition;
     if args.json {
         let empty = Snapshot::default();
@@ -165,7 +151,7 @@ fn tell(
             state: state_of(&ring.liveness().unwrap_or(*liveness)),
             when: None,
             notes: &notes,
-            next: &Named::of(&args.target, found).in_shell(&args.target),
+            next: &Named::of_ring(&args.target, ring, liveness).in_shell(&args.target),
         };
         let waited = Waited {
             condition,
