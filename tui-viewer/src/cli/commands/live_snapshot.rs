@@ -143,9 +143,12 @@ impl Earlier {
 /// # Errors
 /// As [`find`]; or the target is no single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
-    match find(target, Reader::Person, wait)? {
+    let found = find(target, Reader::Person, wait)?;
+    match found {
         Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
-        found => Err(not_running(&found, why).into()),
+        Found::Ring(..) | Found::Together(..) | Found::Kept(_) | Found::Streamed(_) => {
+            Err(not_running(&found, why).into())
+        }
     }
 }
 
