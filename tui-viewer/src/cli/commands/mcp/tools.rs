@@ -24,7 +24,7 @@ use tickscope_report::slow;
 use tickscope_report::slow::Answer;
 
 use super::marks::Marks;
-use super::message::{INVALID_PARAMS, Refusal};
+use super::message::Refusal;
 use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, values};
 use crate::cli::commands::brief::{Answered, Named, read};
 use crate::cli::commands::live_snapshot::Reader;
@@ -113,15 +113,12 @@ impl Tools {
     /// Calls a tool. Errors that a model can correct (arguments, targets) are results that are marked as errors.
     pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(name)) = params.get("name") else {
-            return Err(Refusal::new(
-                INVALID_PARAMS,
-                "no name of a tool, or it is not a string",
-            ));
+            return Err(Refusal::params("no name of a tool, or it is not a string"));
         };
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(Refusal::new(INVALID_PARAMS, "arguments are not an object")),
+            Some(_) => return Err(Refusal::params("arguments are not an object")),
         };
         let answer = match name.as_str() {
             "programs" => parsed::<Nothing>(arguments).map(|Nothing {}| self.programs()),
@@ -133,10 +130,7 @@ impl Tools {
             other => {
                 let other: String = other.chars().take(64).collect();
                 let there = "programs, top, why, compare, mark, sites";
-                return Err(Refusal::new(
-                    INVALID_PARAMS,
-                    format!("no tool {other}; there are {there}"),
-                ));
+                return Err(Refusal::params(format!("no tool {other}; there are {there}")));
             }
         };
         Ok(match answer {

@@ -18,7 +18,7 @@ use tickscope_programs::target::wanted::is_live;
 use tickscope_programs::{local_time, target};
 
 use crate::cli::args::RecordArgs;
-use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
+use crate::cli::commands::record::copier::{Copier, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
 
@@ -90,8 +90,7 @@ pub(crate) fn copy(
                 Err(error) => copied = Err(anyhow!(about(copier.ring.path(), &error))),
             }
         }
-        let is_gone = copied.as_ref().is_err_and(anyhow::Error::is::<ReaderGone>);
-        let is_lost = (copied.is_err() && !is_gone) || matches!(liveness, Liveness::Crashed { .. });
+        let is_lost = copied.is_err() || matches!(liveness, Liveness::Crashed { .. });
         if is_lost && let Some(ring) = successor(copier) {
             progress.clear();
             say(&format!(
@@ -102,23 +101,18 @@ pub(crate) fn copy(
             liveness = Liveness::Running;
             continue;
         }
-        if is_gone {
+        let or_reader = |has_reader: bool, end: End| if has_reader { end } else { End::Reader };
+        if !copied? {
             return Ok(End::Reader);
         }
-        copied?;
-        let unless_gone = |copied: anyhow::Result<()>, end: End| match copied {
-            Ok(()) => Ok(end),
-            Err(error) if error.is::<ReaderGone>() => Ok(End::Reader),
-            Err(error) => Err(error),
-        };
         if !is_live(&liveness) {
             // Copies the records between the last poll and the program's end.
-            return unless_gone(copier.copy(), End::Program(liveness));
+            return Ok(or_reader(copier.copy()?, End::Program(liveness)));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
         if stops || left == Some(Duration::ZERO) {
             let end = if stops { End::Interrupted } else { End::Time };
-            return unless_gone(copier.last_moment(), end);
+            return Ok(or_reader(copier.last_moment()?, end));
         }
         let elapsed = begin.elapsed();
         progress.show(elapsed, || {
