@@ -267,11 +267,7 @@ impl Agent {
             };
             let now = &mut account.now;
             now.running += 1;
-            let larger = |one: f64, other: Option<f64>| other.map_or(one, |other| one.max(other));
-            now.cost_ratio = run
-                .cost_ratio
-                .map(|ratio| larger(ratio, now.cost_ratio))
-                .or(now.cost_ratio);
+            now.cost_ratio = now.cost_ratio.into_iter().chain(run.cost_ratio).reduce(f64::max);
             now.oldest_unix_ns = now.oldest_unix_ns.into_iter().chain(run.unix_ns).min();
         }
     }
