@@ -241,6 +241,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
     use tickscope_testkit::orderbook;
     use tickscope_testkit::test_program;
@@ -323,13 +324,7 @@ mod tests {
         let at = |tenths: u64| orderbook::snapshot(tenths).capture.unix_ns;
         let payload = |tenths: u64| {
             let snapshot = orderbook::snapshot(tenths);
-            let payload = test_program::payload(&snapshot).into();
-            let (unix_ns, kind) = (snapshot.capture.unix_ns, snapshot.capture.kind);
-            Past {
-                unix_ns,
-                kind,
-                payload,
-            }
+            Past::of(Stamp::from(&snapshot.capture), test_program::payload(&snapshot))
         };
         history.remember(vec![payload(10), payload(20), payload(5)]);
         history.note(&orderbook::snapshot(10));
