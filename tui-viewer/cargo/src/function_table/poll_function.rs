@@ -23,6 +23,9 @@ use crate::function_table::poll_function::run::{End, Run};
 /// Name of the panic of a body that is polled after it has returned, as in symbols.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
+/// Address in place of the panic's address if another file contains the panic.
+const RESUMED_ELSEWHERE: u64 = u64::MAX;
+
 /// State of a body before its first poll.
 const UNRESUMED: u64 = 0;
 
@@ -36,10 +39,9 @@ const ARGUMENTS: u8 = 2;
 #[derive(Default)]
 pub(super) struct Code<'a> {
     pub(super) segments: Vec<(u64, &'a [u8])>,
-    /// Values that the loader writes, by address, if the linker knows them.
+    /// Values that the loader writes, by address, if the linker knows them; [`RESUMED_ELSEWHERE`] where it writes the address
+    /// of another file's panic.
     pub(super) slots: HashMap<u64, u64>,
-    /// Addresses of slots for functions that another file defines, and whether each function is the panic.
-    pub(super) named_slots: HashMap<u64, bool>,
 }
 
 /// Place of a byte after an argument: the number of the argument, and the distance in bytes.
@@ -65,7 +67,9 @@ impl<'a> Code<'a> {
                         .as_ref()
                         .and_then(|table| table.symbol_by_index(index).ok());
                     let name = symbol.as_ref().and_then(|symbol| symbol.name().ok());
-                    code.named_slots.insert(at, name.is_some_and(is_resumed));
+                    if name.is_some_and(is_resumed) {
+                        code.slots.insert(at, RESUMED_ELSEWHERE);
+                    }
                 }
                 RelocationTarget::Section(_) | _ => {}
             }

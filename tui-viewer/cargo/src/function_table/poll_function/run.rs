@@ -13,13 +13,10 @@ use iced_x86::{
 
 use crate::function_table::linked_symbols::Symbols;
 use crate::function_table::poll_function::value::{Value, cut, extended, plus};
-use crate::function_table::poll_function::{ARGUMENTS, Code, Place, is_resumed};
+use crate::function_table::poll_function::{ARGUMENTS, Code, Place, RESUMED_ELSEWHERE, is_resumed};
 
 /// Largest number of instructions from a function's beginning to the read of its state.
 const STEPS: usize = 200;
-
-/// Address in place of the panic's address if another file contains the panic.
-const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
 /// End of a run: at the panic, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +95,7 @@ impl<'c> Run<'c> {
                 Some(next)
             }
             FlowControl::UnconditionalBranch => Some(instruction.near_branch_target()),
-            FlowControl::IndirectBranch => self.target(instruction),
+            FlowControl::IndirectBranch => self.operand(instruction, 0).number(),
             FlowControl::ConditionalBranch => {
                 let taken = self.holds(instruction.condition_code())?;
                 Some(if taken {
@@ -111,28 +108,15 @@ impl<'c> Run<'c> {
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
-            FlowControl::IndirectCall => self.target(instruction).filter(|target| self.is_resumed(*target)),
+            FlowControl::IndirectCall => {
+                let target = self.operand(instruction, 0).number();
+                target.filter(|target| self.is_resumed(*target))
+            }
             FlowControl::Return
             | FlowControl::Interrupt
             | FlowControl::XbeginXabortXend
             | FlowControl::Exception => None,
         }
-    }
-
-    /// Returns the target of an indirect jump or call.
-    fn target(&mut self, instruction: &Instruction) -> Option<u64> {
-        if instruction.op_kind(0) == OpKind::Memory
-            && instruction.is_ip_rel_memory_operand()
-            && self
-                .code
-                .named_slots
-                .get(&instruction.ip_rel_memory_address())
-                .copied()
-                .unwrap_or_default()
-        {
-            return Some(RESUMED_ELSEWHERE);
-        }
-        self.operand(instruction, 0).number()
     }
 
     /// Runs an instruction that continues with the next one. Returns `None` if its effect is unknown.
