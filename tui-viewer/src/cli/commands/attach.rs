@@ -5,19 +5,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::Context;
 use tickscope_command::console::printable;
-use tickscope_format::addresses::Addresses;
 use tickscope_programs::events::Feed;
 use tickscope_programs::feed::{PipeFeed, RingFeed, TogetherFeed};
 use tickscope_programs::local_time;
 use tickscope_programs::sampled_code;
 use tickscope_programs::target;
-use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, one_alone};
-use tickscope_report::archive;
+use tickscope_programs::target::wanted::{NoTarget, Wanted};
 
 use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
-use crate::cli::commands::report;
+use crate::cli::commands::{live_snapshot, report};
 use crate::cli::parse;
 use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
@@ -83,22 +80,10 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
 
 /// Reads the newest snapshot of a file to compare with. The label is the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
-    let mut addresses = Addresses::default();
-    let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
-        Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
-        Found::Kept(path) => {
-            addresses = archive::addresses(&path);
-            archive::read(&path)
-        }
-        Found::Streamed(streamed) => {
-            let (snapshot, named) = *streamed;
-            addresses = named;
-            Ok(snapshot)
-        }
-        Found::Together(name, _) => return Err(one_alone(&name, "a file is compared with").into()),
-    };
-    let mut snapshot = snapshot.with_context(|| path.display().to_string())?;
-    sampled_code::read_code(&mut snapshot, addresses);
+    let wanted = Wanted::File(path.to_path_buf());
+    let (live, _) = live_snapshot::with_note(&target::find(&wanted, None)?, &wanted)?;
+    let mut snapshot = live.snapshot;
+    sampled_code::read_code(&mut snapshot, live.addresses);
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok(Compared {
         snapshot: Rc::new(snapshot),

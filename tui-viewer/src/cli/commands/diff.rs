@@ -37,13 +37,10 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     if args.by.is_some() && format == DiffFormat::Json {
         return Err(Misuse("json has a member for each measure: leave out --by".into()).into());
     }
+    let all: Vec<&Snapshot> = before_snapshots.iter().chain(&after_snapshots).collect();
     let per = args.per.as_deref();
     let by = |measure: Measure| -> Result<Diff, Misuse> {
-        let sides = || {
-            let before = before.iter().zip(&before_snapshots);
-            before.chain(after.iter().zip(&after_snapshots))
-        };
-        for (target, snapshot) in sides() {
+        for (target, snapshot) in before.iter().chain(after).zip(&all) {
             let missing = |why| Misuse(format!("{target}, by {}: {why}", measure.name()));
             measure.check(snapshot).map_err(missing)?;
         }
@@ -59,15 +56,11 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     };
     let usual = match format {
         DiffFormat::Json => Measure::Time,
-        DiffFormat::Text | DiffFormat::Markdown | DiffFormat::Html => {
-            let all: Vec<&Snapshot> = before_snapshots.iter().chain(&after_snapshots).collect();
-            Measure::of_lists(&all)
-        }
+        DiffFormat::Text | DiffFormat::Markdown | DiffFormat::Html => Measure::of_lists(&all),
     };
     let mut wanted = vec![args.by.unwrap_or(usual)];
     if format == DiffFormat::Json {
-        let both = || before_snapshots.iter().chain(&after_snapshots);
-        let is_counted = |measure: &Measure| both().all(|snapshot| measure.check(snapshot).is_ok());
+        let is_counted = |measure: &Measure| all.iter().all(|snapshot| measure.check(snapshot).is_ok());
         let quantities = Measure::ALL
             .into_iter()
             .filter(|measure| measure.quantity().is_some());
