@@ -50,30 +50,8 @@ impl Invocation {
                 "-C" | "--codegen" => found.code_option(&value()),
                 // `-g` equals this code option.
                 "-g" => found.code_option("debuginfo=2"),
-                "-l"
-                | "-L"
-                | "-o"
-                | "-Z"
-                | "-A"
-                | "-W"
-                | "-D"
-                | "-F"
-                | "--edition"
-                | "--cap-lints"
-                | "--check-cfg"
-                | "--error-format"
-                | "--json"
-                | "--sysroot"
-                | "--diagnostic-width"
-                | "--remap-path-prefix"
-                | "--env-set"
-                | "--allow"
-                | "--warn"
-                | "--deny"
-                | "--forbid"
-                | "--print"
-                | "--explain"
-                | "--color" => drop(value()),
+                // Of the other options, only these may have a value that looks like a source file.
+                "-L" | "-o" | "--sysroot" | "--remap-path-prefix" | "--env-set" => drop(value()),
                 _ if !word.starts_with('-') && word.ends_with(".rs") => found.source = Some(word.into()),
                 _ => {}
             }

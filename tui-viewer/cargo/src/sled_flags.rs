@@ -95,16 +95,8 @@ fn probe(
     let _ = fs::remove_file(&object);
     let output = compiler
         .command()
-        .args([
-            "--crate-type",
-            "lib",
-            "--crate-name",
-            "tickscope_probe",
-            "--edition",
-            "2021",
-            "--emit",
-            "obj",
-        ])
+        .args(["--crate-type=lib", "--crate-name=tickscope_probe"])
+        .args(["--edition=2021", "--emit=obj"])
         .args(["--target", target, "-Copt-level=1", "-Cpanic=abort"])
         .args(spelling)
         .arg("-o")
