@@ -174,7 +174,8 @@ impl TogetherFeed {
             return true;
         }
         if let Some(member) = self.members.iter_mut().find(|member| member.key == *key) {
-            if member.nonce() != ring.header().nonce && is_live(liveness) && member.needs_another() {
+            let is_other = member.attached.ring.header().nonce != ring.header().nonce;
+            if is_other && is_live(liveness) && member.needs_another() {
                 member.go_on(ring);
             }
             return true;

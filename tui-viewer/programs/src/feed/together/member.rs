@@ -87,10 +87,6 @@ impl Member {
         }
     }
 
-    pub(super) fn nonce(&self) -> u64 {
-        self.attached.ring.header().nonce
-    }
-
     /// Reads new records. Returns whether there are any.
     pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
         match self.records.read(&self.attached.ring, self.is_new) {
@@ -124,12 +120,8 @@ impl Member {
 
     /// Whether another ring of the process should replace this one.
     pub(super) fn needs_another(&self) -> bool {
-        let is_lost = !self
-            .attached
-            .ring
-            .liveness()
-            .is_ok_and(|liveness| is_live(&liveness));
-        is_lost || self.trouble.is_some()
+        let liveness = self.attached.ring.liveness();
+        self.trouble.is_some() || !liveness.is_ok_and(|liveness| is_live(&liveness))
     }
 
     /// Returns counts of this process as a part of the whole.
