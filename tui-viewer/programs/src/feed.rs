@@ -84,10 +84,12 @@ impl RingFeed {
         match &self.open {
             Open::Nothing => self.seek(),
             Open::Ring(attached) => {
-                let before = attached.target.pid;
                 self.status = status_of(&attached.ring);
-                if !self.status.answers() && !self.take_successor() && self.wanted.follows_restarts() {
-                    self.follow(before);
+                if !self.status.answers()
+                    && let Some((ring, liveness)) = self.next_ring(attached)
+                {
+                    self.new_run = Some((attached.target.pid, ring.header().pid));
+                    self.take(Found::Ring(Box::new(ring), liveness));
                 }
             }
             Open::Kept(..) => self.status = Status::Kept,
@@ -120,31 +122,17 @@ impl RingFeed {
         }
     }
 
-    /// Switches to the ring that the process has made in place of the open one. Returns false if there is none.
-    fn take_successor(&mut self) -> bool {
-        let Open::Ring(attached) = &self.open else {
-            return false;
-        };
-        let pid = attached.target.pid;
-        let Some((ring, liveness)) = target::successor_of(&attached.ring, self.dir.as_deref()) else {
-            return false;
-        };
-        self.new_run = Some((pid, pid));
-        self.take(Found::Ring(Box::new(ring), liveness));
-        true
-    }
-
-    /// Switches to a running program of the same name; `before` is the process id of the ended one.
-    fn follow(&mut self, before: u32) {
-        let name = match &self.open {
-            Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
-            Open::Nothing | Open::Kept(..) => return,
-        };
-        if let Ok(Found::Ring(ring, liveness)) = target::find(&name, self.dir.as_deref())
-            && is_live(&liveness)
-        {
-            self.new_run = Some((before, ring.header().pid));
-            self.take(Found::Ring(ring, liveness));
+    /// Finds the ring that the process has made in place of the open one, or else the ring of a running program of the same name.
+    fn next_ring(&self, open: &Attached) -> Option<(RingFile, Liveness)> {
+        let dir = self.dir.as_deref();
+        let successor = target::successor_of(&open.ring, dir);
+        // A program given by its path or its process id is not followed across restarts.
+        if successor.is_some() || !matches!(self.wanted, Wanted::Only | Wanted::Name(_)) {
+            return successor;
+        }
+        match target::find(&Wanted::Name(open.target.name.clone()), dir) {
+            Ok(Found::Ring(ring, liveness)) if is_live(&liveness) => Some((*ring, liveness)),
+            _ => None,
         }
     }
 

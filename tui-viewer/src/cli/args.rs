@@ -1,7 +1,7 @@
 //! Arguments of `tickscope`.
 
 pub(crate) mod diff;
-pub(crate) mod ending;
+mod ending;
 mod lines;
 mod list;
 mod log;

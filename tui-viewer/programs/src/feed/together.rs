@@ -80,7 +80,6 @@ pub struct TogetherFeed {
     next_id: u64,
     asked: Vec<Asked>,
     status: Status,
-    looked: bool,
     look_around_at: Instant,
     look_at: Instant,
     /// Whether something has changed that no sum has shown yet.
@@ -115,7 +114,6 @@ impl TogetherFeed {
             next_id: 0,
             asked: Vec::new(),
             status: Status::default(),
-            looked: false,
             look_around_at: Instant::now(),
             look_at: Instant::now(),
             has_news: false,
@@ -164,7 +162,6 @@ impl TogetherFeed {
             ));
         }
         self.left_out = left_out.len();
-        self.looked = true;
         self.status = self.status_now();
     }
 

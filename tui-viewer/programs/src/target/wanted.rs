@@ -108,11 +108,6 @@ impl Wanted {
         }
     }
 
-    /// Whether a restarted program is this target again.
-    pub(crate) fn follows_restarts(&self) -> bool {
-        matches!(self, Self::Only | Self::Name(_))
-    }
-
     /// Whether all programs of this name are wanted.
     pub fn names(&self, name: &str) -> bool {
         matches!(self, Self::All(wanted) if covers(wanted, name))

@@ -131,7 +131,9 @@ impl ReportArgs {
     /// # Errors
     /// The form is unknown; the message names the endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
-        ending::check_report(self.output.as_deref(), self.format)
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(Form::of_file).is_some();
+        ending::check(file, is_known, &Form::endings())
     }
 
     /// Checks that the options go together.
