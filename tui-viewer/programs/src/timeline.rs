@@ -325,12 +325,8 @@ impl Timeline {
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
-            (
-                unclosed,
-                "counts just before a reset are in no record, so they are missing here",
-            ),
-            (
-                more,
+            unclosed.then_some("counts just before a reset are in no record, so they are missing here"),
+            more.then_some(
                 "an undo brought back counts from before the first record, which are included here",
             ),
         ];
@@ -343,10 +339,7 @@ impl Timeline {
                 clock_tenths(self.unix_ns[to], self.offset),
             ),
             snapshot,
-            doubts: doubts
-                .into_iter()
-                .filter_map(|(is, why)| is.then_some(why))
-                .collect(),
+            doubts: doubts.into_iter().flatten().collect(),
         })
     }
 }

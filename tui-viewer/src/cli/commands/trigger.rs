@@ -200,16 +200,11 @@ impl<'a> Session<'a> {
             1 => "1 recording was kept".to_string(),
             many => format!("{many} recordings were kept"),
         };
+        let at_most = self.args.options.at_most;
         let held_back = match self.watch.held_back() {
             0 => String::new(),
-            1 => format!(
-                "; it became true once more (--at-most {})",
-                self.args.options.at_most
-            ),
-            many => format!(
-                "; it became true {many} times more (--at-most {})",
-                self.args.options.at_most
-            ),
+            1 => format!("; it became true once more (--at-most {at_most})"),
+            many => format!("; it became true {many} times more (--at-most {at_most})"),
         };
         let ended = ended.map_or_else(String::new, |ended| format!("{who} {ended}; "));
         say(&format!("{ended}{kept}{held_back}"));

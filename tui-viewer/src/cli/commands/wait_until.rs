@@ -1,5 +1,6 @@
 //! `tickscope wait-until`: waits for a condition, and tells the result by its exit code.
 
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,8 +52,8 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
-    /// Newest snapshot; `None` before the first snapshot.
-    newest: Option<Snapshot>,
+    /// Newest snapshot; empty before the first snapshot.
+    newest: Rc<Snapshot>,
     doubt: Option<String>,
 }
 
@@ -69,7 +70,7 @@ fn wait(
     let mut judged = Judged {
         verdict: judge(&args.condition, &Snapshot::default()),
         over_ns: 0,
-        newest: None,
+        newest: Rc::default(),
         doubt: None,
     };
     let mut has_ended = !is_live(liveness);
@@ -89,7 +90,7 @@ fn wait(
             judged.doubt = words::unmet(&args.condition, snapshot);
         }
         if let Some(snapshot) = events.snapshot {
-            judged.newest = Some((*snapshot).clone());
+            judged.newest = snapshot;
         }
         if judged.verdict.is_true {
             return Ok((Outcome::True, judged));
@@ -144,10 +145,9 @@ fn tell(
 ) -> anyhow::Result<()> {
     let condition = &args.condition;
     if args.json {
-        let empty = Snapshot::default();
         let notes: Vec<String> = judged.doubt.iter().cloned().collect();
         let subject = Subject {
-            snapshot: judged.newest.as_ref().unwrap_or(&empty),
+            snapshot: &judged.newest,
             state: state_of(&ring.liveness().unwrap_or(*liveness)),
             when: None,
             notes: &notes,

@@ -81,20 +81,13 @@ impl Rest<'_> {
         let inner = self.path(&mut parts)?;
         let path: Vec<&str> = parts.iter().map(|(_, name)| name.as_str()).collect();
         let modules = parts.iter().take_while(|(kind, _)| *kind == TYPE).count();
-        Some(match inner {
-            End::Whole => ImplPath {
-                module: path[..modules].join("::"),
-                path: format!("{}::{{impl#{number}}}", path.join("::")),
-            },
-            End::Generic => ImplPath {
-                module: path[..modules].join("::"),
-                path: String::new(),
-            },
-            End::Impl(inner) => ImplPath {
-                module: inner.module,
-                path: String::new(),
-            },
-        })
+        let module = path[..modules].join("::");
+        let (module, path) = match inner {
+            End::Whole => (module, format!("{}::{{impl#{number}}}", path.join("::"))),
+            End::Generic => (module, String::new()),
+            End::Impl(inner) => (inner.module, String::new()),
+        };
+        Some(ImplPath { module, path })
     }
 
     /// Reads the modules of a path. No modules follow after generic arguments or another `impl`.
