@@ -121,9 +121,8 @@ impl Agent {
             tickscope_metrics: u32,
         }
         let error = |error: serde_json::Error| error.to_string();
-        let Form {
-            tickscope_metrics: form,
-        } = serde_json::from_slice(kept).map_err(error)?;
+        let form: Form = serde_json::from_slice(kept).map_err(error)?;
+        let form = form.tickscope_metrics;
         if form != KEPT_FORM {
             return Err(format!("found form {form}, wanted {KEPT_FORM}"));
         }
@@ -133,22 +132,15 @@ impl Agent {
             account.restore();
             agent.accounts.insert(key, account);
         }
-        for KeptRun {
-            key,
-            account,
-            sums,
-            newest,
-            ticks_per_second,
-        } in kept.runs
-        {
+        for kept in kept.runs {
             let run = Run {
-                sums,
-                records: NewRecords::after(newest),
-                names: RunNames::of_clock(ticks_per_second),
-                account,
+                sums: kept.sums,
+                records: NewRecords::after(kept.newest),
+                names: RunNames::of_clock(kept.ticks_per_second),
+                account: kept.account,
                 ..Run::default()
             };
-            agent.runs.insert(key, run);
+            agent.runs.insert(kept.key, run);
         }
         Ok(agent)
     }

@@ -178,11 +178,10 @@ impl Tools {
             answered.extent.when = Some(format!("since {handle}"));
         }
         let snapshot = &answered.live.snapshot;
-        let by = top.by.as_deref();
-        let by = by.map_or_else(
-            || Ok(Measure::of_lists(&[snapshot])),
-            |name| measure(name, snapshot),
-        )?;
+        let by = match &top.by {
+            Some(name) => measure(name, snapshot)?,
+            None => Measure::of_lists(&[snapshot]),
+        };
         let next = answered.named.in_tools(self.may_control());
         Ok(brief::top::json(&answered.subject(&next), by, length))
     }
