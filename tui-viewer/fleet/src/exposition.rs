@@ -140,10 +140,9 @@ impl Text {
     fn columns(&mut self, accounts: &BTreeMap<AccountKey, Account>) {
         for (family, unit, help, kind, of, has) in COLUMNS {
             self.family(family, "counter", unit, help);
-            let label = if of == ItemKind::Group {
-                "group"
-            } else {
-                "function"
+            let label = match of {
+                ItemKind::Group => "group",
+                ItemKind::Function | ItemKind::Counter => "function",
             };
             for (key, account) in accounts.iter().filter(|(_, account)| has(account)) {
                 let other = (of == ItemKind::Function).then(|| account.other()).flatten();
