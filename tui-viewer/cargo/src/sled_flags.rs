@@ -139,6 +139,12 @@ mod tests {
         Compiler::find(path.into_os_string()).unwrap()
     }
 
+    /// Returns the reason why a compiler that runs a script gives no options.
+    fn refused(folder: &Path, script: &str) -> String {
+        let found = find(&changed(folder, script), TARGET, folder);
+        found.unwrap_err().to_string()
+    }
+
     #[test]
     fn the_compiler_here_gives_sleds() {
         let dir = tempfile::tempdir().unwrap();
@@ -173,12 +179,10 @@ mod tests {
     fn a_target_that_is_not_installed_is_named_with_the_next_step() {
         let dir = tempfile::tempdir().unwrap();
         let script = format!(
-            "args=(\"$@\")\n[ \"$1\" = --crate-type ] && args+=(--sysroot {})",
+            "args=(\"$@\")\n[ \"$1\" = --crate-type=lib ] && args+=(--sysroot {})",
             dir.path().display()
         );
-        let refused = find(&changed(dir.path(), &script), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
+        let refused = refused(dir.path(), &script);
         assert!(
             refused.ends_with(&format!("rustup target add {TARGET}")),
             "{refused}"
@@ -189,23 +193,16 @@ mod tests {
     fn a_compiler_without_sleds_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let without_flag = r#"for arg in "$@"; do case $arg in -Zhelp) echo ' -Z other'; exit;; *) args+=("$arg");; esac; done"#;
-        let refused = find(&changed(dir.path(), without_flag), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(refused.contains("it has neither -Zinstrument-xray"), "{refused}");
+        let why = refused(dir.path(), without_flag);
+        assert!(why.contains("it has neither -Zinstrument-xray"), "{why}");
         let without_effect =
             r#"for arg in "$@"; do case $arg in -Zinstrument-xray=*) ;; *) args+=("$arg");; esac; done"#;
-        let refused = find(&changed(dir.path(), without_effect), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            refused.contains("there is no section xray_instr_map"),
-            "{refused}"
-        );
+        let why = refused(dir.path(), without_effect);
+        assert!(why.contains("there is no section xray_instr_map"), "{why}");
         let release = Compiler::find("rustc".into())
             .unwrap()
             .fact("release")
             .to_string();
-        assert!(refused.contains(&format!("rustc {release}")), "{refused}");
+        assert!(why.contains(&format!("rustc {release}")), "{why}");
     }
 }
