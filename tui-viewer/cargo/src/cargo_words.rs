@@ -38,16 +38,15 @@ impl CargoWords {
                 break;
             }
             let (name, inline) = parts(word);
+            let mut value = || inline.clone().or_else(|| words.next().cloned());
             match name {
-                "--target-dir" => {
-                    found.target_dir = inline.or_else(|| words.next().cloned()).map(PathBuf::from)
-                }
+                "--target-dir" => found.target_dir = value().map(PathBuf::from),
                 "--target" => {
-                    let target = inline.or_else(|| words.next().cloned()).unwrap_or_default();
+                    let target = value().unwrap_or_default();
                     found.targets.push(target.to_string_lossy().into_owned());
                 }
                 name if SETUP.contains(&name) => {
-                    let value = inline.or_else(|| words.next().cloned()).unwrap_or_default();
+                    let value = value().unwrap_or_default();
                     found.builds_std |= name == "-Z" && value.to_string_lossy().starts_with("build-std");
                     for list in [&mut found.setup, &mut found.rest] {
                         list.extend([OsString::from(name), value.clone()]);

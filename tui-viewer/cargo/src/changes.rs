@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::handover::{Handover, Prepared};
-use crate::invocation::{Invocation, stem};
+use crate::invocation::Invocation;
 
 /// Compiler flags for a program's own collector in every profile, as for the collector that this command builds. Its hooks
 /// at the start and the end of a function must be a few instructions that the oldest CPU can run.
@@ -182,7 +182,7 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
 
 /// Returns the file beside a crate that names the tickscope among the crate's dependencies.
 pub(crate) fn marker(library: &Path) -> PathBuf {
-    let mut name = stem(library).to_os_string();
+    let mut name = library.file_stem().unwrap_or_default().to_os_string();
     name.push(".tickscope");
     library.with_file_name(name)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use flate2::read::GzDecoder;
 use tickscope_command::console::say;
 
@@ -63,7 +63,14 @@ pub(crate) fn build(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow:
         ));
         build_crates(compiler, target, folder)
     })?;
-    let library = find(&place, "libtickscope-", ".rlib")
+    let is_collector = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libtickscope-") && name.ends_with(".rlib")
+    };
+    let files = fs::read_dir(&place).into_iter().flatten();
+    let library = files
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(is_collector)
         .with_context(|| format!("{} is not complete; remove it, and try again", place.display()))?;
     Ok(Built {
         library,
@@ -144,16 +151,4 @@ fn is_of_the_project(name: &OsString) -> bool {
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");
     let starts = ["CARGO_", "RUSTC", "RUSTFLAGS", "RUSTDOC"];
     !is_kept && starts.iter().any(|start| name.starts_with(start))
-}
-
-fn find(folder: &Path, start: &str, end: &str) -> anyhow::Result<PathBuf> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(start) && name.ends_with(end) {
-            return Ok(entry.path());
-        }
-    }
-    Err(anyhow!("no file {start}*{end}"))
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 
+use crate::function_table::MAP;
 use crate::invocation::Invocation;
-use crate::sled_flags::MAP;
 
 /// Part of the symbol of each test program's first function, in both manglings.
 const TEST_MAIN: &str = "16test_main_static";

@@ -1,7 +1,7 @@
 //! One call of the compiler, as far as its arguments decide on its changes.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,8 +16,6 @@ pub(crate) struct Invocation {
     pub(crate) target: Option<String>,
     /// Folder for the output.
     pub(crate) out_dir: Option<PathBuf>,
-    /// Suffix that distinguishes the crate's files from files of other crates of the same name.
-    pub(crate) extra_filename: String,
     /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,
     /// Files of the crates that the call names.
@@ -52,41 +50,11 @@ impl Invocation {
                 "-C" | "--codegen" => found.code_option(&value()),
                 // `-g` equals this code option.
                 "-g" => found.code_option("debuginfo=2"),
-                "-l"
-                | "-L"
-                | "-o"
-                | "-Z"
-                | "-A"
-                | "-W"
-                | "-D"
-                | "-F"
-                | "--edition"
-                | "--cap-lints"
-                | "--check-cfg"
-                | "--error-format"
-                | "--json"
-                | "--sysroot"
-                | "--diagnostic-width"
-                | "--remap-path-prefix"
-                | "--env-set"
-                | "--allow"
-                | "--warn"
-                | "--deny"
-                | "--forbid"
-                | "--print"
-                | "--explain"
-                | "--color" => drop(value()),
+                // Of the other options, only these may have a value that looks like a source file.
+                "-L" | "-o" | "--sysroot" | "--remap-path-prefix" | "--env-set" => drop(value()),
                 _ if !word.starts_with('-') && word.ends_with(".rs") => found.source = Some(word.into()),
                 _ => {}
             }
-        }
-        if let Some((_, value)) = found
-            .codegen
-            .iter()
-            .rev()
-            .find(|(name, _)| name == "extra-filename")
-        {
-            found.extra_filename.clone_from(value);
         }
         found
     }
@@ -102,6 +70,11 @@ impl Invocation {
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
+    /// Returns the crate's name with the suffix that distinguishes its files from files of other crates of the same name.
+    fn stem(&self) -> String {
+        self.crate_name.clone() + self.code("extra-filename").unwrap_or_default()
+    }
+
     /// Returns whether a feature of the package is on.
     pub(crate) fn has_feature(&self, name: &str) -> bool {
         self.cfgs.contains(&format!("feature=\"{name}\""))
@@ -115,7 +88,7 @@ impl Invocation {
     /// Returns the list of the sources that were read; cargo reads it to decide when to compile again.
     pub(crate) fn dep_info(&self) -> Option<PathBuf> {
         let is_made = self.emits.iter().any(|kind| kind == "dep-info");
-        let name = format!("{}{}.d", self.crate_name, self.extra_filename);
+        let name = self.stem() + ".d";
         Some(self.out_dir.as_ref().filter(|_| is_made)?.join(name))
     }
 
@@ -124,7 +97,7 @@ impl Invocation {
         let Some(dir) = self.out_dir.as_ref().filter(|_| self.is_linked()) else {
             return Vec::new();
         };
-        let stem = format!("{}{}", self.crate_name, self.extra_filename);
+        let stem = self.stem();
         if self.is_test {
             return vec![dir.join(stem)];
         }
@@ -138,7 +111,7 @@ impl Invocation {
 
     /// Returns the file of the crate itself, for crates that depend on it.
     pub(crate) fn library(&self) -> Option<PathBuf> {
-        let name = format!("lib{}{}.rlib", self.crate_name, self.extra_filename);
+        let name = format!("lib{}.rlib", self.stem());
         Some(self.out_dir.as_ref()?.join(name))
     }
 }
@@ -179,13 +152,10 @@ fn kind(text: &str) -> String {
     text.split('=').next().unwrap_or_default().to_string()
 }
 
-/// Returns a crate's file name without its folder and its ending: `libserde-0123`.
-pub(crate) fn stem(path: &Path) -> &OsStr {
-    path.file_stem().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::wrapper::recorded;
 
@@ -201,7 +171,6 @@ mod tests {
             library.out_dir,
             Some("/p/target/tickscope/x86_64-unknown-linux-gnu/release/deps".into())
         );
-        assert_eq!(library.extra_filename, "-df498c8c5b80aed1");
         assert!(library.is_linked() && !library.is_test && library.has_feature("std"));
         assert_eq!(library.code("opt-level"), Some("3"));
         assert_eq!(library.externs.len(), 1);

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tickscope_command::console::{Misuse, printable};
-use tickscope_command::did_you_mean;
+use tickscope_command::did_you_mean::hint;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -29,9 +28,9 @@ const KEYS: [&str; 4] = ["only", "not", "every", "budget"];
 pub(crate) fn read(project: &Project, here: &Path) -> anyhow::Result<FunctionsArgs> {
     for path in places(project, here) {
         return match fs::read_to_string(&path) {
-            Ok(text) => parse(&text).map_err(|wrong| {
-                let line = line_of(&text, wrong.at);
-                Misuse(format!("{}:{line}: {}", path.display(), wrong.why)).into()
+            Ok(text) => parse(&text).map_err(|(at, why)| {
+                let line = line_of(&text, at);
+                Misuse(format!("{}:{line}: {why}", path.display())).into()
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -50,17 +49,11 @@ fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     folders.map(|folder| folder.join(FILE)).collect()
 }
 
-/// A mistake, and its offset from the beginning in bytes.
-#[derive(Debug)]
-struct Wrong {
-    at: usize,
-    why: String,
-}
+/// Offset of a mistake from the beginning in bytes, and the mistake.
+type Wrong = (usize, String);
 
-impl Wrong {
-    fn at(span: Range<usize>, why: String) -> Self {
-        Self { at: span.start, why }
-    }
+fn wrong<T>(place: &Spanned<T>, why: impl Into<String>) -> Wrong {
+    (place.span().start, why.into())
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -74,9 +67,9 @@ fn line_of(text: &str, at: usize) -> usize {
 fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
     let file = DeTable::parse(text).map_err(|error| {
         // A missing part at the end of the text counts as an error at its end.
-        let span = error.span().unwrap_or(text.len()..text.len());
-        let at = span.start.min(text.trim_end().len());
-        Wrong::at(at..at, format!("this is not TOML: {}", error.message()))
+        let end = text.trim_end().len();
+        let at = error.span().map_or(end, |span| span.start.min(end));
+        (at, format!("this is not TOML: {}", error.message()))
     })?;
     let mut functions = FunctionsArgs::default();
     for (key, value) in in_order(file.get_ref()) {
@@ -117,9 +110,8 @@ fn set(functions: &mut FunctionsArgs, key: &Key<'_>, value: &Spanned<DeValue<'_>
                 return Err(wanted(value, name, "a text like \"5%\" or \"off\""));
             };
             let budget = args::budget(text);
-            let budget = budget.map_err(|why| {
-                Wrong::at(value.span(), format!("budget is \"{}\": {why}", printable(text)))
-            })?;
+            let budget =
+                budget.map_err(|why| wrong(value, format!("budget is \"{}\": {why}", printable(text))))?;
             functions.budget = Some(budget);
         }
         _ => return Err(unknown(key, &KEYS, "only, not, every or budget")),
@@ -135,7 +127,7 @@ fn patterns(name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Wro
     };
     if name == "only" && list.is_empty() {
         let why = "only is an empty list, so nothing would be measured: name functions, or leave the key out";
-        return Err(Wrong::at(value.span(), why.into()));
+        return Err(wrong(value, why));
     }
     let pattern = |item: &Spanned<DeValue<'_>>| {
         let DeValue::String(text) = item.get_ref() else {
@@ -145,11 +137,10 @@ fn patterns(name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Wro
                 "a pattern like \"alloc::*\"",
             ));
         };
-        let wrong =
-            |why: String| Wrong::at(item.span(), format!("the pattern \"{}\": {why}", printable(text)));
+        let bad = |why: String| wrong(item, format!("the pattern \"{}\": {why}", printable(text)));
         match args::function_patterns(text) {
-            Ok(several) if several.contains(',') => Err(wrong("each pattern is a separate entry".into())),
-            pattern => pattern.map_err(wrong),
+            Ok(several) if several.contains(',') => Err(bad("each pattern is a separate entry".into())),
+            pattern => pattern.map_err(bad),
         }
     };
     list.iter().map(pattern).collect()
@@ -165,15 +156,14 @@ fn wanted(value: &Spanned<DeValue<'_>>, what: &str, wanted: &str) -> Wrong {
         DeValue::Array(_) => "a list".to_string(),
         DeValue::Table(_) => "a table".to_string(),
     };
-    Wrong::at(value.span(), format!("{what} is {found}; wanted {wanted}"))
+    wrong(value, format!("{what} is {found}; wanted {wanted}"))
 }
 
 fn unknown(key: &Key<'_>, known: &[&str], list: &str) -> Wrong {
     let name = key.get_ref();
-    let meant = did_you_mean::nearest(name, known.iter().copied());
-    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-    Wrong::at(
-        key.span(),
+    let meant = hint(name, known.iter().copied());
+    wrong(
+        key,
         format!("unknown key {}{meant}; wanted {list}", printable(name)),
     )
 }
@@ -219,10 +209,10 @@ mod tests {
         for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
             let parts: Vec<&str> = row.split(" | ").map(str::trim).collect();
             let text = parts[0].replace("\\n", "\n");
-            let wrong = parse(&text).unwrap_err();
-            assert_eq!(line_of(&text, wrong.at).to_string(), parts[1], "{row}: {wrong:?}");
+            let (at, why) = parse(&text).unwrap_err();
+            assert_eq!(line_of(&text, at).to_string(), parts[1], "{row}: {why}");
             for words in &parts[2..] {
-                assert!(wrong.why.contains(words), "{row}: {wrong:?}");
+                assert!(why.contains(words), "{row}: {why}");
             }
         }
     }

@@ -46,66 +46,49 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
         name: program.into(),
         unheard: UNHEARD,
     };
-    if let Some(file) = &cli.record {
-        let output = match cli.command {
-            CargoCommand::Run | CargoCommand::Build => file.clone(),
-            CargoCommand::Test | CargoCommand::Bench => file_of(file, program),
-        };
+    let is_one = matches!(cli.command, CargoCommand::Run | CargoCommand::Build);
+    if let Some(file) = cli.record {
+        let output = if is_one { file } else { file_of(&file, program) };
         return W::record(watched, output);
     }
-    match cli.command {
-        CargoCommand::Run | CargoCommand::Build => W::watch(watched, cli.report, &cli.look),
-        CargoCommand::Test | CargoCommand::Bench => {
-            let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
-            if !lists_tests {
-                return W::watch(watched, true, &cli.look);
-            }
-            let all = test_list::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
-            // A test program that was asked for a list or for help runs no tests.
-            let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
-            let is_test = cli.command == CargoCommand::Test;
-            let is_empty = if is_test {
-                all.tests.is_empty()
-            } else {
-                all.benchmarks == 0
-            };
-            if is_empty || arguments.iter().any(asks) {
-                let mut plain = self::command(handover, program, arguments);
-                return Err(anyhow!("cannot start {}: {}", program.display(), plain.exec()));
-            }
-            if is_test {
-                W::time_tests(watched, &all.tests, cli.report)
-            } else {
-                W::watch(watched, true, &cli.look)
-            }
-        }
+    if is_one {
+        return W::watch(watched, cli.report, &cli.look);
+    }
+    let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
+    if !lists_tests {
+        return W::watch(watched, true, &cli.look);
+    }
+    let all = test_list::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
+    // A test program that was asked for a list or for help runs no tests.
+    let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
+    let is_test = cli.command == CargoCommand::Test;
+    let is_empty = if is_test {
+        all.tests.is_empty()
+    } else {
+        all.benchmarks == 0
+    };
+    if is_empty || arguments.iter().any(asks) {
+        let mut plain = self::command(handover, program, arguments);
+        return Err(anyhow!("cannot start {}: {}", program.display(), plain.exec()));
+    }
+    if is_test {
+        W::time_tests(watched, &all.tests, cli.report)
+    } else {
+        W::watch(watched, true, &cli.look)
     }
 }
 
 /// Returns the command that starts the program, by the user's own runner if there is one, and without tickscope's
 /// environment.
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
-    let target = handover
-        .targets
-        .iter()
-        .find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
+    let mut targets = handover.targets.iter();
+    let target = targets.find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
     // Programs of documentation tests are elsewhere; their target is the first one.
-    let prepared = target
-        .or_else(|| handover.targets.iter().next())
-        .map(|(_, prepared)| prepared);
-    let mut words = prepared
-        .map(|prepared| prepared.runner.iter().map(OsStr::new))
-        .into_iter()
-        .flatten();
-    let mut command = match words.next() {
-        Some(runner) => {
-            let mut command = Command::new(runner);
-            command.args(words).arg(program);
-            command
-        }
-        None => Command::new(program),
-    };
-    command.args(arguments);
+    let prepared = target.or_else(|| handover.targets.iter().next());
+    let runner = prepared.map_or(&[][..], |(_, prepared)| &prepared.runner[..]);
+    let mut words = runner.iter().map(OsStr::new).chain([program.as_os_str()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).args(arguments);
     handover.restore(&mut command);
     command
 }

@@ -9,16 +9,7 @@ use object::{Object, ObjectSection};
 
 use crate::cache::Cache;
 use crate::compiler::Compiler;
-
-/// Section with the compiler's map of sleds.
-pub(crate) const MAP: &str = "xray_instr_map";
-
-/// Bytes of a sled in the map, and offset of its version.
-const ENTRY_BYTES: usize = 32;
-const VERSION_AT: usize = 18;
-
-/// Version of the map whose addresses are relative to themselves. The collector knows no other version.
-const MAP_VERSION: u8 = 2;
+use crate::function_table::{MAP, VERSION, entries};
 
 /// Known spellings of the options: the present one, and two for RFC 3917.
 const SPELLINGS: [&[&str]; 3] = [
@@ -86,7 +77,7 @@ fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<
         tried.join("; ")
     };
     bail!(
-        "rustc {} puts no sleds into functions for {target}, wanted version {MAP_VERSION} of their map: {what}\n  rustc 1.89 to \
+        "rustc {} puts no sleds into functions for {target}, wanted version {VERSION} of their map: {what}\n  rustc 1.89 to \
          1.95 do it for x86_64-unknown-linux-gnu; a newer tickscope may know a newer compiler",
         compiler.fact("release")
     )
@@ -104,16 +95,8 @@ fn probe(
     let _ = fs::remove_file(&object);
     let output = compiler
         .command()
-        .args([
-            "--crate-type",
-            "lib",
-            "--crate-name",
-            "tickscope_probe",
-            "--edition",
-            "2021",
-            "--emit",
-            "obj",
-        ])
+        .args(["--crate-type=lib", "--crate-name=tickscope_probe"])
+        .args(["--edition=2021", "--emit=obj"])
         .args(["--target", target, "-Copt-level=1", "-Cpanic=abort"])
         .args(spelling)
         .arg("-o")
@@ -135,17 +118,10 @@ fn check(object: &[u8]) -> Result<(), String> {
         .section_by_name(MAP)
         .ok_or_else(|| format!("there is no section {MAP}"))?;
     let bytes = map.data().map_err(|error| error.to_string())?;
-    if bytes.is_empty() || bytes.len() % ENTRY_BYTES != 0 {
-        return Err(format!(
-            "{MAP} has {} bytes, wanted {ENTRY_BYTES} for each sled",
-            bytes.len()
-        ));
+    if bytes.is_empty() {
+        return Err(format!("{MAP} has no entry"));
     }
-    let mut versions = bytes.chunks(ENTRY_BYTES).map(|entry| entry[VERSION_AT]);
-    match versions.find(|&version| version != MAP_VERSION) {
-        Some(other) => Err(format!("{MAP} has version {other}")),
-        None => Ok(()),
-    }
+    entries(bytes).map(|_| ())
 }
 
 #[cfg(test)]
@@ -161,6 +137,12 @@ mod tests {
         let path = folder.join("compiler");
         command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));
         Compiler::find(path.into_os_string()).unwrap()
+    }
+
+    /// Returns the reason why a compiler that runs a script gives no options.
+    fn refused(folder: &Path, script: &str) -> String {
+        let found = find(&changed(folder, script), TARGET, folder);
+        found.unwrap_err().to_string()
     }
 
     #[test]
@@ -197,12 +179,10 @@ mod tests {
     fn a_target_that_is_not_installed_is_named_with_the_next_step() {
         let dir = tempfile::tempdir().unwrap();
         let script = format!(
-            "args=(\"$@\")\n[ \"$1\" = --crate-type ] && args+=(--sysroot {})",
+            "args=(\"$@\")\n[ \"$1\" = --crate-type=lib ] && args+=(--sysroot {})",
             dir.path().display()
         );
-        let refused = find(&changed(dir.path(), &script), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
+        let refused = refused(dir.path(), &script);
         assert!(
             refused.ends_with(&format!("rustup target add {TARGET}")),
             "{refused}"
@@ -213,23 +193,16 @@ mod tests {
     fn a_compiler_without_sleds_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let without_flag = r#"for arg in "$@"; do case $arg in -Zhelp) echo ' -Z other'; exit;; *) args+=("$arg");; esac; done"#;
-        let refused = find(&changed(dir.path(), without_flag), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(refused.contains("it has neither -Zinstrument-xray"), "{refused}");
+        let why = refused(dir.path(), without_flag);
+        assert!(why.contains("it has neither -Zinstrument-xray"), "{why}");
         let without_effect =
             r#"for arg in "$@"; do case $arg in -Zinstrument-xray=*) ;; *) args+=("$arg");; esac; done"#;
-        let refused = find(&changed(dir.path(), without_effect), TARGET, dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            refused.contains("there is no section xray_instr_map"),
-            "{refused}"
-        );
+        let why = refused(dir.path(), without_effect);
+        assert!(why.contains("there is no section xray_instr_map"), "{why}");
         let release = Compiler::find("rustc".into())
             .unwrap()
             .fact("release")
             .to_string();
-        assert!(refused.contains(&format!("rustc {release}")), "{refused}");
+        assert!(why.contains(&format!("rustc {release}")), "{why}");
     }
 }

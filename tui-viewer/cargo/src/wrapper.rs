@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod recorded;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -59,16 +59,10 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
 
 /// Returns the compiler with its arguments, after the user's own wrapper.
 fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
-    let first = words.first().context("cargo names no compiler")?;
-    let mut command = match &handover.wrapper {
-        Some(wrapper) => {
-            let mut command = Command::new(wrapper);
-            command.arg(first);
-            command
-        }
-        None => Command::new(first),
-    };
-    command.args(&words[1..]);
+    let compiler = words.first().context("cargo names no compiler")?;
+    let wrapper = handover.wrapper.as_ref().map(OsStr::new);
+    let mut command = Command::new(wrapper.unwrap_or(compiler));
+    command.args(&words[usize::from(wrapper.is_none())..]);
     // Caching wrappers hash all of cargo's variables, and this program's variables name a file that each build makes anew.
     handover.restore(&mut command);
     Ok(command)

@@ -54,11 +54,7 @@ fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
 /// # Errors
 /// The system reports an error. A closed pipe (`| head`) is no error.
 pub fn write(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
-        _ => Ok(()),
-    }
+    put(text).map(|_| ())
 }
 
 /// Writes to standard output. Returns false if the reader has closed the pipe.

@@ -1,15 +1,24 @@
 //! Suggestion of a word in place of an unknown one.
 
-/// Distance of two words: number of letters that are changed, left out, added or swapped with a neighbour.
-use strsim::osa_distance as distance;
+use strsim::osa_distance;
+
+use crate::console::printable;
 
 /// Returns the name that is nearest to a word; `None` if the word is one of the names, or no name is near.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let names = names.into_iter().map(|name| (distance(word, name), name));
+    // Letters that are changed, left out, added or swapped with a neighbour.
+    let names = names.into_iter().map(|name| (osa_distance(word, name), name));
     names
         .min()
         .filter(|(away, _)| is_near(word, *away))
         .map(|(_, name)| name)
+}
+
+/// Returns the name that is nearest to a word, in brackets for a message; empty if none is near.
+pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or(String::new(), |near| {
+        format!(" (did you mean {}?)", printable(near))
+    })
 }
 
 /// Returns whether at most a third of the letters are wrong.
@@ -20,12 +29,6 @@ fn is_near(word: &str, away: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn swapped_neighbours_are_one_mistake() {
-        assert_eq!(distance("lsit", "list"), 1);
-        assert_eq!(distance("rset", "reset"), 1);
-    }
 
     #[test]
     fn what_is_meant_is_close_and_not_the_same() {

@@ -3,8 +3,7 @@
 use tickscope_format::Snapshot;
 use tickscope_format::path::{parts, plain_parts, tail};
 
-use crate::console::printable;
-use crate::did_you_mean::nearest;
+use crate::did_you_mean::hint;
 
 /// Returns the name of a function of a snapshot that is near to this one, in brackets; empty if none is near.
 pub fn similar(name: &str, snapshot: &Snapshot) -> String {
@@ -23,10 +22,7 @@ pub fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String
         }
         names.push(path);
     }
-    match nearest(name, names.iter().map(String::as_str)) {
-        Some(near) => format!(" (did you mean {}?)", printable(near)),
-        None => String::new(),
-    }
+    hint(name, names.iter().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -18,6 +18,9 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     })
 }
 
+/// Form of a duration, in messages.
+const WANTED: &str = "wanted a duration like 10, 10s, 500ms, 2m";
+
 /// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
 ///
 /// # Errors
@@ -29,13 +32,22 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "ms" => 1e-3,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err("wanted a duration like 10, 10s, 500ms, 2m".into()),
+        _ => return Err(WANTED.into()),
     };
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
-    Duration::try_from_secs_f64(number * factor)
-        .map_err(|_| "out of range; wanted a duration like 10, 10s, 500ms, 2m".into())
+    let number: f64 = digits.parse().map_err(|_| WANTED)?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| format!("out of range; {WANTED}"))
+}
+
+/// Reads a duration from `least` to `most`, which are written as in arguments.
+///
+/// # Errors
+/// The text is no duration, or out of this range.
+pub fn duration_within(text: &str, least: &str, most: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    match (duration(least)?..=duration(most)?).contains(&time) {
+        true => Ok(time),
+        false => Err(format!("wanted {least} to {most}")),
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +62,11 @@ mod tests {
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         for bad in ["", "ms", "-1", "10x", "1e999", "abc"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+        let within = |text| duration_within(text, "10ms", "1h");
+        assert_eq!(within("3600"), Ok(Duration::from_secs(3600)));
+        for bad in ["9ms", "3601"] {
+            assert_eq!(within(bad), Err("wanted 10ms to 1h".into()), "{bad}");
         }
     }
 }

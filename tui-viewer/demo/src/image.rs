@@ -13,7 +13,7 @@ const BLUR: [f64; 7] = [0.159, 0.147, 0.116, 0.079, 0.046, 0.0225, 0.01];
 pub struct Image {
     width: usize,
     height: usize,
-    pixels: Vec<f64>,
+    pub(crate) pixels: Vec<f64>,
 }
 
 impl Image {
@@ -24,21 +24,6 @@ impl Image {
             height,
             pixels: vec![0.0; width * height],
         }
-    }
-
-    /// Returns the number of pixels in a row.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Returns the number of rows.
-    pub fn height(&self) -> usize {
-        self.height
-    }
-
-    /// Returns all pixels, row by row from the top.
-    pub fn pixels(&self) -> &[f64] {
-        &self.pixels
     }
 
     /// Sets the pixels of a row, which is counted from the top.

@@ -88,24 +88,6 @@ impl Scene {
         self.nodes.len()
     }
 
-    /// Returns the number of spheres of each level, from the root on.
-    pub fn spheres_by_level(&self) -> Vec<usize> {
-        let mut counts = Vec::new();
-        // The ends of the subtrees that contain the current node.
-        let mut open = Vec::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            while open.last().is_some_and(|&end| end <= index) {
-                open.pop();
-            }
-            if counts.len() == open.len() {
-                counts.push(0);
-            }
-            counts[open.len()] += 1;
-            open.push(node.skip);
-        }
-        counts
-    }
-
     /// Returns the nearest surface on a ray that begins outside of the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
         probe!(P, "intersect_primary");

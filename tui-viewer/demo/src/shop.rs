@@ -18,7 +18,6 @@
 mod cache;
 mod catalogue;
 mod requests;
-mod store;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -30,10 +29,10 @@ use crate::random::Random;
 use crate::spawn::{Threads, spawn_named};
 use crate::tasks::executor::Executor;
 use crate::tasks::patience::within;
+use crate::tasks::timer::Timer;
 
 use self::cache::Cache;
 use self::requests::{Found, Request};
-use self::store::Store;
 
 /// The number of clients that a frame brings, and the time from one to the next.
 const CLIENTS_A_FRAME: u64 = 40;
@@ -45,10 +44,17 @@ const PATIENCE: Duration = Duration::from_millis(2);
 const EXECUTOR_THREADS: usize = 2;
 
 /// A running shop. Dropping it ends its threads, once the present clients are served.
-#[derive(Debug)]
 pub(crate) struct Shop {
     executor: Arc<Executor>,
     store: Arc<Store>,
+}
+
+/// Data that all requests share.
+#[derive(Debug)]
+pub(crate) struct Store {
+    cache: Cache,
+    database: Database,
+    timer: Arc<Timer>,
 }
 
 impl Shop {

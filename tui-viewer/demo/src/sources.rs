@@ -21,7 +21,6 @@ const FILES: &[(&str, &str)] = texts![
     "shop/cache.rs",
     "shop/catalogue.rs",
     "shop/requests.rs",
-    "shop/store.rs",
     "sources.rs",
     "spawn.rs",
     "sphereflake.rs",

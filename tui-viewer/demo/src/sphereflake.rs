@@ -52,13 +52,9 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     /// The pixels of a row depend on the scene alone, so it does not matter which thread renders it.
     pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
         probe!(P, "worker");
-        loop {
-            let row = self.next_row.fetch_add(1, Ordering::Relaxed);
-            if row >= self.height {
-                return;
-            }
-            let pixels = (0..self.width).map(|column| self.pixel::<P>(column, row));
-            finished(row, pixels.collect());
+        while let Some(rows) = self.take_rows(1) {
+            let pixels = (0..self.width).map(|column| self.pixel::<P>(column, rows.start));
+            finished(rows.start, pixels.collect());
         }
     }
 
@@ -90,16 +86,8 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     /// Returns the brightness where a ray from the camera ends; 0 beside the scene and in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
-        let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
-            return 0.0;
-        };
-        self.brightness::<P>(&hit)
-    }
-
-    /// Returns the brightness of a point; 0 in shadow.
-    #[inline(always)]
-    fn brightness<P: Probe>(&self, hit: &Hit) -> f64 {
-        match self.to_light(hit) {
+        let hit = self.scene.intersect_primary::<P>(ray);
+        match hit.and_then(|hit| self.to_light(&hit)) {
             Some((brightness, to_light)) if !self.scene.intersect_shadow::<P>(&to_light) => brightness,
             Some(_) | None => 0.0,
         }

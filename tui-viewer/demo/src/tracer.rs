@@ -97,6 +97,6 @@ mod tests {
             }
         });
         assert_eq!(image, crate::render::<Plain>(&scene, width, height, 1));
-        assert!(image.pixels().iter().any(|&pixel| pixel > 0.5), "there is light");
+        assert!(image.pixels.iter().any(|&pixel| pixel > 0.5), "there is light");
     }
 }

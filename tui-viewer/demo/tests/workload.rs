@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tickscope_demo::{Image, Plain, Probe, Scene, Scoped, render, run};
+use tickscope_demo::{Image, Plain, Probe, Scene, render, run};
 
 /// Counts calls by itself, so that the workload's counts are known without a profiler.
 struct Counted;
@@ -55,35 +55,6 @@ fn the_counts_of_the_reference_frame() {
     assert_eq!(*shadow, "intersect_shadow");
     // The sine of another platform may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays.abs_diff(1_474_804) < 100, "{shadow_rays} shadow rays");
-}
-
-#[test]
-fn each_level_has_nine_times_the_spheres() {
-    assert_eq!(Scene::build::<Plain>(1).spheres_by_level(), [1]);
-    assert_eq!(Scene::build::<Plain>(4).spheres_by_level(), [1, 9, 81, 729]);
-    assert_eq!(
-        Scene::build::<Plain>(6).spheres_by_level(),
-        [1, 9, 81, 729, 6_561, 59_049]
-    );
-    assert_eq!(Scene::build::<Plain>(6).spheres(), 66_430);
-}
-
-fn small_picture<P: Probe>(threads: usize) -> Image {
-    render::<P>(&Scene::build::<P>(4), 96, 64, threads)
-}
-
-#[test]
-fn scopes_and_threads_change_no_bit_of_the_picture() {
-    let plain = small_picture::<Plain>(1);
-    assert!(plain.pixels().iter().any(|&pixel| pixel > 0.5), "there is light");
-    for picture in [
-        small_picture::<Plain>(4),
-        small_picture::<Scoped>(1),
-        small_picture::<Scoped>(4),
-    ] {
-        assert_eq!(picture, plain);
-        assert_eq!(picture.checksum(), plain.checksum());
-    }
 }
 
 #[test]

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+use tickscope_format::Snapshot;
 use tickscope_testkit::ring::{Program, snapshot};
 
 use crate::terminal::Viewer;
@@ -75,14 +77,7 @@ fn build() -> Result<PathBuf> {
         .context("it lies in PROFILE/examples")?;
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
-    build.args([
-        "build",
-        "--quiet",
-        "--package",
-        "tickscope-cli",
-        "--bin",
-        "tickscope",
-    ]);
+    build.args(["build", "--quiet", "--package=tickscope-cli", "--bin=tickscope"]);
     if let Some(target) = profile.parent() {
         build.arg("--target-dir").arg(target);
     }
@@ -133,44 +128,42 @@ fn row(what: impl Into<String>, wanted: &str, reached: String) -> [String; 3] {
 
 fn first_frame(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let mut rows = Vec::new();
-    for nodes in [10_000, 0] {
+    for nodes in [Some(10_000), None] {
         let dir = tempfile::tempdir()?;
-        let program = match nodes {
-            0 => None,
-            nodes => Some(Program::start(
-                dir.path(),
-                &[snapshot(nodes, 4, FUNCTIONS, 1_340)],
-                STILL,
-            )?),
-        };
-        let target = match &program {
-            Some(program) => program.path().to_string_lossy().into_owned(),
-            None => "nobody-is-called-so".to_string(),
-        };
+        let start = |nodes| Program::start(dir.path(), &[snapshot(nodes, 4, FUNCTIONS, 1_340)], STILL);
+        let program = nodes.map(start).transpose()?;
+        let target = program.as_ref().map_or("nobody-is-called-so".into(), |program| {
+            program.path().to_string_lossy()
+        });
         let mut times = Times::default();
         for _ in 0..50 {
             let began = Instant::now();
-            let mut viewer = Viewer::start(viewer, &[&target], dir.path())?;
+            let mut viewer = Viewer::start(viewer, &target, dir.path())?;
             let frame = viewer.frame()?;
             times.push(frame - began, viewer.cpu()?);
             viewer.quit()?;
         }
-        let what = match nodes {
-            0 => "first frame after exec, nobody there".to_string(),
-            nodes => format!("first frame after exec, {nodes} nodes"),
-        };
+        let there = nodes.map_or("nobody there".to_string(), |nodes| format!("{nodes} nodes"));
+        let what = format!("first frame after exec, {there}");
         rows.push(row(what, "<= 50 ms", times.uncertainty()));
     }
     Ok(rows)
 }
 
+/// Starts a program with these records and a viewer of it, and waits for the first frame.
+fn started(viewer: &Path, records: &[Snapshot], interval: Duration) -> Result<(TempDir, Program, Viewer)> {
+    let dir = tempfile::tempdir()?;
+    let program = Program::start(dir.path(), records, interval)?;
+    let mut viewer = Viewer::start(viewer, &program.path().to_string_lossy(), dir.path())?;
+    viewer.frame()?;
+    Ok((dir, program, viewer))
+}
+
 fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let mut rows = Vec::new();
     for (nodes, wanted) in [(10_000, "p99 <= 8 ms"), (100_000, "p99 <= 33 ms")] {
-        let dir = tempfile::tempdir()?;
-        let program = Program::start(dir.path(), &[snapshot(nodes, 1, FUNCTIONS, 1_340)], STILL)?;
-        let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
-        viewer.frame()?;
+        let records = [snapshot(nodes, 1, FUNCTIONS, 1_340)];
+        let (_dir, _program, mut viewer) = started(viewer, &records, STILL)?;
         // At first the root is the only row, so this key opens all rows.
         viewer.send("E")?;
         viewer.frame()?;
@@ -202,23 +195,16 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
 }
 
 /// Returns a hundred snapshots of a thousand nodes. Each differs from the snapshot before it.
-fn moving(functions: u32) -> Vec<tickscope_format::Snapshot> {
+fn moving(functions: u32) -> Vec<Snapshot> {
     let at = |n: u64| snapshot(1_000, 4, functions, 1_340 + n);
     (0..100).map(at).collect()
 }
 
 fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
-    let dir = tempfile::tempdir()?;
-    let interval = Duration::from_millis(100);
-    let program = Program::start(dir.path(), &moving(250), interval)?;
-    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
-    viewer.frame()?;
+    let (_dir, program, mut viewer) = started(viewer, &moving(250), Duration::from_millis(100))?;
     viewer.quiet(Duration::from_secs(8));
-    let frames = viewer.frames();
-    let (first, last) = (frames.first().copied(), frames.last().copied());
-    let (Some(first), Some(last)) = (first, last) else {
-        bail!("no frame in 8 s")
-    };
+    let frames = &viewer.frames;
+    let (first, last) = (frames[0], frames[frames.len() - 1]);
     let published = program.times();
     let seen = published.iter().filter(|&&time| time > first && time < last);
     let times: Vec<Duration> = seen
@@ -234,16 +220,13 @@ fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
 }
 
 fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
-    let dir = tempfile::tempdir()?;
-    let program = Program::start(dir.path(), &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
-    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
-    viewer.frame()?;
+    let (_dir, _program, mut viewer) = started(viewer, &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
     // Frames of the start are held back for less than this time.
     viewer.quiet(Duration::from_secs(4));
-    let (bytes, cpu) = (viewer.bytes(), viewer.cpu()?);
+    let (bytes, cpu) = (viewer.bytes, viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));
     let share = (viewer.cpu()? - cpu).as_secs_f64() / 10.0;
-    let written = viewer.bytes() - bytes;
+    let written = viewer.bytes - bytes;
     viewer.quit()?;
     Ok(vec![
         row("idle for 10 s: written", "0 bytes", format!("{written} bytes")),
@@ -265,17 +248,14 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
         (250, "4", ", the threads shown"),
     ];
     for (functions, keys, shown) in views {
-        let dir = tempfile::tempdir()?;
-        let program = Program::start(dir.path(), &moving(functions), Duration::from_millis(100))?;
-        let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
-        viewer.frame()?;
+        let (_dir, _program, mut viewer) = started(viewer, &moving(functions), Duration::from_millis(100))?;
         viewer.send(keys)?;
         viewer.quiet(Duration::from_secs(2));
-        let (frames, bytes, cpu) = (viewer.frames().len(), viewer.bytes(), viewer.cpu()?);
+        let (frames, bytes, cpu) = (viewer.frames.len(), viewer.bytes, viewer.cpu()?);
         viewer.quiet(Duration::from_secs(20));
         let share = (viewer.cpu()? - cpu).as_secs_f64() / 20.0;
-        let frames = viewer.frames().len() - frames;
-        let bytes = (viewer.bytes() - bytes) / frames.max(1);
+        let frames = viewer.frames.len() - frames;
+        let bytes = (viewer.bytes - bytes) / frames.max(1);
         viewer.quit()?;
         rows.push(row(
             format!("live at 10 Hz, 1 k nodes, {functions} functions{shown}: of one core"),
@@ -291,16 +271,10 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 /// Measures the memory after ten minutes of records: one record a second, then ten a second in the last thirty seconds.
 fn memory(viewer: &Path) -> Result<Vec<[String; 3]>> {
-    let dir = tempfile::tempdir()?;
     let seconds = (0..570u64).map(|n| n * 10);
-    let tenths: Vec<u64> = seconds.chain(5_700..6_000).collect();
-    let records: Vec<_> = tenths
-        .iter()
-        .map(|n| snapshot(1_000, 4, 1_000, 1_340 + n))
-        .collect();
-    let program = Program::start(dir.path(), &records, Duration::from_millis(20))?;
-    let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
-    viewer.frame()?;
+    let tenths = seconds.chain(5_700..6_000);
+    let records = Vec::from_iter(tenths.map(|n| snapshot(1_000, 4, 1_000, 1_340 + n)));
+    let (_dir, program, mut viewer) = started(viewer, &records, Duration::from_millis(20))?;
     while program.times().len() < records.len() {
         viewer.quiet(Duration::from_millis(100));
     }

@@ -25,13 +25,15 @@ pub(crate) struct Viewer {
     reads: Receiver<(Instant, Vec<u8>)>,
     /// Last bytes that were read, because a read may cut the end of a frame in two.
     tail: Vec<u8>,
-    frames: Vec<Instant>,
-    bytes: usize,
+    /// The end time of each frame.
+    pub(crate) frames: Vec<Instant>,
+    /// Number of bytes written to the terminal so far.
+    pub(crate) bytes: usize,
 }
 
 impl Viewer {
-    /// Starts the viewer in a terminal of 120x30.
-    pub(crate) fn start(viewer: &Path, arguments: &[&str], dir: &Path) -> Result<Self> {
+    /// Starts the viewer of a target in a terminal of 120x30.
+    pub(crate) fn start(viewer: &Path, target: &str, dir: &Path) -> Result<Self> {
         let size = PtySize {
             rows: 30,
             cols: 120,
@@ -40,7 +42,7 @@ impl Viewer {
         };
         let pair = native_pty_system().openpty(size)?;
         let mut command = CommandBuilder::new(viewer);
-        command.args(arguments);
+        command.arg(target);
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.env("TICKSCOPE_DIR", dir);
@@ -114,16 +116,6 @@ impl Viewer {
                 false
             }
         }
-    }
-
-    /// Returns the end time of each frame.
-    pub(crate) fn frames(&self) -> &[Instant] {
-        &self.frames
-    }
-
-    /// Returns the number of bytes written to the terminal so far.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
     }
 
     /// Returns the viewer's CPU time so far.

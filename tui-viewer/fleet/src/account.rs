@@ -45,7 +45,7 @@ pub(crate) enum ItemKind {
 }
 
 /// Options of counting functions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AccountOptions {
     /// Number of functions of a program with series of their own; more where others overtake them by a quarter.
     pub(crate) top: usize,
@@ -160,10 +160,10 @@ impl Account {
         }
         self.has_waiting |= snapshot.waits;
         self.has_allocations |= snapshot.measures.of(Quantity::AllocatedBytes).is_some();
-        let unclosed = run.unclosed();
+        let unclosed = run.unclosed;
         let items = &mut self.items;
         run.take(&snapshot.capture, now, |index, more| items[index].sum.add(more));
-        self.unclosed += run.unclosed() - unclosed;
+        self.unclosed += run.unclosed - unclosed;
     }
 
     /// Returns its functions, counters or groups, in the order in which they were first seen.
@@ -208,7 +208,6 @@ impl Account {
     ) -> Vec<Amounts> {
         let tallies = snapshot.tallies();
         let mut now = vec![Amounts::default(); self.items.len()];
-        let mut item_of_row = vec![None; snapshot.nodes.len()];
         // Ticks are summed before they are converted, to round only once.
         let mut ticks: Vec<[u64; 2]> = Vec::new();
         for (row, tally) in tallies.iter().enumerate() {
@@ -231,31 +230,15 @@ impl Account {
                 ticks.resize(index + 1, [0; 2]);
             }
             now[index].put(Kind::Calls, snapshot.nodes.calls[row]);
-            match tally {
-                Some(tally) => now[index].put(Kind::Sum, tally.sum()),
-                None => {
-                    item_of_row[row] = Some(index);
-                    let time = &mut ticks[index][0];
-                    *time = time.saturating_add(snapshot.nodes.self_ticks[row]);
-                }
-            }
-        }
-        let column = |quantity| {
-            snapshot
-                .measures
-                .of(quantity)
-                .map_or(&[][..], |column| &column.rows[..])
-        };
-        for &(row, waited) in column(Quantity::Waiting) {
-            if let Some(index) = item_of_row.get(row as usize).copied().flatten() {
-                let waiting = &mut ticks[index][1];
-                *waiting = waiting.saturating_add(waited);
-            }
-        }
-        for &(row, bytes) in column(Quantity::AllocatedBytes) {
-            if let Some(index) = item_of_row.get(row as usize).copied().flatten() {
-                now[index].put(Kind::Allocated, bytes);
-            }
+            let Some(tally) = tally else {
+                let of = |quantity| snapshot.measures.of_row(quantity, row as u32);
+                let [time, waiting] = &mut ticks[index];
+                *time = time.saturating_add(snapshot.nodes.self_ticks[row]);
+                *waiting = waiting.saturating_add(of(Quantity::Waiting));
+                now[index].put(Kind::Allocated, of(Quantity::AllocatedBytes));
+                continue;
+            };
+            now[index].put(Kind::Sum, tally.sum());
         }
         for (now, [time, waiting]) in now.iter_mut().zip(ticks) {
             now.put(Kind::Time, snapshot.nanos(time));

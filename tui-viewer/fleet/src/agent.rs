@@ -4,15 +4,17 @@
 //! Of a ring, it keeps only the position up to which it has read (see [`NewRecords`]). A run is identified by its process
 //! (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::{FormatError, Snapshot, os};
+use tickscope_programs::clock_time::now_unix_ns;
 use tickscope_programs::ring_reads::{NewRecords, RunKey};
 use tickscope_programs::target::wanted::is_live;
 
@@ -27,7 +29,7 @@ const PROGRAMS_MOST: usize = 1000;
 const ABSENCES_MOST: u32 = 10;
 
 /// Places of rings, and the way to count.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
     /// The directories of rings.
     pub(crate) places: Vec<PathBuf>,
@@ -38,18 +40,19 @@ pub(crate) struct AgentOptions {
 }
 
 /// Counts that the rings of a host have shown so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Agent {
     options: AgentOptions,
-    accounts: BTreeMap<AccountKey, Account>,
+    /// Programs that were seen so far.
+    pub(crate) accounts: BTreeMap<AccountKey, Account>,
     runs: HashMap<RunKey, Run>,
-    state: AgentState,
+    pub(crate) state: AgentState,
     /// Files that cannot be read, with the reasons that were reported.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Run {
     account: AccountKey,
     sums: RunSums,
@@ -118,9 +121,8 @@ impl Agent {
             tickscope_metrics: u32,
         }
         let error = |error: serde_json::Error| error.to_string();
-        let Form {
-            tickscope_metrics: form,
-        } = serde_json::from_slice(kept).map_err(error)?;
+        let form: Form = serde_json::from_slice(kept).map_err(error)?;
+        let form = form.tickscope_metrics;
         if form != KEPT_FORM {
             return Err(format!("found form {form}, wanted {KEPT_FORM}"));
         }
@@ -130,21 +132,15 @@ impl Agent {
             account.restore();
             agent.accounts.insert(key, account);
         }
-        for KeptRun {
-            key,
-            account,
-            sums,
-            newest,
-            ticks_per_second,
-        } in kept.runs
-        {
+        for kept in kept.runs {
             let run = Run {
-                sums,
-                records: NewRecords::after(newest),
-                names: RunNames::of_clock(ticks_per_second),
-                ..Run::of(account)
+                sums: kept.sums,
+                records: NewRecords::after(kept.newest),
+                names: RunNames::of_clock(kept.ticks_per_second),
+                account: kept.account,
+                ..Run::default()
             };
-            agent.runs.insert(key, run);
+            agent.runs.insert(kept.key, run);
         }
         Ok(agent)
     }
@@ -153,21 +149,8 @@ impl Agent {
     pub(crate) fn new(options: AgentOptions) -> Self {
         Self {
             options,
-            accounts: BTreeMap::new(),
-            runs: HashMap::new(),
-            state: AgentState::default(),
-            complaints: BTreeMap::new(),
-            left_out: HashSet::new(),
+            ..Self::default()
         }
-    }
-
-    /// Returns the accounts of programs that were seen so far.
-    pub(crate) fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
-        &self.accounts
-    }
-
-    pub(crate) fn state(&self) -> &AgentState {
-        &self.state
     }
 
     /// Reads all rings. Returns messages about files that cannot be read, each once.
@@ -209,20 +192,24 @@ impl Agent {
             program: label(&key.name),
             pid: self.options.per_pid.then_some(key.pid),
         };
-        if !self.accounts.contains_key(&account_key) {
-            if self.accounts.len() >= PROGRAMS_MOST {
+        let has_room = self.accounts.len() < PROGRAMS_MOST;
+        let account = match self.accounts.entry(account_key.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) if has_room => {
+                self.left_out.remove(&account_key);
+                new.insert(Account::default())
+            }
+            Entry::Vacant(_) => {
                 if self.left_out.len() < PROGRAMS_MOST {
                     self.left_out.insert(account_key);
                 }
                 return Ok(());
             }
-            self.left_out.remove(&account_key);
-            self.accounts.insert(account_key.clone(), Account::default());
-        }
-        let Some(account) = self.accounts.get_mut(&account_key) else {
-            return Ok(());
         };
-        let run = self.runs.entry(key).or_insert_with(|| Run::of(account_key));
+        let run = self.runs.entry(key).or_insert_with(|| Run {
+            account: account_key,
+            ..Run::default()
+        });
         run.running |= is_live(liveness);
         run.absences = 0;
         let records = match run.records.read(ring, true) {
@@ -262,7 +249,7 @@ impl Agent {
     }
 
     fn sum_up(&mut self) {
-        self.state.unix_ns = unix_ns();
+        self.state.unix_ns = now_unix_ns();
         self.accounts
             .values_mut()
             .for_each(|account| account.now = Now::default());
@@ -272,27 +259,8 @@ impl Agent {
             };
             let now = &mut account.now;
             now.running += 1;
-            let larger = |one: f64, other: Option<f64>| other.map_or(one, |other| one.max(other));
-            now.cost_ratio = run
-                .cost_ratio
-                .map(|ratio| larger(ratio, now.cost_ratio))
-                .or(now.cost_ratio);
+            now.cost_ratio = now.cost_ratio.into_iter().chain(run.cost_ratio).reduce(f64::max);
             now.oldest_unix_ns = now.oldest_unix_ns.into_iter().chain(run.unix_ns).min();
-        }
-    }
-}
-
-impl Run {
-    fn of(account: AccountKey) -> Self {
-        Self {
-            account,
-            sums: RunSums::default(),
-            names: RunNames::default(),
-            records: NewRecords::default(),
-            unix_ns: None,
-            cost_ratio: None,
-            running: false,
-            absences: 0,
         }
     }
 }
@@ -305,11 +273,6 @@ fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
-}
-
-fn unix_ns() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
 }
 
 #[cfg(test)]

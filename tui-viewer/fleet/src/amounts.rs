@@ -37,14 +37,10 @@ pub(crate) enum Kind {
     Sum,
 }
 
-impl Kind {
-    const COUNT: usize = 5;
-}
-
 /// Counts of one function, counter or group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Amounts {
-    numbers: [u64; Kind::COUNT],
+    numbers: [u64; Kind::Sum as usize + 1],
     /// Calls by octave, calls above the last edge, and the sum of all durations; empty without latencies.
     latency: Vec<u64>,
 }

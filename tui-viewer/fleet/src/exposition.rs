@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Account, Item, ItemKind};
+use crate::account::{Account, ItemKind};
 use crate::amounts::{Amounts, EDGES, Kind, edge_ns};
 
 /// Format of metrics.
@@ -29,7 +29,7 @@ impl Style {
 }
 
 /// Key of an account.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct AccountKey {
     /// The program's name.
     pub(crate) program: String,
@@ -50,26 +50,19 @@ pub(crate) struct AgentState {
     pub(crate) unix_ns: u64,
 }
 
-/// Resolution of exported latencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Buckets {
-    /// Number of octaves between two edges, from 1.
-    pub(crate) octaves: usize,
-}
-
-/// Returns all metrics.
+/// Returns all metrics. There are `octaves` between two edges of latencies, from 1.
 pub(crate) fn exposition(
     accounts: &BTreeMap<AccountKey, Account>,
     agent: &AgentState,
-    buckets: Buckets,
+    octaves: usize,
     style: Style,
 ) -> String {
     let mut out = Text {
         out: String::new(),
         style,
     };
-    out.function_families(accounts);
-    out.latency(accounts, buckets);
+    out.columns(accounts);
+    out.latency(accounts, octaves);
     out.other_families(accounts, agent);
     if style == Style::OpenMetrics {
         out.out += "# EOF\n";
@@ -82,22 +75,31 @@ struct Text {
     style: Style,
 }
 
-/// A number that functions export: its family, unit, help and kind, and whether a program has it.
+/// A number that is exported: its family, unit, help and kind, the items that have it, and whether a program has it.
 type Column = (
     &'static str,
     &'static str,
     &'static str,
     Kind,
+    ItemKind,
     fn(&Account) -> bool,
 );
 
-const COLUMNS: [Column; 4] = [
-    ("tickscope_calls", "", "Calls begun.", Kind::Calls, |_| true),
+const COLUMNS: [Column; 6] = [
+    (
+        "tickscope_calls",
+        "",
+        "Calls begun.",
+        Kind::Calls,
+        ItemKind::Function,
+        |_| true,
+    ),
     (
         "tickscope_self_seconds",
         "seconds",
         "Time in the function itself, without what it calls.",
         Kind::Time,
+        ItemKind::Function,
         |_| true,
     ),
     (
@@ -105,6 +107,7 @@ const COLUMNS: [Column; 4] = [
         "seconds",
         "The part of the self time in which threads waited.",
         Kind::Waiting,
+        ItemKind::Function,
         |account| account.has_waiting,
     ),
     (
@@ -112,49 +115,50 @@ const COLUMNS: [Column; 4] = [
         "bytes",
         "Bytes allocated in the function itself.",
         Kind::Allocated,
+        ItemKind::Function,
         |account| account.has_allocations,
+    ),
+    (
+        "tickscope_group_seconds",
+        "seconds",
+        "Time inside the outermost calls of a group. Groups may contain each other: their sum has no meaning.",
+        Kind::Time,
+        ItemKind::Group,
+        |_| true,
+    ),
+    (
+        "tickscope_counter",
+        "",
+        "The sum of a counter or of a value.",
+        Kind::Sum,
+        ItemKind::Counter,
+        |_| true,
     ),
 ];
 
 impl Text {
-    fn function_families(&mut self, accounts: &BTreeMap<AccountKey, Account>) {
-        for (family, unit, help, kind, has) in COLUMNS {
+    fn columns(&mut self, accounts: &BTreeMap<AccountKey, Account>) {
+        for (family, unit, help, kind, of, has) in COLUMNS {
             self.family(family, "counter", unit, help);
+            let label = match of {
+                ItemKind::Group => "group",
+                ItemKind::Function | ItemKind::Counter => "function",
+            };
             for (key, account) in accounts.iter().filter(|(_, account)| has(account)) {
-                let other = account.other().map(|other| ("other", other));
-                for (name, amounts) in exported(account, ItemKind::Function).chain(other) {
-                    self.begin(family, "_total", key, &[("function", name)]);
-                    self.value(kind, &amounts);
+                let other = (of == ItemKind::Function).then(|| account.other()).flatten();
+                for (name, amounts) in exported(account, of).chain(other.map(|other| ("other", other))) {
+                    self.begin(family, "_total", key, &[(label, name)]);
+                    let value = amounts.get(kind);
+                    match kind {
+                        Kind::Time | Kind::Waiting => self.seconds(value),
+                        Kind::Calls | Kind::Allocated | Kind::Sum => self.integer(value),
+                    }
                 }
-            }
-        }
-        self.family(
-            "tickscope_group_seconds",
-            "counter",
-            "seconds",
-            "Time inside the outermost calls of a group. Groups may contain each other: their sum has no meaning.",
-        );
-        for (key, account) in accounts {
-            for (name, amounts) in exported(account, ItemKind::Group) {
-                self.begin("tickscope_group_seconds", "_total", key, &[("group", name)]);
-                self.value(Kind::Time, &amounts);
-            }
-        }
-        self.family(
-            "tickscope_counter",
-            "counter",
-            "",
-            "The sum of a counter or of a value.",
-        );
-        for (key, account) in accounts {
-            for (name, amounts) in exported(account, ItemKind::Counter) {
-                self.begin("tickscope_counter", "_total", key, &[("function", name)]);
-                self.value(Kind::Sum, &amounts);
             }
         }
     }
 
-    fn latency(&mut self, accounts: &BTreeMap<AccountKey, Account>, buckets: Buckets) {
+    fn latency(&mut self, accounts: &BTreeMap<AccountKey, Account>, octaves: usize) {
         const FAMILY: &str = "tickscope_latency_seconds";
         self.family(
             FAMILY,
@@ -169,7 +173,7 @@ impl Text {
                     continue;
                 };
                 let function = ("function", name);
-                for edge in (0..EDGES).step_by(buckets.octaves.max(1)) {
+                for edge in (0..EDGES).step_by(octaves.max(1)) {
                     let le = float(edge_ns(edge) as f64 / 1e9);
                     self.begin(FAMILY, "_bucket", key, &[function, ("le", &le)]);
                     self.integer(below[edge]);
@@ -301,14 +305,6 @@ impl Text {
         self.out += "} ";
     }
 
-    fn value(&mut self, kind: Kind, amounts: &Amounts) {
-        let value = amounts.get(kind);
-        match kind {
-            Kind::Time | Kind::Waiting => self.seconds(value),
-            Kind::Calls | Kind::Allocated | Kind::Sum => self.integer(value),
-        }
-    }
-
     fn integer(&mut self, value: u64) {
         let _ = writeln!(self.out, "{value}");
     }
@@ -324,10 +320,8 @@ impl Text {
 }
 
 fn exported(account: &Account, kind: ItemKind) -> impl Iterator<Item = (&str, Amounts)> {
-    let named = |item: &'_ Item| item.exported();
-    account
-        .items(kind)
-        .filter_map(move |item| Some((item.name.as_str(), named(item)?)))
+    let items = account.items(kind);
+    items.filter_map(|item| Some((item.name.as_str(), item.exported()?)))
 }
 
 /// Formats nanoseconds as seconds, without rounding.
@@ -380,8 +374,6 @@ mod tests {
         latency: true,
     };
 
-    const EVERY_OCTAVE: Buckets = Buckets { octaves: 1 };
-
     /// Returns accounts of programs from runs with the programs' names.
     fn accounts(runs: &[(&str, Snapshot)]) -> BTreeMap<AccountKey, Account> {
         let mut accounts: BTreeMap<AccountKey, Account> = BTreeMap::new();
@@ -429,10 +421,10 @@ mod tests {
                 account.now = Now::default();
             }
         }
-        let text = exposition(&accounts, &state(), Buckets { octaves: 4 }, Style::OpenMetrics);
+        let text = exposition(&accounts, &state(), 4, Style::OpenMetrics);
         Metrics::parse(&text).unwrap();
         assert_snapshot!(text);
-        let text = exposition(&accounts, &state(), Buckets { octaves: 4 }, Style::Text);
+        let text = exposition(&accounts, &state(), 4, Style::Text);
         let metadata: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         assert_snapshot!("metadata_of_the_older_format", metadata.join("\n"));
     }
@@ -443,9 +435,9 @@ mod tests {
         /// Checks that the text follows the rules for all programs, and that no number falls.
         #[test]
         fn the_rules_hold_and_nothing_falls(runs in prop::collection::vec((prop::sample::select(vec!["a", "b", "c\""]), any_snapshot()), 0..6)) {
-            let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), EVERY_OCTAVE, Style::OpenMetrics);
+            let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), 1, Style::OpenMetrics);
             let before = Metrics::parse(&before).unwrap();
-            let after = exposition(&accounts(&runs), &state(), EVERY_OCTAVE, Style::OpenMetrics);
+            let after = exposition(&accounts(&runs), &state(), 1, Style::OpenMetrics);
             let after = Metrics::parse(&after).unwrap();
             after.check_not_below(&before).unwrap();
         }

@@ -51,7 +51,7 @@ pub(crate) struct Answer {
 /// A server at an address.
 #[derive(Debug)]
 pub(crate) struct Server {
-    listener: TcpListener,
+    pub(crate) listener: TcpListener,
     connections: Vec<Connection>,
 }
 
@@ -84,20 +84,6 @@ impl Server {
             listener,
             connections: Vec::new(),
         })
-    }
-
-    /// Returns the address that it listens at.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-
-    /// Returns the number of connections.
-    #[cfg(test)]
-    fn connections(&self) -> usize {
-        self.connections.len()
     }
 
     /// Waits at most this long for work, and does it. A signal ends the wait.
@@ -328,12 +314,12 @@ mod tests {
     /// Starts a server that answers this many requests.
     fn serve(requests: usize) -> (SocketAddr, thread::JoinHandle<usize>) {
         let mut server = Server::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-        let address = server.address().unwrap();
+        let address = server.listener.local_addr().unwrap();
         let serving = thread::spawn(move || {
             let (mut asked, mut most) = (0, 0);
             // The body is larger than a socket takes at once.
             let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
-            while asked < requests || server.connections() > 0 {
+            while asked < requests || !server.connections.is_empty() {
                 let mut answer = |_: &Request| {
                     asked += 1;
                     Answer {
@@ -343,7 +329,7 @@ mod tests {
                     }
                 };
                 server.turn(Duration::from_secs(1), &mut answer).unwrap();
-                most = most.max(server.connections());
+                most = most.max(server.connections.len());
             }
             most
         });

@@ -22,3 +22,28 @@ pub mod push;
 mod pyroscope;
 mod run_sums;
 mod windows;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use tickscope_format::file::places;
+use tickscope_programs::target;
+
+/// Begins a command that reads rings until a signal ends it. Returns the directories of rings, and the flag that SIGTERM and SIGINT set.
+fn begin(dirs: &[PathBuf]) -> anyhow::Result<(Vec<PathBuf>, Arc<AtomicBool>)> {
+    for dir in dirs {
+        target::check_dir(Some(dir))?;
+    }
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
+    }
+    let places = match dirs.is_empty() {
+        true => places::chosen(None),
+        false => dirs.to_vec(),
+    };
+    Ok((places, ended))
+}

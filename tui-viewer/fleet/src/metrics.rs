@@ -4,22 +4,20 @@ use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_command::console;
 use tickscope_command::console::{Misuse, say};
 use tickscope_command::output_file::OutputFile;
-use tickscope_format::file::places;
-use tickscope_programs::target;
 
 use crate::account::AccountOptions;
 use crate::agent::{Agent, AgentOptions};
 use crate::args::MetricsArgs;
-use crate::exposition::{Buckets, Style, exposition};
+use crate::begin;
+use crate::exposition::{Style, exposition};
 use crate::http::{Answer, Request, Server, refusal};
 
 /// Shortest time between two reads of the rings, however many requests come.
@@ -39,44 +37,21 @@ const FILE: &str = "tickscope.prom";
 /// # Errors
 /// The address cannot be used, or the file cannot be written.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
-    for dir in &args.dir {
-        target::check_dir(Some(dir))?;
-    }
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
-    }
-    let server = args.listen.as_deref().map(listen).transpose()?;
-    let mut metrics = Metrics::new(args)?;
+    let (places, ended) = begin(&args.dir)?;
+    let mut server = args.listen.as_deref().map(listen).transpose()?;
+    let mut metrics = Metrics::new(args, places)?;
     let file = args.textfile.as_deref().map(|dir| dir.join(FILE));
     if let Some(file) = &file {
         metrics.write(file)?;
         say(&format!("writing {} every {:?}", file.display(), args.every));
     }
-    match server {
-        Some(server) => serve(server, metrics, args, file.as_deref(), &ended),
-        None => {
-            while !ended.load(Ordering::Relaxed) {
-                thread::sleep(TURN.min(metrics.next_look(args.every)));
-                metrics.keep_up(args.every, file.as_deref());
-            }
-            metrics.keep()?;
-            Ok(console::DONE)
-        }
-    }
-}
-
-fn serve(
-    mut server: Server,
-    mut metrics: Metrics,
-    args: &MetricsArgs,
-    file: Option<&Path>,
-    ended: &AtomicBool,
-) -> anyhow::Result<u8> {
     while !ended.load(Ordering::Relaxed) {
         let wait = TURN.min(metrics.next_look(args.every));
-        server.turn(wait, &mut |request| metrics.answer(request))?;
-        metrics.keep_up(args.every, file);
+        match &mut server {
+            Some(server) => server.turn(wait, &mut |request| metrics.answer(request))?,
+            None => thread::sleep(wait),
+        }
+        metrics.keep_up(args.every, file.as_deref());
     }
     metrics.keep()?;
     Ok(console::DONE)
@@ -94,7 +69,7 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     }
     let cannot = |error| anyhow!("cannot listen at {address}: {error}; --listen takes another address");
     let server = Server::bind(&addresses).map_err(cannot)?;
-    let address = server.address()?;
+    let address = server.listener.local_addr()?;
     say(&format!("serving http://{address}/metrics"));
     if !address.ip().is_loopback() {
         say("anyone on the network can read the names of functions here: there is no password");
@@ -105,7 +80,8 @@ fn listen(address: &str) -> anyhow::Result<Server> {
 /// Agent, and the texts of its newest round.
 struct Metrics {
     agent: Agent,
-    buckets: Buckets,
+    /// Octaves between two edges of latencies.
+    octaves: usize,
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
@@ -115,11 +91,7 @@ struct Metrics {
 }
 
 impl Metrics {
-    fn new(args: &MetricsArgs) -> anyhow::Result<Self> {
-        let places: Vec<PathBuf> = match args.dir.is_empty() {
-            true => places::chosen(None),
-            false => args.dir.clone(),
-        };
+    fn new(args: &MetricsArgs, places: Vec<PathBuf>) -> anyhow::Result<Self> {
         let account = AccountOptions {
             top: args.top.into(),
             grouped: args.group,
@@ -132,9 +104,7 @@ impl Metrics {
         };
         let mut metrics = Self {
             agent: Agent::new(options.clone()),
-            buckets: Buckets {
-                octaves: args.octaves.into(),
-            },
+            octaves: args.octaves.into(),
             looked: None,
             texts: Vec::new(),
             complaint: None,
@@ -181,8 +151,8 @@ impl Metrics {
         if let Some((_, text)) = self.texts.iter().find(|(of, _)| *of == style) {
             return text.clone();
         }
-        let (accounts, state) = (self.agent.accounts(), self.agent.state());
-        let text: Arc<str> = exposition(accounts, state, self.buckets, style).into();
+        let (accounts, state) = (&self.agent.accounts, &self.agent.state);
+        let text: Arc<str> = exposition(accounts, state, self.octaves, style).into();
         self.texts.push((style, text.clone()));
         text
     }

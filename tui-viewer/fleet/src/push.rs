@@ -1,19 +1,16 @@
 //! `tickscope push`: work of a host's programs, every few seconds, as profiles for Pyroscope.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_command::console;
 use tickscope_command::console::{Misuse, say};
-use tickscope_format::file::places;
-use tickscope_programs::target;
 
 use crate::args::PushArgs;
+use crate::begin;
 use crate::pyroscope::{Pyroscope, PyroscopeOptions, Secret};
 use crate::windows::Windows;
 
@@ -32,18 +29,8 @@ const TURN: Duration = Duration::from_millis(200);
 /// # Errors
 /// The address cannot be used, or a directory cannot be read.
 pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
-    for dir in &args.dir {
-        target::check_dir(Some(dir))?;
-    }
+    let (places, ended) = begin(&args.dir)?;
     let options = options(args)?;
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
-    }
-    let places = match args.dir.is_empty() {
-        true => places::chosen(None),
-        false => args.dir.clone(),
-    };
     let mut windows = Windows::new(places, args.program.clone());
     windows.look();
     say(&format!(

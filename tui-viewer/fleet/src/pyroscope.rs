@@ -30,7 +30,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 const BOUNDARY: &str = "tickscope-7f0c2f6be1a94d5a9d1f3f3b7f7c61d2";
 
 /// Receiver of profiles, and their labels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PyroscopeOptions {
     /// The server: `http://host:4040`.
     pub(crate) url: String,
@@ -322,10 +322,7 @@ mod tests {
         let options = PyroscopeOptions {
             // No server answers at this port.
             url: "http://127.0.0.1:1".into(),
-            labels: Vec::new(),
-            tenant: None,
-            authorization: None,
-            authorities: None,
+            ..PyroscopeOptions::default()
         };
         let mut queue = Pyroscope::new(options);
         assert_eq!(queue.rest(), None);

@@ -66,27 +66,20 @@ impl Windows {
     pub(crate) fn look(&mut self) -> Vec<Window> {
         let mut seen = HashSet::new();
         let mut parts: BTreeMap<String, Vec<Snapshot>> = BTreeMap::new();
-        let mut listed: Vec<RingFile> = Vec::new();
+        let is_new = self.looked;
         for Listed { ring, .. } in list::list(&self.places) {
             let Ok((ring, liveness)) = ring else { continue };
             let key = RunKey::of(&ring);
             let is_wanted = self.only.as_ref().is_none_or(|only| *only == key.name);
             // A run that had ended before the first round is not followed; the end of a followed run is still read.
-            let is_known = self.runs.contains_key(&key);
-            if is_wanted
-                && (is_known || is_live(&liveness) || self.looked)
-                && (is_known || self.runs.len() < RUNS_MOST)
-            {
-                listed.push(ring);
+            let may_begin = (is_live(&liveness) || is_new) && self.runs.len() < RUNS_MOST;
+            if !is_wanted || !may_begin && !self.runs.contains_key(&key) {
+                continue;
             }
-        }
-        for ring in &listed {
-            let key = RunKey::of(ring);
             seen.insert(key.clone());
             let name = label(&key.name);
-            let is_new = self.looked;
             let run = self.runs.entry(key).or_default();
-            if let Ok(Some(window)) = run.window(ring, is_new) {
+            if let Ok(Some(window)) = run.window(&ring, is_new) {
                 parts.entry(name).or_default().push(window);
             }
         }

@@ -1,6 +1,6 @@
 //! Clock times as text. They name fixed moments, so an idle screen need not write them again.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tickscope_report::clock;
 
@@ -8,6 +8,12 @@ const DAY_S: i64 = 86_400;
 
 /// The offset of local time from UTC in seconds, if it is known.
 pub type UtcOffset = Option<i32>;
+
+/// Returns the wall clock now: nanoseconds since the Unix epoch.
+pub fn now_unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, nanos)
+}
 
 /// Formats a time as `14:02:11`, or `14:02:11 UTC` if the local time is not known.
 pub fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {

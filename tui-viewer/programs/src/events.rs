@@ -7,6 +7,7 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::pattern::Pattern;
+use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, Mode, Over};
 
 use crate::known_functions::KnownFunctions;
@@ -61,7 +62,7 @@ pub struct RingLine {
 }
 
 /// Changes since the last poll.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Events {
     /// State of the program.
     pub status: Status,
@@ -102,6 +103,17 @@ pub struct Past {
     pub kind: CaptureKind,
     /// A snapshot, encoded.
     pub payload: Rc<[u8]>,
+}
+
+impl Past {
+    /// Returns a record for the history.
+    pub(crate) fn of(stamp: Stamp, payload: Vec<u8>) -> Self {
+        Self {
+            unix_ns: stamp.unix_ns,
+            kind: stamp.kind,
+            payload: payload.into(),
+        }
+    }
 }
 
 /// Request of the screen to the program.
@@ -191,18 +203,7 @@ impl Events {
     pub fn quiet(status: Status) -> Self {
         Self {
             status,
-            target: None,
-            snapshot: None,
-            past: Vec::new(),
-            begin_ns: None,
-            rings: None,
-            lapped: 0,
-            outcomes: Vec::new(),
-            functions: None,
-            addresses: Addresses::default(),
-            new_run: None,
-            notice: None,
-            processes: None,
+            ..Self::default()
         }
     }
 }

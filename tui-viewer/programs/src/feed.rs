@@ -24,7 +24,7 @@ use tickscope_report::archive;
 pub use together::TogetherFeed;
 
 use crate::clock_time::{UtcOffset, clock_time};
-use crate::events::{Events, Feed, Outcome, Request, RingLine, Target};
+use crate::events::{Events, Feed, Request, RingLine, Target};
 use crate::feed::attached::Attached;
 use crate::feed::recorded::Recorded;
 use crate::status::{Status, since_unix_ns, state_of};
@@ -54,7 +54,6 @@ pub struct RingFeed {
     status: Status,
     /// Rings that were listed last, so that only changes are handed over.
     listed: Vec<RingLine>,
-    outcomes: Vec<Outcome>,
     new_run: Option<(u32, u32)>,
 }
 
@@ -70,14 +69,13 @@ impl RingFeed {
     /// Returns a feed for a target; opens nothing before the first poll.
     pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
         Self {
-            status: Status::Waiting { why: String::new() },
+            status: Status::default(),
             wanted,
             dir,
             offset: utc_offset_s,
             open: Open::Nothing,
             look_around_at: Instant::now(),
             listed: Vec::new(),
-            outcomes: Vec::new(),
             new_run: None,
         }
     }
@@ -86,10 +84,12 @@ impl RingFeed {
         match &self.open {
             Open::Nothing => self.seek(),
             Open::Ring(attached) => {
-                let before = attached.target.pid;
                 self.status = status_of(&attached.ring);
-                if !self.status.answers() && !self.take_successor() && self.wanted.follows_restarts() {
-                    self.follow(before);
+                if !self.status.answers()
+                    && let Some((ring, liveness)) = self.next_ring(attached)
+                {
+                    self.new_run = Some((attached.target.pid, ring.header().pid));
+                    self.take(Found::Ring(Box::new(ring), liveness));
                 }
             }
             Open::Kept(..) => self.status = Status::Kept,
@@ -122,31 +122,17 @@ impl RingFeed {
         }
     }
 
-    /// Switches to the ring that the process has made in place of the open one. Returns false if there is none.
-    fn take_successor(&mut self) -> bool {
-        let Open::Ring(attached) = &self.open else {
-            return false;
-        };
-        let pid = attached.target.pid;
-        let Some((ring, liveness)) = target::successor_of(&attached.ring, self.dir.as_deref()) else {
-            return false;
-        };
-        self.new_run = Some((pid, pid));
-        self.take(Found::Ring(Box::new(ring), liveness));
-        true
-    }
-
-    /// Switches to a running program of the same name; `before` is the process id of the ended one.
-    fn follow(&mut self, before: u32) {
-        let name = match &self.open {
-            Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
-            Open::Nothing | Open::Kept(..) => return,
-        };
-        if let Ok(Found::Ring(ring, liveness)) = target::find(&name, self.dir.as_deref())
-            && is_live(&liveness)
-        {
-            self.new_run = Some((before, ring.header().pid));
-            self.take(Found::Ring(ring, liveness));
+    /// Finds the ring that the process has made in place of the open one, or else the ring of a running program of the same name.
+    fn next_ring(&self, open: &Attached) -> Option<(RingFile, Liveness)> {
+        let dir = self.dir.as_deref();
+        let successor = target::successor_of(&open.ring, dir);
+        // A program given by its path or its process id is not followed across restarts.
+        if successor.is_some() || !matches!(self.wanted, Wanted::Only | Wanted::Name(_)) {
+            return successor;
+        }
+        match target::find(&Wanted::Name(open.target.name.clone()), dir) {
+            Ok(Found::Ring(ring, liveness)) if is_live(&liveness) => Some((*ring, liveness)),
+            _ => None,
         }
     }
 
@@ -253,59 +239,41 @@ impl Feed for RingFeed {
             }
             self.look_around_at = now + LOOK_AROUND;
         }
-        let mut past = Vec::new();
-        let mut begin_ns = None;
-        let mut lapped = 0;
-        let mut functions = None;
-        let mut addresses = Addresses::default();
-        let (target, snapshot) = match &mut self.open {
-            Open::Nothing => (None, None),
-            Open::Kept(target, snapshot, recorded) => {
-                begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
+        let mut events = Events {
+            rings,
+            new_run: self.new_run.take(),
+            ..Events::quiet(self.status.clone())
+        };
+        match &mut self.open {
+            Open::Nothing => {}
+            Open::Kept(target, newest, recorded) => {
+                events.target = Some(target.clone());
+                events.begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
                 // The first poll reads no earlier records, so that the newest one shows soon.
-                if snapshot.is_none()
-                    && let Some(earlier) = recorded
-                {
-                    past.extend(earlier.slice(PAST_SLICE));
+                if let Some((snapshot, addresses)) = newest.take() {
+                    (events.snapshot, events.addresses) = (Some(snapshot), addresses);
+                } else if let Some(earlier) = recorded {
+                    events.past = earlier.slice(PAST_SLICE);
                     recorded.take_if(|recorded| recorded.is_done());
                 }
-                let snapshot = snapshot.take().map(|(snapshot, of_file)| {
-                    addresses = of_file;
-                    snapshot
-                });
-                (Some(target.clone()), snapshot)
             }
             Open::Ring(attached) => {
-                self.outcomes.extend(attached.answers());
+                events.target = Some(attached.target.clone());
+                events.outcomes = attached.answers();
                 // The first poll reads no earlier records, so that the newest one shows soon.
-                past.extend(attached.slice_of_past(PAST_SLICE));
-                let snapshot = match attached.newest(&mut past) {
-                    Ok(snapshot) => snapshot,
+                events.past = attached.slice_of_past(PAST_SLICE);
+                match attached.newest(&mut events.past) {
+                    Ok(snapshot) => events.snapshot = snapshot,
                     Err(why) => {
                         self.status = broken(&attached.ring, "", &why);
-                        None
+                        events.status = self.status.clone();
                     }
-                };
-                lapped = attached.ring.lapped();
-                functions = attached.functions(snapshot.as_deref());
-                (Some(attached.target.clone()), snapshot)
+                }
+                events.lapped = attached.ring.lapped();
+                events.functions = attached.functions(events.snapshot.as_deref());
             }
-        };
-        Events {
-            status: self.status.clone(),
-            target,
-            snapshot,
-            past,
-            begin_ns,
-            rings,
-            lapped,
-            outcomes: std::mem::take(&mut self.outcomes),
-            functions,
-            addresses,
-            new_run: self.new_run.take(),
-            notice: None,
-            processes: None,
         }
+        events
     }
 
     fn send(&mut self, request: Request) -> Result<(), String> {

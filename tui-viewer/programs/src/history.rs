@@ -42,7 +42,6 @@ struct Moment {
 #[derive(Debug, Default)]
 pub struct History {
     moments: Vec<Moment>,
-    bytes: usize,
     /// Whether this is a recording: all of its moments stay, at any age, as long as there is room.
     pub recorded: bool,
     /// Number of times that the past was cleared, or a record was inserted before a known one.
@@ -135,15 +134,13 @@ impl History {
             // The first snapshot of ten seconds is also the first of its second, so the finer thinning keeps it.
             former.replace(slot) != Some(slot)
         });
-        self.bytes = self.counted();
-        while self.bytes > BYTES_MAX && !self.moments.is_empty() {
+        while self.bytes() > BYTES_MAX && !self.moments.is_empty() {
             self.moments.remove(self.least_missed());
-            self.bytes = self.counted();
         }
     }
 
     /// Returns the bytes of all moments; sites that neighbours share count once.
-    fn counted(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let mut former: Option<&Rc<[u8]>> = None;
         let each = self.moments.iter().map(|moment| {
             let shared = former
@@ -181,12 +178,6 @@ impl History {
     /// Returns a number that changes when the past changes, except by a new record at its end.
     pub fn revision(&self) -> u64 {
         self.revision
-    }
-
-    /// Returns the bytes of all payloads.
-    #[cfg(test)]
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 
     /// Returns the capture times, the oldest first.
@@ -250,6 +241,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
     use tickscope_testkit::orderbook;
     use tickscope_testkit::test_program;
@@ -296,7 +288,6 @@ mod tests {
         for second in 0..300 {
             history.remember(vec![past(second * SECOND_NS, 1 << 20)]);
             assert!(history.bytes() <= BYTES_MAX);
-            assert_eq!(history.counted(), history.bytes());
         }
         let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
         assert_eq!((times[0], times[times.len() - 1]), (0, 299));
@@ -333,13 +324,7 @@ mod tests {
         let at = |tenths: u64| orderbook::snapshot(tenths).capture.unix_ns;
         let payload = |tenths: u64| {
             let snapshot = orderbook::snapshot(tenths);
-            let payload = test_program::payload(&snapshot).into();
-            let (unix_ns, kind) = (snapshot.capture.unix_ns, snapshot.capture.kind);
-            Past {
-                unix_ns,
-                kind,
-                payload,
-            }
+            Past::of(Stamp::from(&snapshot.capture), test_program::payload(&snapshot))
         };
         history.remember(vec![payload(10), payload(20), payload(5)]);
         history.note(&orderbook::snapshot(10));

@@ -29,15 +29,15 @@ impl KeptTraces {
     /// Keeps the traces of a snapshot.
     pub fn take(&mut self, snapshot: &Snapshot) {
         self.looks += 1;
-        for (watch, exemplar) in exemplars(snapshot) {
-            let key = (watch.number, exemplar.number);
-            match (&exemplar.trace, self.traces.get_mut(&key)) {
-                (_, Some(kept)) => kept.seen = self.looks,
-                (Some(trace), None) => {
+        for watch in &snapshot.watches {
+            for exemplar in &watch.exemplars {
+                let key = (watch.number, exemplar.number);
+                if let Some(kept) = self.traces.get_mut(&key) {
+                    kept.seen = self.looks;
+                } else if let Some(trace) = &exemplar.trace {
                     let (trace, seen) = (Rc::new(trace.clone()), self.looks);
                     self.traces.insert(key, Kept { trace, seen });
                 }
-                (None, None) => {}
             }
         }
         while self.traces.len() > MOST {
@@ -80,14 +80,6 @@ impl KeptTraces {
         }
         is_complete
     }
-}
-
-fn exemplars(snapshot: &Snapshot) -> impl Iterator<Item = (&Watch, &Exemplar)> {
-    let of = |watch| std::iter::repeat(watch);
-    snapshot
-        .watches
-        .iter()
-        .flat_map(move |watch| of(watch).zip(&watch.exemplars))
 }
 
 #[cfg(test)]

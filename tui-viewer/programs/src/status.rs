@@ -39,6 +39,12 @@ pub enum Status {
     },
 }
 
+impl Default for Status {
+    fn default() -> Self {
+        Self::Waiting { why: String::new() }
+    }
+}
+
 /// State of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pipe {

@@ -13,7 +13,7 @@ use anyhow::anyhow;
 pub use damaged_rings::{name_and_pid, runs_on};
 pub use search_paths::{check_dir, with_denied};
 use tickscope_command::console::{Misuse, about, printable};
-use tickscope_command::did_you_mean::nearest;
+use tickscope_command::did_you_mean::hint;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
@@ -26,6 +26,11 @@ use crate::container;
 use crate::ring_reads::RunKey;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
 
+/// Returns the listed rings that can be read.
+fn readable(listed: Vec<Listed>) -> impl Iterator<Item = (RingFile, Liveness)> {
+    listed.into_iter().filter_map(|listed| listed.ring.ok())
+}
+
 /// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
     // The process is known, so all directories are searched: its former directory may take no ring any more.
@@ -34,10 +39,7 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
     dirs.extend(old.path().parent().map(Path::to_path_buf));
     let old = old.header();
     let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
-    let rings = list::list(&dirs)
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
-    let mut others = rings.filter(|(ring, liveness)| {
+    let mut others = readable(list::list(&dirs)).filter(|(ring, liveness)| {
         let new = ring.header();
         is_live(liveness)
             && process(new) == process(old)
@@ -69,17 +71,12 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let found = find_program(wanted, dir);
     // No program of this name runs, but the name may be a file that can be started.
     if let Wanted::Name(name) = wanted
-        && found.as_ref().is_err_and(is_none)
+        && found.as_ref().is_err_and(NoTarget::may_come)
         && program::is_program(Path::new(name))
     {
         return program::running(Path::new(name), dir, true);
     }
     found
-}
-
-/// Whether no program of that name was found.
-fn is_none(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
 }
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
@@ -132,12 +129,10 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     check_all(name)?;
     let wanted = Wanted::All(name.into());
     let places = places::chosen(dir);
-    let readable = list::list(&places)
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
     let mut seen = HashSet::new();
     // Each run counts once: two paths may lead to one file, and a process may have lost an earlier ring.
-    let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
+    let live = readable(list::list(&places))
+        .filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
     if fitting.is_empty() {
         let none = none(&Wanted::Name(name.into()), &others);
@@ -148,10 +143,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
 
 /// Returns all rings of a started program and of the programs that it started, in the order of the list.
 pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
-    let readable = list::list(&places::places(dir))
-        .into_iter()
-        .filter_map(|listed| listed.ring.ok());
-    readable
+    readable(list::list(&places::places(dir)))
         .map(|(ring, _)| ring)
         .filter(|ring| wanted.fits(ring))
         .collect()
@@ -185,16 +177,10 @@ fn closed_form(path: &Path) -> Option<String> {
 }
 
 fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
-    let mut readable: Vec<(RingFile, Liveness)> =
-        listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
     // Two paths may lead to one file.
-    let mut seen = Vec::new();
-    readable.retain(|(ring, _)| {
-        let new = !seen.contains(&ring.header().nonce);
-        seen.push(ring.header().nonce);
-        new
-    });
-    let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
+    let mut seen = HashSet::new();
+    let all = readable(listed).filter(|(ring, _)| seen.insert(ring.header().nonce));
+    let (mut fitting, others): (Vec<_>, Vec<_>) = all.partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
         // The command itself comes before the programs that it started; of these, the earliest comes first.
@@ -226,11 +212,7 @@ fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
     };
-    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
-    match nearest(name, names) {
-        Some(near) => format!(" (did you mean {}?)", printable(near)),
-        None => String::new(),
-    }
+    hint(name, there.iter().map(|(ring, _)| ring.header().name.as_str()))
 }
 
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {

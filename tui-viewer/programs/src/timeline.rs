@@ -1,5 +1,6 @@
 //! Moments that a target still holds: all of a recording, or the coarse and then the fine records of a ring.
 
+use std::iter::successors;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -92,20 +93,16 @@ impl Timeline {
 
     fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
         let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
-        let mut records = vec![ring.newest().map_err(failed)?];
+        let newest = ring.newest().map_err(failed)?;
         // Records that were overwritten meanwhile are gone.
-        while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
-            records.push(before);
-        }
+        let fine = successors(Some(newest), |last| ring.before(last).ok().flatten());
+        let mut records = Vec::from_iter(fine);
         let fine = records.len();
-        let oldest = records.last().map_or(0, |record| record.stamp.unix_ns);
-        let mut coarse = ring.coarse_newest().ok().flatten();
-        while let Some(record) = coarse {
-            coarse = ring.coarse_before(&record).ok().flatten();
-            if record.stamp.unix_ns < oldest {
-                records.push(record);
-            }
-        }
+        let oldest = records[fine - 1].stamp.unix_ns;
+        let coarse = successors(ring.coarse_newest().ok().flatten(), |last| {
+            ring.coarse_before(last).ok().flatten()
+        });
+        records.extend(coarse.filter(|record| record.stamp.unix_ns < oldest));
         if records.len() == 1 {
             return Err(single(ring.path()));
         }
@@ -328,12 +325,8 @@ impl Timeline {
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
-            (
-                unclosed,
-                "counts just before a reset are in no record, so they are missing here",
-            ),
-            (
-                more,
+            unclosed.then_some("counts just before a reset are in no record, so they are missing here"),
+            more.then_some(
                 "an undo brought back counts from before the first record, which are included here",
             ),
         ];
@@ -346,10 +339,7 @@ impl Timeline {
                 clock_tenths(self.unix_ns[to], self.offset),
             ),
             snapshot,
-            doubts: doubts
-                .into_iter()
-                .filter_map(|(is, why)| is.then_some(why))
-                .collect(),
+            doubts: doubts.into_iter().flatten().collect(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Arguments of `tickscope`.
 
 pub(crate) mod diff;
-pub(crate) mod ending;
+mod ending;
 mod lines;
 mod list;
 mod log;
@@ -24,14 +24,14 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use tickscope_fleet::args::{MergeArgs, MetricsArgs, PushArgs};
 
-pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::diff::{DiffArgs, DiffFormat};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{ColorChoice, LookArgs, ThemeKind};
 pub use self::mcp::McpArgs;
 pub use self::moment::MomentArgs;
 pub use self::record::RecordArgs;
-pub use self::report::{ReportArgs, ReportUnit, ReportView};
+pub use self::report::ReportArgs;
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs};
 pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
 pub use self::top::TopArgs;

@@ -119,17 +119,15 @@ mod tests {
 
     #[test]
     fn what_makes_sense_as_it_stands_is_left_so() {
-        assert_eq!(
-            parsed("tickscope --dir d order").target.target.as_deref(),
-            Some("order")
-        );
-        assert_eq!(parsed("tickscope report").target.target, None);
+        for (line, target) in [
+            ("tickscope --dir d order", Some("order")),
+            ("tickscope report", None),
+            // This option does not exist after the command, so the word is a name.
+            ("tickscope --compare x list", Some("list")),
+        ] {
+            assert_eq!(parsed(line).target.target.as_deref(), target, "{line}");
+        }
         let cli = parsed("tickscope attach list");
         assert!(matches!(cli.command, Some(Command::Attach { .. })), "{cli:?}");
-        // This option does not exist after the command, so the word is a name.
-        assert_eq!(
-            parsed("tickscope --compare x list").target.target.as_deref(),
-            Some("list")
-        );
     }
 }

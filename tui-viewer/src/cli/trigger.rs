@@ -1,16 +1,14 @@
 //! A trigger at work: takes the records of a program as they come and reports when its condition has become true.
 
-mod judgement;
 mod recent;
 pub(crate) mod words;
 
 use std::time::Duration;
 
-use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
+use tickscope_analysis::trigger::{Absence, Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
 use tickscope_programs::events::Past;
 
 use crate::cli::args::TriggerOptions;
-use crate::cli::trigger::judgement::Judgement;
 use crate::cli::trigger::recent::{NoWindow, Recent};
 
 /// Most judgements within one window: judging costs as much as showing a view.
@@ -31,7 +29,17 @@ pub(crate) struct Watch {
     judged_ns: Option<u64>,
     /// Message that a function of the condition was not met yet.
     unmet: Option<String>,
-    acted: u64,
+    /// Number of actions.
+    pub(crate) acted: u64,
+}
+
+/// Verdict, and the length of its window.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    /// Verdict on the condition.
+    pub(crate) verdict: Verdict,
+    /// Length of the window, in nanoseconds.
+    pub(crate) window_ns: u64,
 }
 
 /// Outcome of records that a trigger has taken.
@@ -72,15 +80,6 @@ impl Watch {
         }
     }
 
-    pub(crate) fn condition(&self) -> &Condition {
-        &self.condition
-    }
-
-    /// Returns the number of actions.
-    pub(crate) fn acted(&self) -> u64 {
-        self.acted
-    }
-
     /// Returns how often the limit has prevented an action.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
@@ -96,7 +95,7 @@ impl Watch {
         for record in records {
             // A window that ends with this record might not reach back to the last judgement.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
-            let has_to_be_judged = |judged: u64| self.recent.fills() || is_far(judged);
+            let has_to_be_judged = |judged: u64| self.recent.fills || is_far(judged);
             if any && self.judged_ns.is_some_and(has_to_be_judged) {
                 let next = self.judge_newest(now);
                 event = event.or(next);
@@ -125,7 +124,11 @@ impl Watch {
             verdict: judge(&self.condition, &window),
             window_ns: window.capture.since_reset_ns,
         });
-        let may_be_unmet = self.found.as_ref().map_or(true, Judgement::has_unmet);
+        let is_unmet = |finding: &Finding| finding.value == Err(Absence::Unmet);
+        let may_be_unmet = match &self.found {
+            Ok(judgement) => judgement.verdict.findings.iter().flatten().any(is_unmet),
+            Err(_) => true,
+        };
         let newest = may_be_unmet.then(|| self.recent.newest().ok()).flatten();
         self.unmet = newest.and_then(|newest| words::unmet(&self.condition, &newest));
         let judgement = self.found.as_ref().ok()?;
@@ -147,16 +150,9 @@ impl Watch {
         }
     }
 
-    /// Returns the last verdict and the length of its window in nanoseconds; none if there was no window yet.
-    pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
-        let judgement = self.found.as_ref().ok()?;
-        Some((&judgement.verdict, judgement.window_ns))
-    }
-
-    /// Returns the verdict and the window length of the last action; `None` if the trigger never acted.
-    pub(crate) fn true_once(&self) -> Option<(&Verdict, u64)> {
-        let judgement = self.fired.as_ref()?;
-        Some((&judgement.verdict, judgement.window_ns))
+    /// Returns the judgement at the last action, or else the last one; none if there was no window yet.
+    pub(crate) fn found(&self) -> Option<&Judgement> {
+        self.fired.as_ref().or(self.found.as_ref().ok())
     }
 
     /// Describes the last judgement: `p99(app::handle) = 12.1ms`.

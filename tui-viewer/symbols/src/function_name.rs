@@ -254,19 +254,12 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     }
     let module = parts[..modules].join("::");
     // The old scheme has impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
-    if let Some((subject, _)) = subject_and_trait(parts[modules]) {
-        return Split {
-            parent: module.clone(),
-            module,
-            subject: Some(subject),
-            rest: parts[modules + 1..].join("::"),
-        };
-    }
+    let inner = subject_and_trait(parts[modules]);
     Split {
         parent: module.clone(),
         module,
-        subject: None,
-        rest: parts[modules..].join("::"),
+        subject: inner.map(|(subject, _)| subject),
+        rest: parts[modules + usize::from(inner.is_some())..].join("::"),
     }
 }
 

@@ -28,6 +28,7 @@ pub struct Symbols {
 }
 
 /// Names the code of a program's samples for a recording, each address once.
+#[derive(Debug)]
 pub struct Names {
     symbols: Symbols,
     known: Addresses,
@@ -73,12 +74,8 @@ impl Symbols {
 
     /// Finds the frames of an address, the innermost first. Reads the module's file when it is first asked about.
     pub fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
-        if !self.modules.contains_key(module) {
-            self.modules.insert(module.clone(), Known::of(module, self.pid));
-        }
-        let Some(known) = self.modules.get_mut(module) else {
-            return Vec::new();
-        };
+        let known = self.modules.entry(module.clone());
+        let known = known.or_insert_with(|| Known::of(module, self.pid));
         let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
             frames(loader, &known.async_bodies, address)
         });
@@ -92,12 +89,8 @@ impl Symbols {
                 module.path, function.function
             ));
         }
-        if module
-            .path
-            .rsplit('/')
-            .next()
-            .is_some_and(|file| file.starts_with("libc.so"))
-        {
+        let file = module.path.rsplit('/').next();
+        if file.is_some_and(|file| file.starts_with("libc.so")) {
             frames.iter_mut().for_each(in_public);
         }
         frames
@@ -121,12 +114,6 @@ impl fmt::Debug for Symbols {
     }
 }
 
-impl fmt::Debug for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Names").finish_non_exhaustive()
-    }
-}
-
 impl Names {
     /// Returns an empty table of names for a process.
     pub fn of(pid: u32) -> Self {
@@ -134,12 +121,6 @@ impl Names {
             symbols: Symbols::of(pid),
             known: Addresses::default(),
         }
-    }
-
-    /// Starts an empty table for the program's next process.
-    pub fn go_on_with(&mut self, pid: u32) {
-        // Without a build id, a module of the new process may have other code.
-        *self = Self::of(pid);
     }
 
     /// Finds the code of a record's samples at addresses that no earlier record had.
@@ -233,8 +214,9 @@ fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
 impl Known {
     /// Finds the file of a module, and its debug information. `pid` is the program's, if it still runs.
     fn of(module: &Module, pid: u32) -> Self {
-        let nothing = |problem: String| Self {
-            problem: Some(problem),
+        let told = |why: &str| Some(format!("{}: {why}", module.path));
+        let nothing = |why: &str| Self {
+            problem: told(why),
             ..Self::default()
         };
         // Code that the kernel provides has no file.
@@ -251,25 +233,18 @@ impl Known {
         let Some(file) = there.iter().find(|file| is_it(file, module)) else {
             // The last candidate, the link to the executable, is there for each module, so it does not count.
             return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
-                false => format!(
-                    "{}: the file is not there, so its functions and lines are not known",
-                    module.path
-                ),
-                true => format!(
-                    "{}: the file was replaced after the program began, so its functions and lines are not known",
-                    module.path
-                ),
+                false => "the file is not there, so its functions and lines are not known",
+                true => {
+                    "the file was replaced after the program began, so its functions and lines are not known"
+                }
             });
         };
         let is_whole = has_debug_info(file);
         let debug_file = if is_whole { None } else { debug_file(path, module) };
-        let problem = || {
-            format!(
-                "{}: no debug information, so its lines are not known; build it with debug = 1",
-                module.path
-            )
+        let problem = match is_whole || debug_file.is_some() {
+            true => None,
+            false => told("no debug information, so its lines are not known; build it with debug = 1"),
         };
-        let is_known = is_whole || debug_file.is_some();
         let file = debug_file.as_ref().unwrap_or(file);
         let names = |file: &object::File<'_, &ReadCache<File>>| {
             let names = file.section_by_name(".debug_str")?;
@@ -279,9 +254,9 @@ impl Known {
             Ok(loader) => Self {
                 loader: Some(loader),
                 async_bodies: read(file, names).unwrap_or_default(),
-                problem: (!is_known).then(problem),
+                problem,
             },
-            Err(error) => nothing(format!("{}: {error}", module.path)),
+            Err(error) => nothing(&error.to_string()),
         }
     }
 }

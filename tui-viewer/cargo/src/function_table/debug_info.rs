@@ -18,7 +18,8 @@ const REFERENCES: usize = 4;
 
 /// Debug information of a file, decompressed.
 pub(super) struct Sections<'a> {
-    is_empty: bool,
+    /// Whether there is no debug information.
+    pub(super) is_empty: bool,
     sections: DwarfSections<Cow<'a, [u8]>>,
 }
 
@@ -58,11 +59,6 @@ impl<'a> Sections<'a> {
         })
     }
 
-    /// Returns whether there is no debug information.
-    pub(super) fn is_empty(&self) -> bool {
-        self.is_empty
-    }
-
     /// Opens the debug information. A unit is read when one of its functions is looked up.
     pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
         let dwarf = self
@@ -96,8 +92,7 @@ impl DebugInfo<'_> {
         let mut found = Declaration {
             file: location.and_then(|at| at.file).unwrap_or_default().into(),
             line: location.and_then(|at| at.line).unwrap_or_default(),
-            name: String::new(),
-            body: String::new(),
+            ..Declaration::default()
         };
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
@@ -106,11 +101,8 @@ impl DebugInfo<'_> {
         // which is often the line of the first statement.
         if let Some(offset) = function.dw_die_offset
             && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
-            && let Some((file, line)) = declared(unit, offset)?
         {
-            found.file = file.unwrap_or(found.file);
-            found.line = line;
-            found.body = body(unit, offset)?.unwrap_or_default();
+            declare(&mut found, unit, offset)?;
         }
         if found.line == 0 && !found.file.is_empty() {
             let mut code = self
@@ -129,52 +121,49 @@ impl DebugInfo<'_> {
     }
 }
 
-/// Returns the place of a function's declaration: the file, if the line table has it, and the line.
-fn declared(
+/// Takes the place of a function's declaration (the file, if the line table has it, and the line), and the kind of an async body from
+/// its own name, `{async_fn#0}`, which symbols call a closure.
+fn declare(
+    found: &mut Declaration,
     unit: UnitRef<'_, Slice<'_>>,
     mut offset: UnitOffset,
-) -> Result<Option<(Option<String>, u32)>, gimli::Error> {
+) -> Result<(), gimli::Error> {
+    let (mut place, mut name) = (None, None);
     for _ in 0..REFERENCES {
         let entry = unit.entry(offset)?;
-        let line = entry
-            .attr_value(gimli::DW_AT_decl_line)
-            .and_then(|line| line.udata_value());
-        if let Some(line) = line {
+        if place.is_none()
+            && let Some(line) = entry.attr_value(gimli::DW_AT_decl_line)
+            && let Some(line) = line.udata_value()
+        {
             let file = match entry.attr_value(gimli::DW_AT_decl_file) {
                 Some(AttributeValue::FileIndex(file)) => file_name(unit, file)?,
                 _ => None,
             };
-            return Ok(Some((file, u32::try_from(line).unwrap_or_default())));
+            place = Some((file, u32::try_from(line).unwrap_or_default()));
         }
+        name = name.or_else(|| entry.attr_value(gimli::DW_AT_name));
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
-        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
-            Some(AttributeValue::UnitRef(offset)) => offset,
+        match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
+            Some(AttributeValue::UnitRef(of)) if place.is_none() || name.is_none() => offset = of,
             // Link-time optimisation may leave the declaration in another unit. The line table is used then.
-            _ => return Ok(None),
-        };
-    }
-    Ok(None)
-}
-
-/// Returns the kind of an async body, by the function's own name: `{async_fn#0}`. Symbols call it a closure.
-fn body(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Result<Option<String>, gimli::Error> {
-    for _ in 0..REFERENCES {
-        let entry = unit.entry(offset)?;
-        if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
-            let name = unit.attr_string(name)?.to_string_lossy();
-            let kind = name.strip_prefix('{').and_then(|name| name.split_once('#'));
-            let kind = kind
-                .map(|(kind, _)| kind)
-                .filter(|kind| kind.starts_with("async_"));
-            return Ok(kind.map(str::to_string));
+            _ => break,
         }
-        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
-        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
-            Some(AttributeValue::UnitRef(offset)) => offset,
-            _ => return Ok(None),
-        };
     }
-    Ok(None)
+    let Some((file, line)) = place else {
+        return Ok(());
+    };
+    if let Some(file) = file {
+        found.file = file;
+    }
+    found.line = line;
+    if let Some(name) = name {
+        let name = unit.attr_string(name)?.to_string_lossy();
+        let kind = name.strip_prefix('{').and_then(|name| name.split_once('#'));
+        if let Some((kind, _)) = kind.filter(|(kind, _)| kind.starts_with("async_")) {
+            found.body = kind.into();
+        }
+    }
+    Ok(())
 }
 
 /// Returns the path of a file of the unit's line table, with the folders that it is relative to.

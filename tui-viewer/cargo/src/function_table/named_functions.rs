@@ -77,7 +77,7 @@ pub(super) fn describe(
         name.name = name_of_body(&name.name, poll.is_some());
         let place = places.of(&declaration.file, &name);
         if name.module.is_empty() {
-            name.module = place.module;
+            name.module = place.module();
         }
         let key = (name.module, name.name, place.file, declaration.line, poll);
         match (path, poll) {

@@ -37,8 +37,6 @@ pub(super) struct Place {
     pub(super) package: String,
     /// File, as the table has it.
     pub(super) file: String,
-    /// Module of the file, for functions whose name has no module.
-    pub(super) module: String,
 }
 
 /// Decides where functions come from. Each file is examined once.
@@ -87,9 +85,7 @@ impl Places<'_> {
                 found
             }
         };
-        let mut place = by_file.unwrap_or_else(|| self.of_crate(file, name));
-        place.module = module_of_file(&place);
-        place
+        by_file.unwrap_or_else(|| self.of_crate(file, name))
     }
 
     fn of_file(&self, file: &Path) -> Option<Place> {
@@ -113,8 +109,7 @@ impl Places<'_> {
             let rest = in_sysroot.and_then(|rest| rest.strip_prefix("lib/rustlib/src/"));
             let rest = rest.or_else(|| Some(text.split_once("/lib/rustlib/src/rust/library/")?.1));
             let rest = rest?;
-            let rest = rest.strip_prefix("rust/").unwrap_or(rest);
-            return Some(Place::std(rest));
+            rest.strip_prefix("rust/").unwrap_or(rest)
         };
         Some(Place::std(rest))
     }
@@ -139,7 +134,6 @@ impl Places<'_> {
             },
             package: member.map_or(name, |(_, package)| package).to_string(),
             file: format!("{name}/{}", parts[at + 2..].join("/")),
-            module: String::new(),
         })
     }
 
@@ -168,7 +162,6 @@ impl Places<'_> {
                 origin: Origin::Own,
                 package: package.to_string(),
                 file: texts(inside).join("/"),
-                module: String::new(),
             });
         }
         Some(elsewhere(file))
@@ -182,8 +175,8 @@ impl Places<'_> {
         let Some(crate_name) = name.crate_name().filter(|name| !name.is_empty()) else {
             return Place {
                 origin: Origin::Unknown,
+                package: String::new(),
                 file,
-                ..Place::default()
             };
         };
         let same = |package: &str| name_of(package).replace('-', "_") == crate_name;
@@ -196,7 +189,6 @@ impl Places<'_> {
             },
             package: member.map_or(crate_name, |(_, package)| package).to_string(),
             file,
-            module: String::new(),
         }
     }
 }
@@ -214,7 +206,6 @@ impl Place {
             origin: Origin::Std,
             package,
             file: file.to_string(),
-            module: String::new(),
         }
     }
 
@@ -224,8 +215,26 @@ impl Place {
             origin: Origin::Dependency,
             package: named_version(folder).unwrap_or_else(|| folder.to_string()),
             file: [&[folder], rest].concat().join("/"),
-            module: String::new(),
         }
+    }
+
+    /// Returns the module of the file, for functions whose name has no module: `app::net::http` for `src/net/http.rs`.
+    pub(super) fn module(&self) -> String {
+        let path = self
+            .file
+            .rsplit_once("src/")
+            .map_or(self.file.as_str(), |(_, behind)| behind);
+        let Some(path) = path.strip_suffix(".rs") else {
+            return String::new();
+        };
+        let mut module = name_of(&self.package).replace('-', "_");
+        for part in path.split('/') {
+            if !matches!(part, "lib" | "main" | "mod") {
+                module.push_str("::");
+                module.push_str(part);
+            }
+        }
+        module
     }
 }
 
@@ -257,21 +266,21 @@ fn elsewhere(file: &Path) -> Place {
         .and_then(|src| src.checked_sub(1));
     if file.extension().is_some_and(|extension| extension == "rs") {
         let from = from.unwrap_or(parts.len().saturating_sub(1));
-        let folder = parts.get(from).filter(|_| from + 1 < parts.len());
+        if let [folder, rest @ ..] = &parts[from..]
+            && !rest.is_empty()
+        {
+            return Place::dependency(folder, rest);
+        }
         return Place {
             origin: Origin::Dependency,
-            package: folder.map_or(String::new(), |folder| {
-                named_version(folder).unwrap_or(folder.to_string())
-            }),
+            package: String::new(),
             file: parts[from..].join("/"),
-            module: String::new(),
         };
     }
     Place {
         origin: Origin::Unknown,
         package: String::new(),
         file: parts.last().unwrap_or(&"").to_string(),
-        module: String::new(),
     }
 }
 
@@ -293,25 +302,6 @@ fn named_version(folder: &str) -> Option<String> {
 /// Returns the name of a package `NAME VERSION`.
 fn name_of(package: &str) -> &str {
     package.split(' ').next().unwrap_or_default()
-}
-
-/// Returns the module of a file: `app::net::http` for `src/net/http.rs`.
-fn module_of_file(place: &Place) -> String {
-    let path = place
-        .file
-        .rsplit_once("src/")
-        .map_or(place.file.as_str(), |(_, behind)| behind);
-    let Some(path) = path.strip_suffix(".rs") else {
-        return String::new();
-    };
-    let mut module = name_of(&place.package).replace('-', "_");
-    for part in path.split('/') {
-        if !matches!(part, "lib" | "main" | "mod") {
-            module.push_str("::");
-            module.push_str(part);
-        }
-    }
-    module
 }
 
 /// Returns the parts of a path as text, without its root.

@@ -23,6 +23,9 @@ use crate::function_table::poll_function::run::{End, Run};
 /// Name of the panic of a body that is polled after it has returned, as in symbols.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
+/// Address in place of the panic's address if another file contains the panic.
+const RESUMED_ELSEWHERE: u64 = u64::MAX;
+
 /// State of a body before its first poll.
 const UNRESUMED: u64 = 0;
 
@@ -33,12 +36,12 @@ const RETURNED: u64 = 1;
 const ARGUMENTS: u8 = 2;
 
 /// Code of a program, and the slots that it calls through.
+#[derive(Default)]
 pub(super) struct Code<'a> {
-    segments: Vec<(u64, &'a [u8])>,
-    /// Values that the loader writes, by address, if the linker knows them.
-    slots: HashMap<u64, u64>,
-    /// Addresses of slots for functions that another file defines, and whether each function is the panic.
-    named_slots: HashMap<u64, bool>,
+    pub(super) segments: Vec<(u64, &'a [u8])>,
+    /// Values that the loader writes, by address, if the linker knows them; [`RESUMED_ELSEWHERE`] where it writes the address
+    /// of another file's panic.
+    pub(super) slots: HashMap<u64, u64>,
 }
 
 /// Place of a byte after an argument: the number of the argument, and the distance in bytes.
@@ -51,8 +54,7 @@ impl<'a> Code<'a> {
             .filter_map(|segment| Some((segment.address(), segment.data().ok()?)));
         let mut code = Self {
             segments: segments.collect(),
-            slots: HashMap::new(),
-            named_slots: HashMap::new(),
+            ..Self::default()
         };
         let symbols = elf.dynamic_symbol_table();
         for (at, relocation) in elf.dynamic_relocations().into_iter().flatten() {
@@ -65,7 +67,9 @@ impl<'a> Code<'a> {
                         .as_ref()
                         .and_then(|table| table.symbol_by_index(index).ok());
                     let name = symbol.as_ref().and_then(|symbol| symbol.name().ok());
-                    code.named_slots.insert(at, name.is_some_and(is_resumed));
+                    if name.is_some_and(is_resumed) {
+                        code.slots.insert(at, RESUMED_ELSEWHERE);
+                    }
                 }
                 RelocationTarget::Section(_) | _ => {}
             }
@@ -74,7 +78,7 @@ impl<'a> Code<'a> {
     }
 
     /// Returns the bytes at an address, up to the end of their segment.
-    fn at(&self, address: u64) -> Option<&'a [u8]> {
+    pub(super) fn at(&self, address: u64) -> Option<&'a [u8]> {
         self.segments.iter().find_map(|(start, bytes)| {
             let at = usize::try_from(address.checked_sub(*start)?).ok()?;
             bytes.get(at..).filter(|bytes| !bytes.is_empty())

@@ -5,16 +5,15 @@
 //! sections stay in the file as bytes that nothing points to, some kilobytes.
 
 use std::fs;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use anyhow::anyhow;
 use object::elf::{self, FileHeader64, SectionHeader64};
 use object::pod::{bytes_of, bytes_of_slice};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U16, U32, U64};
 use tickscope_format::function_table::SECTION;
-
-use crate::function_table::error::TableError;
 
 /// Number of sections from which the number is stored in the first section's header.
 const MANY_SECTIONS: usize = 0xff00;
@@ -34,11 +33,12 @@ struct Tail {
 /// Writes a copy of the file with its table, and then replaces the file by the copy. So at any moment the program is
 /// complete, with the table or without. A process that runs the file keeps the old file, and on a full disk the
 /// linker's file stays.
-pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> Result<(), TableError> {
-    let tail = tail(bytes, table).map_err(|error| TableError::damaged(executable, error))?;
+pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> anyhow::Result<()> {
+    let path = executable.display();
+    let tail = tail(bytes, table).map_err(|error| anyhow!("{path}: damaged: {error}"))?;
     // If the path is a link to the program, the link stays.
-    let target = fs::canonicalize(executable).map_err(|error| TableError::io("find", executable, error))?;
-    let failed = |error| TableError::io("write", &target, error);
+    let target = fs::canonicalize(executable).map_err(|error| anyhow!("find {path}: {error}"))?;
+    let failed = |error: io::Error| anyhow!("write {}: {error}", target.display());
     let folder = target.parent().unwrap_or(Path::new("/"));
     let mut file = tempfile::Builder::new()
         .prefix(".tickscope-functions-")

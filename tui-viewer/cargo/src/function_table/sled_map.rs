@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSection, ObjectSegment};
+use object::{Endianness, Object, ObjectSection};
 use tickscope_format::function_table::{Sled, SledKind};
 
-use crate::function_table::error::TableError;
+use crate::function_table::poll_function::Code;
 
 /// Name of the compiler's section.
-const MAP: &str = "xray_instr_map";
+pub(crate) const MAP: &str = "xray_instr_map";
 
-/// Version of the map whose addresses are relative.
-const VERSION: u8 = 2;
+/// Version of the map whose addresses are relative to themselves. No other version is known here.
+pub(crate) const VERSION: u8 = 2;
 
 /// Bytes of an entry.
 const ENTRY: usize = 32;
@@ -28,46 +27,50 @@ pub(super) struct Sleds {
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
 }
 
-/// Reads the map, and keeps the entries that point to a sled.
-pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds, TableError> {
-    let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
-        return Err(TableError::NoSleds {
-            path: path.into(),
-            by_gold: elf.section_by_name(".note.gnu.gold-version").is_some(),
-        });
-    };
-    let damaged = |found: String| TableError::damaged(path, format!("section {MAP}: {found}"));
-    let bytes = section.data().map_err(|error| damaged(error.to_string()))?;
-    let (entries, rest) = bytes.as_chunks::<ENTRY>();
-    let version = entries
-        .iter()
-        .map(|entry| entry[18])
-        .find(|found| *found != VERSION);
-    if let Some(found) = version {
-        return Err(TableError::SledVersion {
-            path: path.into(),
-            found,
-            wanted: VERSION,
-        });
+/// Splits a map into its entries.
+///
+/// # Errors
+/// The map has another version, or a part of an entry; the message says which.
+pub(crate) fn entries(map: &[u8]) -> Result<&[[u8; ENTRY]], String> {
+    let (entries, rest) = map.as_chunks::<ENTRY>();
+    if let Some(entry) = entries.iter().find(|entry| entry[18] != VERSION) {
+        return Err(format!(
+            "the map of sleds has version {}, this tickscope reads {VERSION}; use a compiler with version {VERSION}",
+            entry[18]
+        ));
     }
     if !rest.is_empty() {
-        return Err(damaged(format!(
-            "{} bytes, wanted a multiple of {ENTRY}",
-            bytes.len()
-        )));
+        let bytes = map.len();
+        return Err(format!(
+            "damaged: section {MAP}: {bytes} bytes, wanted a multiple of {ENTRY}"
+        ));
     }
-    let code: Vec<(u64, &[u8])> = elf
-        .segments()
-        .filter_map(|segment| Some((segment.address(), segment.data().ok()?)))
-        .collect();
+    Ok(entries)
+}
+
+/// Reads the map, and keeps the entries that point to a sled.
+pub(super) fn read(elf: &ElfFile64<'_, Endianness>, code: &Code<'_>) -> Result<Sleds, String> {
+    let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
+        let why = match elf.section_by_name(".note.gnu.gold-version") {
+            Some(_) => "the linker gold drops it with --gc-sections; use the default linker or lld",
+            None => {
+                "it was compiled without sleds, or its linker drops them; build it with cargo tickscope; link with the default \
+                 linker or lld"
+            }
+        };
+        return Err(format!("no section {MAP}; {why}"));
+    };
+    let bytes = section
+        .data()
+        .map_err(|error| format!("damaged: section {MAP}: {error}"))?;
     let mut sleds = Sleds {
         map: section.address()..section.address() + bytes.len() as u64,
         functions: BTreeMap::new(),
     };
-    for (here, entry) in (section.address()..).step_by(ENTRY).zip(entries) {
+    for (here, entry) in (section.address()..).step_by(ENTRY).zip(entries(bytes)?) {
         let address = here.wrapping_add(word(entry, 0));
         let function = here.wrapping_add(8).wrapping_add(word(entry, 8));
-        let found = kind(entry[16]).filter(|kind| is_sled(&code, address, *kind));
+        let found = kind(entry[16]).filter(|kind| is_sled(code, address, *kind));
         if let Some(kind) = found {
             let of_function = sleds.functions.entry(function).or_default();
             of_function.push(Sled { address, kind });
@@ -87,18 +90,12 @@ fn kind(code: u8) -> Option<SledKind> {
 
 /// Returns whether the code at the address matches the compiler's code for such a sled: a jump over nine bytes, or a
 /// return before a long `nop`.
-fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
+fn is_sled(code: &Code<'_>, address: u64, kind: SledKind) -> bool {
     let wanted: &[u8] = match kind {
         SledKind::Entry | SledKind::TailCall | SledKind::Drop => &[0xeb, 0x09],
         SledKind::Return => &[0xc3, 0x2e, 0x66],
     };
-    code.iter().any(|(start, bytes)| {
-        let at = address
-            .checked_sub(*start)
-            .and_then(|at| usize::try_from(at).ok());
-        let found = at.and_then(|at| bytes.get(at..));
-        found.is_some_and(|found| found.starts_with(wanted))
-    })
+    code.at(address).is_some_and(|found| found.starts_with(wanted))
 }
 
 /// Reads the 8-byte number at an offset in an entry.
@@ -114,7 +111,10 @@ mod tests {
     #[test]
     fn only_the_code_of_a_sled_is_one() {
         let bytes = [0x90, 0xeb, 0x09, 0x66, 0xc3, 0x2e, 0x66, 0x0f, 0xc3];
-        let code = [(0x400, &[0u8; 4][..]), (0x1000, &bytes[..])];
+        let code = Code {
+            segments: vec![(0x400, &[0u8; 4][..]), (0x1000, &bytes[..])],
+            ..Code::default()
+        };
         assert!(is_sled(&code, 0x1001, SledKind::Entry));
         assert!(is_sled(&code, 0x1001, SledKind::TailCall));
         assert!(is_sled(&code, 0x1004, SledKind::Return));

@@ -4,20 +4,19 @@
 //! waker puts the task back into the queue later. Any thread may poll any task.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// The tasks that can continue, and the number of all tasks.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Executor {
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Queue {
     ready: VecDeque<Arc<Task>>,
     /// The number of tasks that have not ended.
@@ -103,14 +102,6 @@ impl Wake for Task {
             executor.change(|queue| queue.ready.push_back(self));
             executor.changed.notify_one();
         }
-    }
-}
-
-impl fmt::Debug for Task {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Task")
-            .field("queued", &self.queued)
-            .finish_non_exhaustive()
     }
 }
 

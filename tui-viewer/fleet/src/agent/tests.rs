@@ -27,7 +27,7 @@ fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
         program: program.into(),
         pid: None,
     };
-    let account = &agent.accounts()[&key];
+    let account = &agent.accounts[&key];
     let mut items = account.items(ItemKind::Function);
     let work = items.find(|item| item.name == "app::work").unwrap();
     (work.exported().unwrap().get(Kind::Calls), account.now.running)
@@ -127,11 +127,11 @@ fn garbage_is_counted_and_said_once() {
         said[0]
     );
     assert_eq!(agent.look(), [""; 0]);
-    assert_eq!(agent.state().unreadable_rings, 4);
+    assert_eq!(agent.state.unreadable_rings, 4);
     assert_eq!(found(&mut agent, "app"), (3, 1));
     fs::remove_file(dir.path().join("a.ring")).unwrap();
     agent.look();
-    assert_eq!(agent.state().unreadable_rings, 3);
+    assert_eq!(agent.state.unreadable_rings, 3);
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn names_that_come_and_go_are_bounded() {
             fs::remove_file(program.ring.path()).unwrap();
         }
     }
-    assert_eq!(agent.accounts().len(), PROGRAMS_MOST);
-    assert_eq!(agent.state().programs_left_out, 5);
+    assert_eq!(agent.accounts.len(), PROGRAMS_MOST);
+    assert_eq!(agent.state.programs_left_out, 5);
     let runs = agent.runs.len();
     assert!(runs <= 5 * (ABSENCES_MOST as usize + 2), "{runs}");
 }
@@ -165,13 +165,13 @@ fn the_series_of_a_process_end_with_it() {
     let mut program = TestProgram::named(dir.path(), "app", 1, 1);
     program.shows(1, CaptureKind::Periodic);
     agent.look();
-    let pids: Vec<Option<u32>> = agent.accounts().keys().map(|key| key.pid).collect();
+    let pids: Vec<Option<u32>> = agent.accounts.keys().map(|key| key.pid).collect();
     assert_eq!(pids, [Some(std::process::id())]);
     fs::remove_file(program.ring.path()).unwrap();
     for _ in 0..=ABSENCES_MOST {
         agent.look();
     }
-    assert!(agent.accounts().is_empty());
+    assert!(agent.accounts.is_empty());
 }
 
 /// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each of
@@ -179,7 +179,7 @@ fn the_series_of_a_process_end_with_it() {
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {
-    use crate::exposition::{Buckets, Style, exposition};
+    use crate::exposition::{Style, exposition};
     let own = tempfile::tempdir().unwrap();
     let chosen = std::env::var_os("FLEET_DIR");
     let dir = chosen.as_deref().map_or(own.path(), Path::new);
@@ -197,7 +197,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
             snapshot.latencies.push(row, &histogram);
         }
         for program in &mut programs {
-            snapshot.capture.unix_ns = unix_ns();
+            snapshot.capture.unix_ns = now_unix_ns();
             program.publish(&mut snapshot);
         }
     };
@@ -219,13 +219,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
         show(second);
         let begin = thread_cpu();
         assert_eq!(agent.look(), [""; 0]);
-        bytes = exposition(
-            agent.accounts(),
-            agent.state(),
-            Buckets { octaves: 1 },
-            Style::OpenMetrics,
-        )
-        .len();
+        bytes = exposition(&agent.accounts, &agent.state, 1, Style::OpenMetrics).len();
         if second > 1 {
             cpu += thread_cpu() - begin;
         }

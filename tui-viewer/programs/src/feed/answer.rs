@@ -29,20 +29,14 @@ pub fn refusal(ring: &RingFile) -> &'static str {
 
 /// Returns the same as [`result_of`], with messages that depend on the request.
 pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
-    let is_rule = matches!(
-        request,
-        Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)
-    );
-    if matches!(request, Request::Watch(..) | Request::Unwatch(_)) && reply.outcome == Outcome::Unknown {
-        return Err(TOO_OLD.into());
+    match (request, reply.outcome) {
+        (Request::Watch(..) | Request::Unwatch(_), Outcome::Unknown) => Err(TOO_OLD.into()),
+        (Request::Watch(..), Outcome::Refused) => Err(WATCHES_FULL.into()),
+        (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_), Outcome::Refused) => {
+            Err(RULES_FULL.into())
+        }
+        _ => result_of(reply),
     }
-    if matches!(request, Request::Watch(..)) && reply.outcome == Outcome::Refused {
-        return Err(WATCHES_FULL.into());
-    }
-    if is_rule && reply.outcome == Outcome::Refused {
-        return Err(RULES_FULL.into());
-    }
-    result_of(reply)
 }
 
 /// Returns the reset epoch in force since the request, or the reason why the program refused.

@@ -26,7 +26,7 @@ pub(super) struct Attached {
     decoder: Decoder,
     /// Slot for requests; none if the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
-    sent: Vec<(Request, Sent)>,
+    sent: Option<(Request, Sent)>,
     /// Position and number of the record that was handed over last.
     shown: Option<(u64, u64)>,
     /// Earlier records of the ring that are still to be read.
@@ -53,7 +53,7 @@ impl Attached {
             ring,
             target,
             slot,
-            sent: Vec::new(),
+            sent: None,
             decoder: Decoder::default(),
             shown: None,
             earlier: None,
@@ -65,7 +65,7 @@ impl Attached {
 
     /// Returns the longest time that may pass before the next check of the ring.
     pub(super) fn rest(&self) -> Duration {
-        if self.sent.is_empty() && self.queue.is_empty() {
+        if self.sent.is_none() && self.queue.is_empty() {
             self.pace.rest(Instant::now())
         } else {
             LOOK
@@ -147,7 +147,7 @@ impl Attached {
     /// Sends the next request if the slot is free for it.
     fn send_next(&mut self) -> Result<(), String> {
         let Some(slot) = &mut self.slot else { return Ok(()) };
-        if !self.sent.is_empty() || self.queue.is_empty() {
+        if self.sent.is_some() || self.queue.is_empty() {
             return Ok(());
         }
         let request = self.queue.remove(0);
@@ -164,24 +164,21 @@ impl Attached {
             Request::Lines(hz) => Op::Lines(hz),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
-        self.sent.push((request, sent));
+        self.sent = Some((request, sent));
         Ok(())
     }
 
     pub(super) fn answers(&mut self) -> Vec<Outcome> {
         let Some(slot) = &self.slot else { return Vec::new() };
         let mut outcomes = Vec::new();
-        self.sent.retain(|(request, sent)| match slot.reply(sent) {
-            Ok(None) => true,
-            Ok(Some(reply)) => {
-                outcomes.push(Outcome::new(*request, answer_to(*request, &reply)));
-                false
-            }
-            Err(error) => {
-                outcomes.push(Outcome::new(*request, Err(error.to_string())));
-                false
-            }
-        });
+        if let Some((request, sent)) = &self.sent
+            && let Some(reply) = slot.reply(sent).transpose()
+        {
+            let reply = reply.map_err(|error| error.to_string());
+            let result = reply.and_then(|reply| answer_to(*request, &reply));
+            outcomes.push(Outcome::new(*request, result));
+            self.sent = None;
+        }
         if let Err(why) = self.send_next()
             && let Some(request) = self.queue.first()
         {

@@ -1,6 +1,5 @@
 //! Records that a ring held before it was opened: read backwards, slice by slice, and thinned until they fit.
 
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::open::RingFile;
@@ -63,11 +62,7 @@ enum Fate {
 
 /// Converts a record for the history; leaves the record without its payload.
 pub(super) fn past_of(record: &mut Record) -> Past {
-    Past {
-        unix_ns: record.stamp.unix_ns,
-        kind: record.stamp.kind,
-        payload: Rc::from(std::mem::take(&mut record.payload)),
-    }
+    Past::of(record.stamp, std::mem::take(&mut record.payload))
 }
 
 impl Thinner {

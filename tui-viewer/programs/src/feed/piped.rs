@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tickscope_format::codec;
-use tickscope_format::recording::{Piece, Stream, StreamedRecord};
+use tickscope_format::recording::{Piece, Stream};
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::events::{Events, Feed, PIPE, Past, Request, Target};
@@ -51,17 +51,8 @@ pub struct PipeFeed {
     is_over: bool,
 }
 
-/// A piece of the stream that has arrived.
-#[derive(Debug)]
-enum Arrived {
-    /// Another recording begins.
-    Begin,
-    Record(StreamedRecord),
-    /// The end of the stream, with the number of bytes of a record that broke off.
-    End(u64),
-    /// Input that is no recording, with the reason.
-    Wrong(String),
-}
+/// A piece of the stream that has arrived, or the reason why the input is no recording.
+type Arrived = Result<Piece, String>;
 
 /// Pieces between the thread that reads and the screen.
 #[derive(Debug, Default)]
@@ -83,7 +74,7 @@ impl Queue {
         let is_full = |waiting: &mut Waiting| waiting.bytes > WAITING_MAX;
         let waiting = self.taken.wait_while(waiting, is_full);
         let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-        if let Arrived::Record(record) = &item {
+        if let Ok(Piece::Record(record)) = &item {
             waiting.bytes += record.payload.len();
         }
         waiting.items.push_back(item);
@@ -94,13 +85,13 @@ impl Queue {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();
         while items.len() < AT_A_LOOK {
-            if matches!(waiting.items.front(), Some(Arrived::Begin)) && !items.is_empty() {
+            if matches!(waiting.items.front(), Some(Ok(Piece::Begin))) && !items.is_empty() {
                 break;
             }
             let Some(next) = waiting.items.pop_front() else {
                 break;
             };
-            if let Arrived::Record(record) = &next {
+            if let Ok(Piece::Record(record)) = &next {
                 waiting.bytes -= record.payload.len();
             }
             items.push(next);
@@ -198,13 +189,9 @@ impl PipeFeed {
 /// Reads to the end, or up to input that is no recording.
 fn read(mut stream: Stream<impl io::Read>, queue: &Queue) {
     loop {
-        let (arrived, is_over) = match stream.next_piece() {
-            Ok(Piece::Begin) => (Arrived::Begin, false),
-            Ok(Piece::Record(record)) => (Arrived::Record(record), false),
-            Ok(Piece::End { torn }) => (Arrived::End(torn), true),
-            Err(error) => (Arrived::Wrong(format!("standard input: {error}")), true),
-        };
-        queue.push(arrived);
+        let piece = stream.next_piece();
+        let is_over = matches!(piece, Ok(Piece::End { .. }) | Err(_));
+        queue.push(piece.map_err(|error| format!("standard input: {error}")));
         if is_over {
             return;
         }
@@ -221,17 +208,13 @@ impl Feed for PipeFeed {
             let mut last = None;
             for item in arrived {
                 match item {
-                    Arrived::Begin => begins = self.run.is_some(),
-                    Arrived::Record(record) => {
+                    Ok(Piece::Begin) => begins = self.run.is_some(),
+                    Ok(Piece::Record(record)) => {
                         events.addresses.extend(record.addresses);
-                        events.past.push(Past {
-                            unix_ns: record.stamp.unix_ns,
-                            kind: record.stamp.kind,
-                            payload: record.payload.into(),
-                        });
+                        events.past.push(Past::of(record.stamp, record.payload));
                     }
-                    Arrived::End(torn) => last = Some(Ok(torn)),
-                    Arrived::Wrong(why) => last = Some(Err(why)),
+                    Ok(Piece::End { torn }) => last = Some(Ok(torn)),
+                    Err(why) => last = Some(Err(why)),
                 }
             }
             if let Some(newest) = events.past.last().cloned() {
@@ -282,6 +265,7 @@ impl Feed for PipeFeed {
 mod tests {
     use tickscope_format::Snapshot;
     use tickscope_format::addresses::Addresses;
+    use tickscope_format::recording::StreamedRecord;
     use tickscope_format::ring::Stamp;
     use tickscope_testkit::orderbook;
     use tickscope_testkit::test_program::payload;
@@ -291,11 +275,11 @@ mod tests {
     fn record(tenths: u64, change: impl Fn(&mut Snapshot)) -> Arrived {
         let mut snapshot = orderbook::snapshot(tenths);
         change(&mut snapshot);
-        Arrived::Record(StreamedRecord {
+        Ok(Piece::Record(StreamedRecord {
             stamp: Stamp::from(&snapshot.capture),
             payload: payload(&snapshot),
             addresses: Addresses::default(),
-        })
+        }))
     }
 
     fn feed(arrived: Vec<Arrived>) -> PipeFeed {
@@ -328,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_program_is_told_from_the_end_of_the_stream() {
-        let mut cut = feed(vec![record(100, |_| ()), Arrived::End(17)]);
+        let mut cut = feed(vec![record(100, |_| ()), Ok(Piece::End { torn: 17 })]);
         let events = cut.poll();
         assert_eq!(events.status, Status::Piped(Pipe::Closed));
         assert!(
@@ -338,9 +322,9 @@ mod tests {
                 .contains("broke off within a record; its 17 bytes")
         );
         let ends = |snapshot: &mut Snapshot| snapshot.capture.kind = CaptureKind::Final;
-        let mut ended = feed(vec![record(100, ends), Arrived::End(0)]);
+        let mut ended = feed(vec![record(100, ends), Ok(Piece::End { torn: 0 })]);
         assert!(matches!(ended.poll().status, Status::Exited { .. }));
-        let mut wrong = feed(vec![record(100, |_| ()), Arrived::Wrong("damaged".into())]);
+        let mut wrong = feed(vec![record(100, |_| ()), Err("damaged".into())]);
         let events = wrong.poll();
         assert!(events.snapshot.is_some(), "what came before is shown");
         assert_eq!(
@@ -356,9 +340,9 @@ mod tests {
         let next = |snapshot: &mut Snapshot| snapshot.process.pid += 1;
         let arrived = vec![
             record(100, |_| ()),
-            Arrived::Begin,
+            Ok(Piece::Begin),
             record(101, |_| ()),
-            Arrived::Begin,
+            Ok(Piece::Begin),
             record(102, next),
         ];
         let mut feed = feed(arrived);
@@ -379,11 +363,11 @@ mod tests {
         let to = Arc::clone(&queue);
         let writer = thread::spawn(move || {
             for _ in 0..20 {
-                to.push(Arrived::Record(StreamedRecord {
+                to.push(Ok(Piece::Record(StreamedRecord {
                     stamp: Stamp::from(&Snapshot::default().capture),
                     payload: vec![0; 4 << 20],
                     addresses: Addresses::default(),
-                }));
+                })));
             }
         });
         let mut taken = 0;

@@ -1,7 +1,6 @@
 //! Records of a series: the newest at once, then older ones, a slice at a time.
 
 use std::path::Path;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tickscope_format::FormatError;
@@ -73,11 +72,7 @@ impl Recorded {
             }
             if let Ok(payload) = self.series.payload(&moment) {
                 self.taken_ns = stamp.unix_ns;
-                taken.push(Past {
-                    unix_ns: stamp.unix_ns,
-                    kind: stamp.kind,
-                    payload: Rc::from(payload),
-                });
+                taken.push(Past::of(stamp, payload));
             }
             if begin.elapsed() >= time {
                 break;

@@ -9,10 +9,11 @@ mod asked;
 mod counted;
 mod member;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use tickscope_analysis::side_by_side::{Part, fold, side_by_side};
 use tickscope_command::console::{about, printable};
@@ -22,10 +23,11 @@ use tickscope_format::file::places;
 use tickscope_format::snapshot::{CaptureKind, ClockInfo, Lifetime};
 use tickscope_format::{Snapshot, os};
 
+use crate::clock_time::now_unix_ns;
 use crate::events::{Events, Feed, Processes, Request, TOGETHER, Target};
 use crate::feed::LOOK_AROUND;
 use crate::feed::together::asked::Asked;
-use crate::feed::together::member::{Life, Member, Shown};
+use crate::feed::together::member::{Life, Member};
 use crate::known_functions::KnownFunctions;
 use crate::ring_reads::RunKey;
 use crate::status::Status;
@@ -78,7 +80,6 @@ pub struct TogetherFeed {
     next_id: u64,
     asked: Vec<Asked>,
     status: Status,
-    looked: bool,
     look_around_at: Instant,
     look_at: Instant,
     /// Whether something has changed that no sum has shown yet.
@@ -90,12 +91,11 @@ pub struct TogetherFeed {
 impl TogetherFeed {
     /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first poll.
     pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             wanted: Wanted::All(name.into()),
             name: name.into(),
             dir,
-            began_unix_ns: now.map_or(0, |now| now.as_nanos() as u64),
+            began_unix_ns: now_unix_ns(),
             members: Vec::new(),
             over: HashSet::new(),
             ended: None,
@@ -113,8 +113,7 @@ impl TogetherFeed {
             started_unix_ns: 0,
             next_id: 0,
             asked: Vec::new(),
-            status: Status::Waiting { why: String::new() },
-            looked: false,
+            status: Status::default(),
             look_around_at: Instant::now(),
             look_at: Instant::now(),
             has_news: false,
@@ -163,7 +162,6 @@ impl TogetherFeed {
             ));
         }
         self.left_out = left_out.len();
-        self.looked = true;
         self.status = self.status_now();
     }
 
@@ -173,7 +171,8 @@ impl TogetherFeed {
             return true;
         }
         if let Some(member) = self.members.iter_mut().find(|member| member.key == *key) {
-            if member.nonce() != ring.header().nonce && is_live(liveness) && member.needs_another() {
+            let is_other = member.attached.ring.header().nonce != ring.header().nonce;
+            if is_other && is_live(liveness) && member.needs_another() {
                 member.go_on(ring);
             }
             return true;
@@ -209,10 +208,10 @@ impl TogetherFeed {
                 asked.ended(member.id);
             }
             if let Some(shown) = member.counted.shown() {
-                self.ended = Some(fold(self.ended.take(), &shown, member.ratio()));
+                self.ended = Some(fold(self.ended.take(), &shown, member.ratio));
             }
             if let Some(before) = member.counted.shown_before() {
-                self.ended_before = Some(fold(self.ended_before.take(), before, member.ratio()));
+                self.ended_before = Some(fold(self.ended_before.take(), before, member.ratio));
             }
             self.over.insert(member.key);
             self.has_news = true;
@@ -262,8 +261,14 @@ impl TogetherFeed {
 
     /// Sums the counts of all processes in one snapshot; returns none before the first record.
     fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
-        let shown: Vec<Shown<'_>> = self.members.iter().filter_map(Member::shown).collect();
-        let mut parts: Vec<Part<'_>> = shown.iter().map(Shown::part).collect();
+        let members = self.members.iter();
+        let shown: Vec<(&Member, Cow<'_, Snapshot>)> = members
+            .filter_map(|member| Some((member, member.counted.shown()?)))
+            .collect();
+        let mut parts: Vec<Part<'_>> = shown
+            .iter()
+            .map(|(member, snapshot)| member.part(snapshot))
+            .collect();
         // The process that has measured the clock's rate longest knows it best.
         let best = parts.iter().filter(|part| part.ratio == 1.0);
         let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);

@@ -24,10 +24,8 @@ pub fn runs_on(header: &Header) -> bool {
 pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     let (path, error) = listed.iter().find_map(|listed| {
         let error = listed.ring.as_ref().err()?;
-        let whose = name_and_pid(&listed.path);
-        whose
-            .is_some_and(|(_, of)| of == pid)
-            .then_some((&listed.path, error))
+        let (_, of) = name_and_pid(&listed.path)?;
+        (of == pid).then_some((&listed.path, error))
     })?;
     let found = about(path, error);
     let wrote = who(path);
@@ -60,11 +58,8 @@ pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
 fn who(path: &Path) -> Option<(u64, [u64; 2])> {
     let mut bytes = [0; WHO * WORD];
     open_plain(path, false).ok()?.read_exact(&mut bytes).ok()?;
-    let word = |index: usize| {
-        let mut word = [0; WORD];
-        word.copy_from_slice(&bytes[index * WORD..][..WORD]);
-        u64::from_le_bytes(word)
-    };
+    let (words, _) = bytes.as_chunks::<WORD>();
+    let word = |index: usize| u64::from_le_bytes(words[index]);
     let boot = [word(at::BOOT_ID), word(at::BOOT_ID + 1)];
     (word(at::MAGIC) == RING_MAGIC).then(|| (word(at::START_TIME), boot))
 }

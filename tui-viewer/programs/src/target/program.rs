@@ -8,12 +8,11 @@ use std::path::Path;
 
 use tickscope_command::console::printable;
 use tickscope_format::file::list;
-use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::{Liveness, RingFile, open_plain};
 use tickscope_format::file::places;
 
-use crate::target::wanted;
 use crate::target::wanted::{Found, NoTarget, Wanted};
+use crate::target::{readable, wanted};
 
 /// Whether a file can be started: an executable binary or script.
 pub(super) fn is_program(path: &Path) -> bool {
@@ -36,10 +35,8 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// # Errors
 /// [`NoTarget`] if no such program runs, or several do.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
-    let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| wanted::is_live(liveness));
-    let listed = list::list(&places::chosen(dir)).into_iter().filter_map(is_live);
-    let mut fitting: Vec<(RingFile, Liveness)> = listed
-        .filter(|(ring, _)| runs_from(ring.header().pid, path))
+    let mut fitting: Vec<(RingFile, Liveness)> = readable(list::list(&places::chosen(dir)))
+        .filter(|(ring, liveness)| wanted::is_live(liveness) && runs_from(ring.header().pid, path))
         .collect();
     // Two paths may lead to one file.
     fitting.sort_by_key(|(ring, _)| ring.header().nonce);

@@ -68,6 +68,11 @@ impl NoTarget {
             may_come,
         }
     }
+
+    /// Whether an error is that the target may still come.
+    pub fn may_come(error: &anyhow::Error) -> bool {
+        error.downcast_ref::<Self>().is_some_and(|none| none.may_come)
+    }
 }
 
 impl fmt::Display for NoTarget {
@@ -101,11 +106,6 @@ impl Wanted {
             Ok(pid) if text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Pid(pid),
             _ => Self::Name(text.to_string()),
         }
-    }
-
-    /// Whether a restarted program is this target again.
-    pub(crate) fn follows_restarts(&self) -> bool {
-        matches!(self, Self::Only | Self::Name(_))
     }
 
     /// Whether all programs of this name are wanted.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use tickscope_analysis::compare::gate::Condition;
 use tickscope_analysis::measure::Measure;
@@ -12,7 +13,7 @@ use tickscope_report::diff::Tables;
 use crate::cli::args::ending;
 use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::report::share;
-use crate::cli::args::values::measure;
+use crate::cli::args::values::{measure, one_of};
 
 /// Option in place of `--`, so that options may follow the runs after the change as well.
 const AFTER: &str = "--after";
@@ -107,8 +108,8 @@ pub struct DiffArgs {
     #[arg(short, long, value_enum)]
     pub format: Option<DiffFormat>,
     /// Which tables; markdown has functions unless said.
-    #[arg(long, value_enum, value_name = "VIEW")]
-    pub view: Option<DiffView>,
+    #[arg(long, value_parser = view(), value_name = "VIEW")]
+    pub view: Option<Tables>,
     /// Smallest change of time, as a share of the whole, for rows of which only times have changed; 1% unless said. json has all rows.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
@@ -140,13 +141,11 @@ pub enum DiffFormat {
     Html,
 }
 
-/// The tables of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiffView {
-    /// By function.
-    Functions,
-    /// By path in the call tree.
-    Paths,
+fn view() -> impl TypedValueParser<Value = Tables> {
+    one_of([
+        ("functions", Tables::Functions, "By function"),
+        ("paths", Tables::Paths, "By path in the call tree"),
+    ])
 }
 
 impl DiffArgs {
@@ -208,15 +207,6 @@ impl DiffFormat {
             "md" => Some(Self::Markdown),
             "html" => Some(Self::Html),
             _ => None,
-        }
-    }
-}
-
-impl From<DiffView> for Tables {
-    fn from(view: DiffView) -> Self {
-        match view {
-            DiffView::Functions => Self::Functions,
-            DiffView::Paths => Self::Paths,
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use tickscope_report::form::Form;
-
 /// Checks that a form is known: it was given, the file's name tells it, or the name has no ending at all.
 ///
 /// # Errors
@@ -16,13 +14,4 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
         "{}: this ending names no form; give one of {endings}, or choose the form with -f",
         file.display()
     ))
-}
-
-/// Checks that a report's form is known.
-///
-/// # Errors
-/// The form is unknown; the message names the endings and the option.
-pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<(), String> {
-    let is_known = format.is_some() || file.and_then(Form::of_file).is_some();
-    check(file, is_known, &Form::endings())
 }

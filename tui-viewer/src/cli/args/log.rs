@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use tickscope_command::values::duration_within;
 use tickscope_format::pattern::Pattern;
 
 use crate::cli::args::shared::TargetArgs;
@@ -61,10 +62,5 @@ pub struct LogArgs {
 
 /// Reads the interval of the log.
 fn every(text: &str) -> Result<Duration, String> {
-    let every = duration(text)?;
-    let allowed = Duration::from_millis(10)..=Duration::from_secs(3600);
-    match allowed.contains(&every) {
-        true => Ok(every),
-        false => Err("wanted 10ms to 1h".into()),
-    }
+    duration_within(text, "10ms", "1h")
 }

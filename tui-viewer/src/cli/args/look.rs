@@ -62,12 +62,7 @@ impl ThemeKind {
 
     /// Returns the next theme.
     pub(crate) fn next(self) -> Self {
-        match self {
-            Self::Sixteen => Self::Light,
-            Self::Light => Self::Cvd,
-            Self::Cvd => Self::Mono,
-            Self::Mono => Self::Sixteen,
-        }
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
     /// Returns the word that chooses the theme.

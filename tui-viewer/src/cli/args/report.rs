@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_report::form::Form;
 use tickscope_report::text::View;
@@ -12,7 +13,7 @@ use tickscope_report::unit::Unit;
 use crate::cli::args::ending;
 use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
-use crate::cli::args::values::{duration, form, measure};
+use crate::cli::args::values::{duration, form, measure, one_of};
 
 /// Text of `tickscope report --help` on times, before the formats.
 const TIMES: &str = "\
@@ -57,8 +58,8 @@ pub struct ReportArgs {
     pub format: Option<Form>,
     /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, the threads, or
     /// the lines of each function.
-    #[arg(long, value_enum, value_name = "VIEW")]
-    pub view: Option<ReportView>,
+    #[arg(long, value_parser = view(), value_name = "VIEW")]
+    pub view: Option<View>,
     /// Of which time.
     #[command(flatten)]
     pub moment: MomentArgs,
@@ -79,8 +80,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Unit of times in text; default ns.
-    #[arg(long, value_enum, value_name = "UNIT")]
-    pub unit: Option<ReportUnit>,
+    #[arg(long, value_parser = unit(), value_name = "UNIT")]
+    pub unit: Option<Unit>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -92,30 +93,30 @@ pub struct ReportArgs {
     pub wait: Option<Duration>,
 }
 
-/// The parts of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportView {
-    /// The call tree.
-    Tree,
-    /// All functions by self time.
-    Hot,
-    /// The same with gprof's columns.
-    Flat,
-    /// The threads: their times, what they do, and the scopes they have open.
-    Threads,
-    /// The lines of each function, and what it calls that is not measured: by samples (tickscope lines on).
-    Source,
+fn view() -> impl TypedValueParser<Value = View> {
+    one_of([
+        ("tree", View::Tree, "The call tree"),
+        ("hot", View::Hot, "All functions by self time"),
+        ("flat", View::Flat, "The same with gprof's columns"),
+        (
+            "threads",
+            View::Threads,
+            "The threads: their times, what they do, and the scopes they have open",
+        ),
+        (
+            "source",
+            View::Source,
+            "The lines of each function, and what it calls that is not measured: by samples (tickscope lines on)",
+        ),
+    ])
 }
 
-/// The units of times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportUnit {
-    /// Nanoseconds.
-    Ns,
-    /// Ticks of the program's clock.
-    Ticks,
-    /// Both, in columns of their own.
-    Both,
+fn unit() -> impl TypedValueParser<Value = Unit> {
+    one_of([
+        ("ns", Unit::Ns, "Nanoseconds"),
+        ("ticks", Unit::Ticks, "Ticks of the program's clock"),
+        ("both", Unit::Both, "Both, in columns of their own"),
+    ])
 }
 
 impl ReportArgs {
@@ -130,7 +131,9 @@ impl ReportArgs {
     /// # Errors
     /// The form is unknown; the message names the endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
-        ending::check_report(self.output.as_deref(), self.format)
+        let file = self.output.as_deref();
+        let is_known = self.format.is_some() || file.and_then(Form::of_file).is_some();
+        ending::check(file, is_known, &Form::endings())
     }
 
     /// Checks that the options go together.
@@ -183,32 +186,8 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-impl From<ReportView> for View {
-    fn from(view: ReportView) -> Self {
-        match view {
-            ReportView::Tree => Self::Tree,
-            ReportView::Hot => Self::Hot,
-            ReportView::Flat => Self::Flat,
-            ReportView::Threads => Self::Threads,
-            ReportView::Source => Self::Source,
-        }
-    }
-}
-
-impl From<ReportUnit> for Unit {
-    fn from(unit: ReportUnit) -> Self {
-        match unit {
-            ReportUnit::Ns => Self::Ns,
-            ReportUnit::Ticks => Self::Ticks,
-            ReportUnit::Both => Self::Both,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
@@ -223,12 +202,6 @@ mod tests {
 
     #[test]
     fn a_files_name_says_the_form() {
-        let form = |file: &str| Form::of_file(Path::new(file));
-        assert_eq!(form("a/now.JSON"), Some(Form::Json));
-        assert_eq!(form("now.speedscope.json"), Some(Form::Speedscope));
-        assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
-        assert_eq!(form("now.pb.gz"), Some(Form::Pprof));
-        assert_eq!(form("json"), None);
         let args = ReportArgs {
             output: Some("now.folded".into()),
             ..ReportArgs::default()
@@ -256,11 +229,11 @@ mod tests {
             ..ReportArgs::default()
         };
         use Form as F;
-        assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
-        assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
-        assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
-        assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
-        assert!(args(F::Folded, None, Some(ReportUnit::Ticks)).check().is_err());
+        assert!(args(F::Text, Some(View::Flat), None).check().is_ok());
+        assert!(args(F::Text, None, Some(Unit::Both)).check().is_ok());
+        assert!(args(F::Json, None, Some(Unit::Ns)).check().is_err());
+        assert!(args(F::Json, Some(View::Flat), None).check().is_err());
+        assert!(args(F::Folded, None, Some(Unit::Ticks)).check().is_err());
         for format in F::ALL {
             let per = ReportArgs {
                 per: Some("frame".into()),
@@ -274,7 +247,7 @@ mod tests {
             };
             let shows_one = !matches!(format, F::Json | F::Tks);
             assert_eq!(by(Measure::Bytes, None).check().is_ok(), shows_one, "{format:?}");
-            assert!(by(Measure::Calls, Some(ReportUnit::Ns)).check().is_err());
+            assert!(by(Measure::Calls, Some(Unit::Ns)).check().is_err());
         }
     }
 }

@@ -83,29 +83,22 @@ mod tests {
 
     #[test]
     fn a_number_a_target_or_both() {
-        let target = |name: &str| Some(name.to_string());
-        assert_eq!(parsed("tickscope top"), Ok((None, None)));
-        assert_eq!(parsed("tickscope top 5"), Ok((Some(5), None)));
-        assert_eq!(
-            parsed("tickscope top order-book"),
-            Ok((None, target("order-book")))
-        );
-        assert_eq!(parsed("tickscope top 5 4711"), Ok((Some(5), target("4711"))));
-        assert_eq!(
-            parsed("tickscope top run.tks --by calls"),
-            Ok((None, target("run.tks")))
-        );
-        assert!(parsed("tickscope top 0").unwrap_err().contains("1 to 10000"));
-        assert!(parsed("tickscope top 471100").unwrap_err().contains("after -p"));
-        assert!(
-            parsed("tickscope top app other")
-                .unwrap_err()
-                .contains("app: wanted a number")
-        );
-        assert!(
-            parsed("tickscope top app -p 7")
-                .unwrap_err()
-                .contains("app and -p")
-        );
+        for (line, count, target) in [
+            ("tickscope top", None, None),
+            ("tickscope top 5", Some(5), None),
+            ("tickscope top order-book", None, Some("order-book")),
+            ("tickscope top 5 4711", Some(5), Some("4711")),
+            ("tickscope top run.tks --by calls", None, Some("run.tks")),
+        ] {
+            assert_eq!(parsed(line), Ok((count, target.map(String::from))), "{line}");
+        }
+        for (line, why) in [
+            ("tickscope top 0", "1 to 10000"),
+            ("tickscope top 471100", "after -p"),
+            ("tickscope top app other", "app: wanted a number"),
+            ("tickscope top app -p 7", "app and -p"),
+        ] {
+            assert!(parsed(line).unwrap_err().contains(why), "{line}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tickscope_analysis::trigger::{Condition, Limit};
+use tickscope_command::values::duration_within;
 
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::duration;
@@ -83,25 +84,9 @@ fn limit(text: &str) -> Result<Limit, String> {
 }
 
 pub(super) fn over(text: &str) -> Result<Duration, String> {
-    within(
-        text,
-        Duration::from_millis(200)..=Duration::from_secs(600),
-        "200ms to 10m",
-    )
+    duration_within(text, "200ms", "10m")
 }
 
 fn keep(text: &str) -> Result<Duration, String> {
-    within(
-        text,
-        Duration::from_secs(1)..=Duration::from_secs(3_600),
-        "1s to 1h",
-    )
-}
-
-fn within(text: &str, allowed: std::ops::RangeInclusive<Duration>, words: &str) -> Result<Duration, String> {
-    let time = duration(text)?;
-    match allowed.contains(&time) {
-        true => Ok(time),
-        false => Err(format!("wanted {words}")),
-    }
+    duration_within(text, "1s", "1h")
 }

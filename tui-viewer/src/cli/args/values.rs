@@ -27,6 +27,17 @@ pub(crate) fn measure() -> impl TypedValueParser<Value = Measure> {
         .map(|name| Measure::named(&name).unwrap_or_default())
 }
 
+/// Reads one of some words, which the help explains.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, T, &'static str); N],
+) -> impl TypedValueParser<Value = T> {
+    let words = all.map(|(word, _, help)| PossibleValue::new(word).help(help));
+    PossibleValuesParser::new(words).map(move |typed| {
+        let found = all.iter().find(|(word, ..)| *word == typed);
+        found.unwrap_or(&all[0]).1
+    })
+}
+
 /// Reads the choice of slow calls: `tail`, `p99`, `p99.9`, `5ms`.
 pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()

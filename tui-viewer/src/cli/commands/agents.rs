@@ -32,17 +32,12 @@ mod tests {
         let mut parsed = 0;
         for line in GUIDE.lines().filter_map(|line| line.strip_prefix("  tickscope ")) {
             let line = line.split("  ").next().unwrap_or_default();
-            let words = line.split(' ').map(|word| word.trim_matches('\''));
-            // The condition is one word in a shell.
-            let words: Vec<String> = if let Some((before, rest)) = line.split_once('\'') {
-                let (quoted, after) = rest.split_once('\'').unwrap();
-                let outside = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
-                [outside(before), vec![quoted.to_string()], outside(after)].concat()
-            } else {
-                words.map(String::from).collect()
-            };
-            let words = ["tickscope".to_string()].into_iter().chain(words.clone());
-            let cli = Cli::try_parse_from(words.clone());
+            // A condition in quotes is one word in a shell.
+            let words = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
+                0 => part.split_whitespace().collect(),
+                _ => vec![part],
+            });
+            let cli = Cli::try_parse_from(["tickscope"].into_iter().chain(words));
             assert!(cli.is_ok(), "{line}: {cli:?}");
             parsed += 1;
         }

@@ -5,19 +5,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::Context;
 use tickscope_command::console::printable;
-use tickscope_format::addresses::Addresses;
 use tickscope_programs::events::Feed;
 use tickscope_programs::feed::{PipeFeed, RingFeed, TogetherFeed};
 use tickscope_programs::local_time;
 use tickscope_programs::sampled_code;
 use tickscope_programs::target;
-use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, one_alone};
-use tickscope_report::archive;
+use tickscope_programs::target::wanted::{NoTarget, Wanted};
 
 use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
-use crate::cli::commands::report;
+use crate::cli::commands::{live_snapshot, report};
 use crate::cli::parse;
 use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
@@ -33,8 +30,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
     if let Wanted::Name(word) = args.wanted()
         && let Some(meant) = parse::near_command(&word)
         && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
-        && let Some(none) = error.downcast_ref::<NoTarget>()
-        && none.may_come
+        && NoTarget::may_come(&error)
     {
         let word = printable(&word);
         let lead = format!(
@@ -55,12 +51,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     let compare = compare.compare.as_deref().map(compared).transpose()?;
     let wanted = args.wanted();
     if wanted == Wanted::Stdin && has_screen_beside(true) {
-        let mut feed = PipeFeed::begin()?;
-        let options = ScreenOptions {
-            compare,
-            ..options(look)?
-        };
-        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+        return show(&mut PipeFeed::begin()?, look, compare, false);
     }
     if !has_screen() {
         anyhow::ensure!(
@@ -81,39 +72,18 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     if let Wanted::All(name) = &wanted {
         target::check_all(name)?;
         let mut feed = TogetherFeed::new(name, args.dir.clone());
-        let options = ScreenOptions {
-            compare,
-            ..options(look)?
-        };
-        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+        return show(&mut feed, look, compare, false);
     }
     let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
-    let options = ScreenOptions {
-        compare,
-        says_what_goes_on: true,
-        ..options(look)?
-    };
-    Ok(event_loop::run(&mut feed, options)?.exit_code())
+    show(&mut feed, look, compare, true)
 }
 
 /// Reads the newest snapshot of a file to compare with. The label is the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
-    let mut addresses = Addresses::default();
-    let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
-        Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
-        Found::Kept(path) => {
-            addresses = archive::addresses(&path);
-            archive::read(&path)
-        }
-        Found::Streamed(streamed) => {
-            let (snapshot, named) = *streamed;
-            addresses = named;
-            Ok(snapshot)
-        }
-        Found::Together(name, _) => return Err(one_alone(&name, "a file is compared with").into()),
-    };
-    let mut snapshot = snapshot.with_context(|| path.display().to_string())?;
-    sampled_code::read_code(&mut snapshot, addresses);
+    let wanted = Wanted::File(path.to_path_buf());
+    let (live, _) = live_snapshot::with_note(&target::find(&wanted, None)?, &wanted)?;
+    let mut snapshot = live.snapshot;
+    sampled_code::read_code(&mut snapshot, live.addresses);
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok(Compared {
         snapshot: Rc::new(snapshot),
@@ -137,23 +107,27 @@ fn has_screen_beside(pipe: bool) -> bool {
 /// Shows a feed until the user quits.
 ///
 /// # Errors
-/// As [`event_loop::run`].
+/// The environment names a theme that does not exist; or as [`event_loop::run`].
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
-    Ok(event_loop::run(feed, options(look)?)?.exit_code())
+    show(feed, look, None, false)
 }
 
-/// # Errors
-/// The environment names a theme that does not exist.
-fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
+fn show(
+    feed: &mut dyn Feed,
+    look: &LookArgs,
+    compare: Option<Compared>,
+    says_what_goes_on: bool,
+) -> anyhow::Result<u8> {
     let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
-    Ok(ScreenOptions {
+    let options = ScreenOptions {
         color: look.color,
         theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),
         mouse: look.mouse,
-        compare: None,
-        says_what_goes_on: false,
+        compare,
+        says_what_goes_on,
         panic_after: look.panic_after,
-    })
+    };
+    Ok(event_loop::run(feed, options)?.exit_code())
 }

@@ -9,13 +9,12 @@ use tickscope_command::console::{Misuse, printable, say};
 use tickscope_command::output_file::OutputFile;
 use tickscope_command::similar::{similar, similar_of};
 use tickscope_format::Snapshot;
-use tickscope_programs::sampled_code;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::cli::args::{DiffArgs, DiffFormat, MomentArgs, TargetArgs};
-use crate::cli::commands::live_snapshot;
+use crate::cli::commands::brief::read;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::cli::commands::report::{moment, terminal_width};
+use crate::cli::commands::report::terminal_width;
 
 /// Width of a line without a terminal.
 const WIDTH: usize = 100;
@@ -38,13 +37,10 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     if args.by.is_some() && format == DiffFormat::Json {
         return Err(Misuse("json has a member for each measure: leave out --by".into()).into());
     }
+    let all: Vec<&Snapshot> = before_snapshots.iter().chain(&after_snapshots).collect();
     let per = args.per.as_deref();
     let by = |measure: Measure| -> Result<Diff, Misuse> {
-        let sides = || {
-            let before = before.iter().zip(&before_snapshots);
-            before.chain(after.iter().zip(&after_snapshots))
-        };
-        for (target, snapshot) in sides() {
+        for (target, snapshot) in before.iter().chain(after).zip(&all) {
             let missing = |why| Misuse(format!("{target}, by {}: {why}", measure.name()));
             measure.check(snapshot).map_err(missing)?;
         }
@@ -60,15 +56,11 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     };
     let usual = match format {
         DiffFormat::Json => Measure::Time,
-        DiffFormat::Text | DiffFormat::Markdown | DiffFormat::Html => {
-            let all: Vec<&Snapshot> = before_snapshots.iter().chain(&after_snapshots).collect();
-            Measure::of_lists(&all)
-        }
+        DiffFormat::Text | DiffFormat::Markdown | DiffFormat::Html => Measure::of_lists(&all),
     };
     let mut wanted = vec![args.by.unwrap_or(usual)];
     if format == DiffFormat::Json {
-        let both = || before_snapshots.iter().chain(&after_snapshots);
-        let is_counted = |measure: &Measure| both().all(|snapshot| measure.check(snapshot).is_ok());
+        let is_counted = |measure: &Measure| all.iter().all(|snapshot| measure.check(snapshot).is_ok());
         let quantities = Measure::ALL
             .into_iter()
             .filter(|measure| measure.quantity().is_some());
@@ -112,10 +104,12 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         per,
         verdicts: &verdicts,
         doubts: &notes,
-        tables: args.view.map(Into::into).unwrap_or_default(),
+        tables: args.view.unwrap_or_default(),
         min_share: args.min_share.unwrap_or(MIN_SHARE),
         ascii: console::is_ascii(),
-        width: terminal_width().filter(|_| place.is_stdout()).unwrap_or(WIDTH),
+        width: terminal_width(std::io::stdout())
+            .filter(|_| place.is_stdout())
+            .unwrap_or(WIDTH),
     };
     let result = match format {
         DiffFormat::Text => text::report(&comparison),
@@ -145,16 +139,14 @@ fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Resul
             dir: args.dir.clone(),
             ..TargetArgs::default()
         };
-        let wanted = one.wanted();
-        let found = live_snapshot::find(&one, Reader::Script, None)?;
-        let mut live = live_snapshot::of(&found, &wanted)?;
-        let extent = moment::choose(part, &found, &mut live)?;
-        sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+        let answered = read(&one, part, Reader::Script)?;
+        answered.notes.iter().for_each(|note| say(note));
+        let snapshot = answered.live.snapshot;
         let run = Run {
-            part: extent.when,
-            ..Run::of(target, &live.snapshot)
+            part: answered.extent.when,
+            ..Run::of(target, &snapshot)
         };
-        Ok((live.snapshot, run))
+        Ok((snapshot, run))
     };
     targets.iter().map(run).collect()
 }

@@ -31,8 +31,10 @@ pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
 /// Describes the new state, or the reason why the program does not sample.
 fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
     let state = now.map(|now| now.lines.state);
+    // The number is the same on all sampled architectures.
+    let sigprof = rustix::process::Signal::PROF.as_raw().cast_unsigned();
     let by = match state {
-        Some(LinesState::On(signal)) if signal == sigprof() => " by SIGPROF".to_owned(),
+        Some(LinesState::On(signal)) if signal == sigprof => " by SIGPROF".to_owned(),
         Some(LinesState::On(signal)) => format!(" by signal {signal}, as the program uses SIGPROF"),
         Some(state @ (LinesState::NoSignal | LinesState::NoTimers(_) | LinesState::Unsupported)) => {
             return Err(tickscope_report::text::without_samples(state));
@@ -43,9 +45,4 @@ fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
         "the program counter is sampled{by}, {hz} times a second of CPU time if the kernel's clock allows; the lines: tickscope report \
          --view source"
     ))
-}
-
-/// Returns the number of `SIGPROF`, which is the same on all sampled architectures.
-fn sigprof() -> u32 {
-    rustix::process::Signal::PROF.as_raw().cast_unsigned()
 }

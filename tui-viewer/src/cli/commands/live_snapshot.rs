@@ -12,7 +12,7 @@ use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_format::snapshot::CaptureKind;
-use tickscope_programs::clock_time::age;
+use tickscope_programs::clock_time::{age, now_unix_ns};
 use tickscope_programs::status::{since_unix_ns, state_of};
 use tickscope_programs::target;
 use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
@@ -61,11 +61,11 @@ impl Reader {
 /// As [`target::find`]. For a script also: only an earlier run than the named one exists, and `--ended` is not given.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = target.wanted();
-    let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
+    let (begin, begin_unix_ns) = (Instant::now(), now_unix_ns());
     loop {
         let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
         match target::find(&wanted, target.dir.as_deref()) {
-            Err(error) if waits && may_come(&error) => {}
+            Err(error) if waits && NoTarget::may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
                 // A user who waits for a program means a run that begins during the wait, even if it has ended by now.
@@ -125,7 +125,7 @@ impl Earlier {
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
-        let age = age(unix_ns().saturating_sub(since));
+        let age = age(now_unix_ns().saturating_sub(since));
         match self {
             Self::OfName(wanted) => format!(
                 "no running {wanted}; its newest run ended {age} ago: {line}; give its pid, or give --ended, for its \
@@ -143,18 +143,24 @@ impl Earlier {
 /// # Errors
 /// As [`find`]; or the target is no single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
-    let what = match find(target, Reader::Person, wait)? {
-        Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
-        Found::Ring(ring, liveness) => format!("{} has ended", line_of(&ring, &liveness)),
-        Found::Together(name, _) => return Err(one_alone(&name, why).into()),
+    let found = find(target, Reader::Person, wait)?;
+    match found {
+        Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
+        Found::Ring(..) | Found::Together(..) | Found::Kept(_) | Found::Streamed(_) => {
+            Err(not_running(&found, why).into())
+        }
+    }
+}
+
+/// Returns the error for a target that is no single running program.
+pub(super) fn not_running(found: &Found, why: &str) -> Misuse {
+    let what = match found {
+        Found::Ring(ring, liveness) => format!("{} has ended", line_of(ring, liveness)),
+        Found::Together(name, _) => return one_alone(name, why),
         Found::Kept(path) => format!("{} is a file", path.display()),
         Found::Streamed(_) => "standard input is a stream".into(),
     };
-    Err(Misuse(format!("{what}; {why}")).into())
-}
-
-fn may_come(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
+    Misuse(format!("{what}; {why}"))
 }
 
 /// Returns the snapshot of a target. Prints a note on standard error about surprises: an ended program in
@@ -175,37 +181,39 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
 /// # Errors
 /// The target cannot be read.
 pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
-    match found {
+    let mut addresses = Addresses::default();
+    let (snapshot, state, note) = match found {
         Found::Kept(path) => {
+            addresses = archive::addresses(path);
             let snapshot = archive::read(path).map_err(|error| anyhow!(about(path, &error)))?;
-            let live = LiveSnapshot {
-                snapshot,
-                state: ProcessState::FromFile,
-                addresses: archive::addresses(path),
-            };
-            Ok((live, None))
+            (snapshot, ProcessState::FromFile, None)
         }
         Found::Streamed(streamed) => {
-            let (snapshot, addresses) = (**streamed).clone();
-            let state = if snapshot.capture.kind == CaptureKind::Final {
-                ProcessState::Exited
-            } else {
-                ProcessState::FromFile
+            let (snapshot, named) = (**streamed).clone();
+            addresses = named;
+            let has_ended = snapshot.capture.kind == CaptureKind::Final;
+            let state = match has_ended {
+                true => ProcessState::Exited,
+                false => ProcessState::FromFile,
             };
-            let live = LiveSnapshot {
-                snapshot,
-                state,
-                addresses,
-            };
-            Ok((live, None))
+            (snapshot, state, None)
         }
-        Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
-        Found::Together(name, rings) => of_all(name, rings),
-    }
+        Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted)?,
+        Found::Together(name, rings) => {
+            let (snapshot, note) = of_all(name, rings)?;
+            (snapshot, ProcessState::Running, note)
+        }
+    };
+    let live = LiveSnapshot {
+        snapshot,
+        state,
+        addresses,
+    };
+    Ok((live, note))
 }
 
 /// Sums the counts of several programs; returns a note on programs that are left out.
-fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapshot, Option<String>)> {
     let mut notes = Vec::new();
     let mut snapshots = Vec::new();
     for (ring, _) in rings {
@@ -233,28 +241,22 @@ fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSna
         .capture
         .unix_ns
         .saturating_sub(snapshot.process.uptime_ns);
-    let state = ProcessState::Running;
-    let note = (!notes.is_empty()).then(|| notes.join("; "));
-    let live = LiveSnapshot {
-        snapshot,
-        state,
-        addresses: Addresses::default(),
-    };
-    Ok((live, note))
+    Ok((snapshot, (!notes.is_empty()).then(|| notes.join("; "))))
 }
 
 fn of_ring(
     ring: &RingFile,
     liveness: &Liveness,
     wanted: &Wanted,
-) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+) -> anyhow::Result<(Snapshot, ProcessState, Option<String>)> {
     let note = if is_live(liveness) {
         publish_now(ring).err().map(|why| {
-            let age = ring
-                .newest()
-                .map(|record| seconds_since(record.stamp.unix_ns))
-                .unwrap_or_default();
-            format!("{why}; showing the newest record, {age:.1} s old")
+            let newest_ns = ring.newest().map(|record| record.stamp.unix_ns);
+            let age_ns = newest_ns.map_or(0, |newest_ns| now_unix_ns().saturating_sub(newest_ns));
+            format!(
+                "{why}; showing the newest record, {:.1} s old",
+                age_ns as f64 / 1e9
+            )
         })
     } else {
         earlier_run(wanted, ring, liveness).map(|earlier| earlier.shown(ring, liveness))
@@ -262,22 +264,7 @@ fn of_ring(
     let (_, snapshot) = ring
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
-    let state = state_of(&ring.liveness()?);
-    let live = LiveSnapshot {
-        snapshot,
-        state,
-        addresses: Addresses::default(),
-    };
-    Ok((live, note))
-}
-
-fn seconds_since(then_unix_ns: u64) -> f64 {
-    unix_ns().saturating_sub(then_unix_ns) as f64 / 1e9
-}
-
-pub(super) fn unix_ns() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64)
+    Ok((snapshot, state_of(&ring.liveness()?), note))
 }
 
 /// Makes the program capture and publish now.

@@ -11,23 +11,16 @@ use tickscope_analysis::intervals::{Choice, Interval, Intervals};
 use tickscope_command::console;
 use tickscope_command::console::{Misuse, printable, put, say};
 use tickscope_command::similar::similar;
-use tickscope_format::codec;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::slots::Op;
-use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
 use tickscope_programs::local_time::utc_offset_s;
+use tickscope_programs::ring_reads::NewRecords;
 use tickscope_programs::target::wanted::is_live;
 use tickscope_report::log::{LogOptions, header, json_lines, lines};
 
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
-
-/// Longest time for the program to answer.
-const ANSWER: Duration = Duration::from_secs(1);
-
-/// Time between two polls for an answer.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// Longest time between two polls for a record, and so the largest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
@@ -35,9 +28,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Shortest and longest publishing interval that is requested of the program. The log's interval is limited to
 /// this range.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-
-/// Most records between two polls that are searched for resets.
-const MISSED_MOST: usize = 4096;
 
 /// Number of functions that the error message names if the program has no groups.
 const NAMED: usize = 4;
@@ -61,9 +51,10 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             ascii: console::is_ascii(),
         },
     };
-    let first = followed.newest()?;
-    check(&choice, &first)?;
-    log.intervals.take(&first);
+    for first in followed.events()? {
+        check(&choice, &first)?;
+        log.intervals.take(&first);
+    }
     if !args.json && !put(&header(&log.options))? {
         return Ok(console::DONE);
     }
@@ -74,7 +65,12 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
         if over && is_live(&liveness) && !followed.silent {
             followed.ask(Op::PublishNow);
         }
-        for snapshot in followed.events()? {
+        let events = match followed.events() {
+            // On every try the program overwrote the record while it was read. The next poll comes soon.
+            Err(FormatError::Lapped { .. }) => Vec::new(),
+            events => events?,
+        };
+        for snapshot in events {
             if let Some(interval) = log.intervals.take(&snapshot)
                 && !log.write(&interval)?
             {
@@ -180,9 +176,8 @@ struct Followed {
     ring: RingFile,
     /// Slot that makes the program publish at the wanted rate while it is held.
     slot: Option<Slot>,
-    /// Position and number of the newest record that was read.
-    read: Option<(u64, u64)>,
-    /// Time when that record was read.
+    records: NewRecords,
+    /// Time when the newest record was read.
     read_at: Instant,
     /// Publishing interval, as that record gives it.
     interval: Duration,
@@ -197,7 +192,7 @@ impl Followed {
         let mut followed = Self {
             ring,
             slot,
-            read: None,
+            records: NewRecords::default(),
             read_at: Instant::now(),
             interval: Duration::ZERO,
             silent: false,
@@ -214,54 +209,20 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Sends a request, and waits up to [`ANSWER`] for the answer. Returns false if no answer comes.
+    /// Sends a request. Returns false if no answer comes.
     fn ask(&mut self, op: Op) -> bool {
-        let Some(slot) = &mut self.slot else { return false };
-        let Ok(sent) = slot.send(op) else { return false };
-        let begin = Instant::now();
-        while begin.elapsed() < ANSWER {
-            if let Ok(Some(_)) = slot.reply(&sent) {
-                return true;
-            }
-            thread::sleep(PAUSE);
-        }
-        false
-    }
-
-    /// Reads the newest record.
-    fn newest(&mut self) -> anyhow::Result<Snapshot> {
-        let (record, snapshot) = self.ring.newest_snapshot()?;
-        self.read = Some((record.position, record.sequence));
-        self.read_at = Instant::now();
-        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
-        Ok(snapshot)
+        let slot = self.slot.as_mut();
+        slot.is_some_and(|slot| matches!(live_snapshot::answer(&self.ring, slot, op), Ok(Some(_))))
     }
 
     /// Returns new records: the newest, and before it the closing records of reset epochs.
-    fn events(&mut self) -> anyhow::Result<Vec<Snapshot>> {
-        let Some((position, sequence)) = self.read else {
-            return Ok(vec![self.newest()?]);
-        };
-        if self.ring.latest()? == position {
-            return Ok(Vec::new());
+    fn events(&mut self) -> Result<Vec<Snapshot>, FormatError> {
+        let events = self.records.read(&self.ring, false)?;
+        if let Some(newest) = events.last() {
+            self.read_at = Instant::now();
+            self.interval = Duration::from_nanos(newest.capture.interval_ns);
+            self.silent = false;
         }
-        let newest = match self.ring.newest() {
-            // On every try the program overwrote the record while it was read. The next poll comes soon.
-            Err(FormatError::Lapped { .. }) => return Ok(Vec::new()),
-            newest => newest?,
-        };
-        let snapshot = codec::decode(&newest.payload)?;
-        self.interval = Duration::from_nanos(snapshot.capture.interval_ns);
-        let mut events = vec![snapshot];
-        self.read = Some((newest.position, newest.sequence));
-        self.read_at = Instant::now();
-        self.silent = false;
-        for record in self.ring.between(sequence, &newest).take(MISSED_MOST) {
-            if record.stamp.kind == CaptureKind::Closing {
-                events.push(codec::decode(&record.payload)?);
-            }
-        }
-        events.reverse();
         Ok(events)
     }
 

@@ -12,10 +12,6 @@ mod protocol;
 mod schema;
 mod tools;
 
-use std::io;
-use std::io::Write;
-
-use serde_json::Value;
 use tickscope_command::console;
 use tickscope_programs::target;
 
@@ -44,23 +40,12 @@ pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
                 return Err(anyhow::Error::new(error).context("cannot read standard input"));
             }
         };
+        // Control characters in strings are escaped, so an answer is one line.
         if let Some(answer) = answer
-            && !send(&answer)?
+            && !console::put(&format!("{answer}\n"))?
         {
             break;
         }
     }
     Ok(console::DONE)
-}
-
-/// Writes a message. Returns false if the client has closed its end.
-fn send(message: &Value) -> anyhow::Result<bool> {
-    // Control characters in strings are escaped, so this is one line.
-    let line = format!("{message}\n");
-    let mut out = io::stdout().lock();
-    match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(console::unwritten(error)),
-    }
 }

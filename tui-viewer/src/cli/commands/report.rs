@@ -6,6 +6,7 @@ mod threads;
 
 use std::io;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use tickscope_analysis::filter;
@@ -18,10 +19,10 @@ use tickscope_command::similar::similar;
 use tickscope_programs::sampled_code;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
-use tickscope_report::text::TextOptions;
+use tickscope_report::text::{TextOptions, View};
 use tickscope_report::unit::Unit;
 
-use crate::cli::args::{ReportArgs, ReportView};
+use crate::cli::args::ReportArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::source::source_files;
@@ -50,13 +51,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
     let mut code = sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
-    if args.view == Some(ReportView::Source) {
+    if args.view == Some(View::Source) {
         source_files::read_texts(&live.snapshot, &mut code);
     }
     let mut options = FormOptions {
         text: TextOptions {
             state: live.state,
-            view: args.view.map(Into::into).unwrap_or_default(),
+            view: args.view.unwrap_or_default(),
             ascii: console::is_ascii(),
             min_share: args
                 .min_share
@@ -65,16 +66,16 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
                     false => 0.0,
                 }),
             extent,
-            unit: args.unit.map_or(Unit::Ns, Into::into),
+            unit: args.unit.unwrap_or(Unit::Ns),
             code,
             ..TextOptions::default()
         },
         ..FormOptions::default()
     };
-    if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
+    if let Some(width) = terminal_width(io::stdout()).filter(|_| place.is_stdout()) {
         options.text.width = width;
     }
-    let is_list = matches!(args.view, Some(ReportView::Hot | ReportView::Flat)) && form == Form::Text;
+    let is_list = matches!(args.view, Some(View::Hot | View::Flat)) && form == Form::Text;
     let by = args.by.unwrap_or_else(|| match is_list {
         true => Measure::of_lists(&[&live.snapshot]),
         false => Measure::Time,
@@ -104,9 +105,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns the columns of the terminal, if standard output is a terminal.
-pub(super) fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+/// Returns the columns of the terminal, if the output is one.
+pub(super) fn terminal_width(of: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(of).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 

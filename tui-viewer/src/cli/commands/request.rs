@@ -24,7 +24,8 @@ const ANSWER: Duration = Duration::from_secs(2);
 pub struct Granted {
     /// Reset epoch after the request.
     pub epoch: u64,
-    ring: RingFile,
+    /// Ring of the program.
+    pub ring: RingFile,
     /// Whether the program has published a record after the request.
     published: bool,
 }
@@ -34,16 +35,6 @@ impl Granted {
     pub fn who(&self) -> String {
         let header = self.ring.header();
         format!("{} ({})", printable(&header.name), header.pid)
-    }
-
-    /// Returns the ring.
-    pub fn into_ring(self) -> RingFile {
-        self.ring
-    }
-
-    /// Returns the process id.
-    pub fn pid(&self) -> u32 {
-        self.ring.header().pid
     }
 
     /// Returns the program's snapshot after the request; `None` if the program could not publish.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tickscope_command::console::is_ascii;
 
+use crate::cli::commands::report::terminal_width;
 use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 
@@ -35,7 +36,7 @@ impl StatusLine {
             return;
         }
         self.drawn = Some(elapsed);
-        draw(&fitting(&line(), columns()));
+        draw(&fitting(&line(), terminal_width(io::stderr())));
     }
 
     /// Clears the line, so that the next text begins in its place.
@@ -44,12 +45,6 @@ impl StatusLine {
             draw("");
         }
     }
-}
-
-/// Returns the columns of the terminal.
-fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 /// Cuts a line, because a line that continues in the next row could not be drawn over.

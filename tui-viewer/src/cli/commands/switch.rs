@@ -24,7 +24,7 @@ pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Resul
     let line = match done.snapshot() {
         Some(snapshot) => {
             let known = snapshot.functions.as_ref().map(|functions| functions.known);
-            let known = known.and_then(|known| KnownFunctions::of_process(done.pid(), known));
+            let known = known.and_then(|known| KnownFunctions::of_process(done.ring.header().pid, known));
             let unmet = known.map_or(0, |known| known.unmet(&snapshot, &pattern));
             outcome(&snapshot, unmet, &pattern, switch)
         }

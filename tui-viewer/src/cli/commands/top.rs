@@ -41,7 +41,7 @@ pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
         extent: answered.extent.clone(),
         ..TextOptions::default()
     };
-    if let Some(width) = report::terminal_width() {
+    if let Some(width) = report::terminal_width(std::io::stdout()) {
         options.width = width;
     }
     console::write(&report::text(&answered.live, options))?;

@@ -3,7 +3,6 @@
 mod action;
 mod kept_past;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,21 +49,16 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         options.at_most
     ));
     let begin = Instant::now();
-    let mut line = StatusLine::on_stderr(true);
     let mut told_status = Status::Live.word();
     let ended = loop {
         let looked = Instant::now();
         let events = feed.poll();
         if events.new_run.is_some() {
-            line.clear();
-            say(&format!(
+            session.say(&format!(
                 "the ring file of {who} was lost; its next ring is followed"
             ));
         }
         let event = session.watch.take(&events.past, begin.elapsed());
-        if session.has_to_tell(event.is_some()) {
-            line.clear();
-        }
         if !session.tell(event, events.target.as_ref())? {
             break None;
         }
@@ -76,19 +70,13 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
             Status::Exited { .. } => break Some("has ended"),
             Status::Crashed { .. } => break Some("has ended without a last record"),
             Status::Broken { why } | Status::Waiting { why } if !target::runs_on(&header) => {
-                line.clear();
+                session.line.clear();
                 return Err(anyhow!("{why}"));
             }
-            Status::Broken { why } if is_news => {
-                line.clear();
-                say(why);
-            }
-            Status::Stale { .. } if is_news => {
-                line.clear();
-                say(&format!(
-                    "no new record from {who}: it may be stopped, or too busy to publish"
-                ));
-            }
+            Status::Broken { why } if is_news => session.say(why),
+            Status::Stale { .. } if is_news => session.say(&format!(
+                "no new record from {who}: it may be stopped, or too busy to publish"
+            )),
             Status::Broken { .. }
             | Status::Stale { .. }
             | Status::Live
@@ -97,19 +85,12 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
             | Status::Piped(_) => {}
         }
         told_status = events.status.word();
-        line.show(begin.elapsed(), || {
-            format!(
-                "{}  kept {}  (Ctrl-C ends it)  {}",
-                running(nanos(begin.elapsed())),
-                session.kept,
-                printable(&session.watch.now_in_words()),
-            )
-        });
+        session.show(begin.elapsed());
         // Reading and judging a large program is slow; four fifths of a CPU are left to others.
         let rest = looked.elapsed().saturating_mul(4);
         thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
     };
-    line.clear();
+    session.line.clear();
     session.finish(&who, ended, &stop)
 }
 
@@ -118,6 +99,7 @@ struct Session<'a> {
     args: &'a TriggerArgs,
     watch: Watch,
     action: Action,
+    line: StatusLine,
     kept: u64,
     /// Whether a recording could not be written.
     has_failed: bool,
@@ -133,6 +115,7 @@ impl<'a> Session<'a> {
             args,
             watch: Watch::new(args.condition.clone(), args.options),
             action: Action::new(args.exec.clone()),
+            line: StatusLine::on_stderr(true),
             kept: 0,
             has_failed: false,
             doubt: None,
@@ -140,30 +123,41 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns whether there is a message, so that the status line must be cleared first.
-    fn has_to_tell(&mut self, event: bool) -> bool {
-        event || self.watch.doubt() != self.doubt || self.action.has_ended()
+    /// Prints a message in place of the status line.
+    fn say(&mut self, message: &str) {
+        self.line.clear();
+        say(message);
+    }
+
+    fn show(&mut self, elapsed: Duration) {
+        self.line.show(elapsed, || {
+            format!(
+                "{}  kept {}  (Ctrl-C ends it)  {}",
+                running(nanos(elapsed)),
+                self.kept,
+                printable(&self.watch.now_in_words()),
+            )
+        });
     }
 
     /// Keeps recordings and prints messages. Returns false if standard output is closed.
     fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
-        self.action.tell_end();
-        let doubt = self.watch.doubt();
-        if doubt != self.doubt {
-            if let Some(doubt) = &doubt {
-                say(doubt);
-            }
-            self.doubt = doubt;
+        if let Some(failure) = self.action.failure() {
+            self.say(&failure);
         }
+        let doubt = self.watch.doubt();
+        if let Some(doubt) = doubt.as_ref().filter(|_| doubt != self.doubt) {
+            self.say(doubt);
+        }
+        self.doubt = doubt;
         match (event, target) {
             (Some(Event::Act(fired)), Some(target)) => self.act(&fired, target),
             (Some(Event::HeldBack(left)), _) if !self.told_held_back => {
                 self.told_held_back = true;
-                say(&format!(
-                    "{} became true, and nothing is kept for another {} (--at-most {})",
-                    self.watch.condition(),
-                    seconds(nanos(left)),
-                    self.args.options.at_most
+                let (condition, at_most) = (&self.args.condition, self.args.options.at_most);
+                let left = seconds(nanos(left));
+                self.say(&format!(
+                    "{condition} became true, and nothing is kept for another {left} (--at-most {at_most})"
                 ));
                 Ok(true)
             }
@@ -173,6 +167,7 @@ impl<'a> Session<'a> {
 
     fn act(&mut self, fired: &Fired, target: &Target) -> anyhow::Result<bool> {
         self.told_held_back = false;
+        self.line.clear();
         let offset = utc_offset_s();
         let when = clock_tenths(fired.unix_ns, offset);
         let words = printable(&fired.words);
@@ -181,8 +176,9 @@ impl<'a> Session<'a> {
                 self.kept += 1;
                 let path = kept.path.display();
                 let is_open = put(&format!("{when}  {words}: kept {} in {path}\n", kept.words))?;
-                self.action
-                    .start(&self.args.condition, fired, target, &whole(&kept.path));
+                // This path is right in any directory.
+                let whole = std::path::absolute(&kept.path).unwrap_or(kept.path);
+                self.action.start(&self.args.condition, fired, target, &whole);
                 Ok(is_open)
             }
             Err(why) => {
@@ -197,23 +193,18 @@ impl<'a> Session<'a> {
     fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {
-            0 if self.watch.acted() == 0 => {
-                format!("nothing was kept: {} did not become true", self.watch.condition())
+            0 if self.watch.acted == 0 => {
+                format!("nothing was kept: {} did not become true", self.args.condition)
             }
             0 => "nothing could be kept".to_string(),
             1 => "1 recording was kept".to_string(),
             many => format!("{many} recordings were kept"),
         };
+        let at_most = self.args.options.at_most;
         let held_back = match self.watch.held_back() {
             0 => String::new(),
-            1 => format!(
-                "; it became true once more (--at-most {})",
-                self.args.options.at_most
-            ),
-            many => format!(
-                "; it became true {many} times more (--at-most {})",
-                self.args.options.at_most
-            ),
+            1 => format!("; it became true once more (--at-most {at_most})"),
+            many => format!("; it became true {many} times more (--at-most {at_most})"),
         };
         let ended = ended.map_or_else(String::new, |ended| format!("{who} {ended}; "));
         say(&format!("{ended}{kept}{held_back}"));
@@ -222,9 +213,4 @@ impl<'a> Session<'a> {
             false => console::DONE,
         })
     }
-}
-
-/// Returns an absolute path, which is right in any directory.
-fn whole(path: &Path) -> std::path::PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -1,12 +1,13 @@
 //! `tickscope wait-until`: waits for a condition, and tells the result by its exit code.
 
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_analysis::trigger::{Condition, Limit, Verdict, judge};
 use tickscope_command::console;
-use tickscope_command::console::{Misuse, printable, say};
+use tickscope_command::console::{printable, say};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_programs::clock_time::{nanos, seconds};
@@ -15,7 +16,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_programs::local_time::utc_offset_s;
 use tickscope_programs::status::{Status, state_of};
 use tickscope_programs::target;
-use tickscope_programs::target::wanted::{Found, Wanted, is_live, one_alone};
+use tickscope_programs::target::wanted::{Found, Wanted, is_live};
 use tickscope_report::brief::condition::{Outcome, Waited};
 use tickscope_report::brief::{self, Subject};
 
@@ -35,22 +36,11 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
-    let (ring, liveness) = match &found {
-        Found::Ring(ring, liveness) => (ring, liveness),
-        Found::Kept(path) => {
-            let why = "wait-until watches a program that runs";
-            return Err(Misuse(format!("{} is a file; {why}", path.display())).into());
-        }
-        Found::Together(name, _) => {
-            return Err(one_alone(name, "wait-until watches a program").into());
-        }
-        Found::Streamed(_) => {
-            let why = "wait-until watches a program that runs";
-            return Err(Misuse(format!("standard input is a stream; {why}")).into());
-        }
+    let Found::Ring(ring, liveness) = &found else {
+        return Err(live_snapshot::not_running(&found, "wait-until watches a program that runs").into());
     };
     let (outcome, judged) = wait(args, ring, liveness, begin)?;
-    tell(args, &found, outcome, &judged, begin.elapsed())?;
+    tell(args, (ring, liveness), outcome, &judged, begin.elapsed())?;
     Ok(match outcome {
         Outcome::True => console::DONE,
         Outcome::Timeout => console::TIME_OVER,
@@ -62,8 +52,8 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
-    /// Newest snapshot; `None` before the first snapshot.
-    newest: Option<Snapshot>,
+    /// Newest snapshot; empty before the first snapshot.
+    newest: Rc<Snapshot>,
     doubt: Option<String>,
 }
 
@@ -80,7 +70,7 @@ fn wait(
     let mut judged = Judged {
         verdict: judge(&args.condition, &Snapshot::default()),
         over_ns: 0,
-        newest: None,
+        newest: Rc::default(),
         doubt: None,
     };
     let mut has_ended = !is_live(liveness);
@@ -90,8 +80,8 @@ fn wait(
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
             // A judgement that was true before the last one counts as well, because records may be read late.
-            if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
-                (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
+            if let Some(found) = watch.found() {
+                (judged.verdict, judged.over_ns) = (found.verdict.clone(), found.window_ns);
             }
             judged.doubt = watch.doubt();
         } else if let Some(snapshot) = &events.snapshot {
@@ -100,7 +90,7 @@ fn wait(
             judged.doubt = words::unmet(&args.condition, snapshot);
         }
         if let Some(snapshot) = events.snapshot {
-            judged.newest = Some((*snapshot).clone());
+            judged.newest = snapshot;
         }
         if judged.verdict.is_true {
             return Ok((Outcome::True, judged));
@@ -148,24 +138,20 @@ fn window(condition: &Condition, over: Duration) -> Watch {
 
 fn tell(
     args: &WaitUntilArgs,
-    found: &Found,
+    (ring, liveness): (&RingFile, &Liveness),
     outcome: Outcome,
     judged: &Judged,
     waited: Duration,
 ) -> anyhow::Result<()> {
-    let Found::Ring(ring, liveness) = found else {
-        return Ok(());
-    };
     let condition = &args.condition;
     if args.json {
-        let empty = Snapshot::default();
         let notes: Vec<String> = judged.doubt.iter().cloned().collect();
         let subject = Subject {
-            snapshot: judged.newest.as_ref().unwrap_or(&empty),
+            snapshot: &judged.newest,
             state: state_of(&ring.liveness().unwrap_or(*liveness)),
             when: None,
             notes: &notes,
-            next: &Named::of(&args.target, found).in_shell(&args.target),
+            next: &Named::of_ring(&args.target, ring, liveness).in_shell(&args.target),
         };
         let waited = Waited {
             condition,

@@ -279,7 +279,7 @@ fn watched_for(
         Some(_) => ring,
         None => {
             let over = args.over.unwrap_or(Over::Tail);
-            request::ask_of(ring, Op::Watch(args.function, over), "watch")?.into_ring()
+            request::ask_of(ring, Op::Watch(args.function, over), "watch")?.ring
         }
     };
     let read = follow(&ring, during, stop, traces);

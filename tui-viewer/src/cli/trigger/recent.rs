@@ -35,7 +35,7 @@ pub(super) struct Recent {
     /// Number of the newest record.
     seq: u64,
     /// Whether the records reach back far enough with the newest record, but did not before it.
-    fills: bool,
+    pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
 
@@ -100,11 +100,6 @@ impl Recent {
         }
         self.thin();
         true
-    }
-
-    /// Whether the newest record is the first that ends a window.
-    pub(super) fn fills(&self) -> bool {
-        self.fills
     }
 
     /// Whether the records do not reach back far enough yet.

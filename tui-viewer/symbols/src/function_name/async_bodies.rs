@@ -35,11 +35,8 @@ pub fn async_bodies(names: &[u8]) -> HashMap<String, String> {
             continue;
         };
         let mut plain = String::new();
-        for (part, is_first) in path
-            .split("::")
-            .zip(std::iter::once(true).chain(std::iter::repeat(false)))
-        {
-            if !is_first {
+        for (index, part) in path.split("::").enumerate() {
+            if index > 0 {
                 plain.push_str("::");
             }
             let Some((kind, number)) = part

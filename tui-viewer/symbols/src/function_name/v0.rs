@@ -81,20 +81,13 @@ impl Rest<'_> {
         let inner = self.path(&mut parts)?;
         let path: Vec<&str> = parts.iter().map(|(_, name)| name.as_str()).collect();
         let modules = parts.iter().take_while(|(kind, _)| *kind == TYPE).count();
-        Some(match inner {
-            End::Whole => ImplPath {
-                module: path[..modules].join("::"),
-                path: format!("{}::{{impl#{number}}}", path.join("::")),
-            },
-            End::Generic => ImplPath {
-                module: path[..modules].join("::"),
-                path: String::new(),
-            },
-            End::Impl(inner) => ImplPath {
-                module: inner.module,
-                path: String::new(),
-            },
-        })
+        let module = path[..modules].join("::");
+        let (module, path) = match inner {
+            End::Whole => (module, format!("{}::{{impl#{number}}}", path.join("::"))),
+            End::Generic => (module, String::new()),
+            End::Impl(inner) => (inner.module, String::new()),
+        };
+        Some(ImplPath { module, path })
     }
 
     /// Reads the modules of a path. No modules follow after generic arguments or another `impl`.
@@ -163,57 +156,33 @@ impl Rest<'_> {
 mod tests {
     use super::*;
 
-    fn kinds_and_base(symbol: &str) -> Option<(String, Base)> {
-        let head = head(symbol)?;
-        Some((String::from_utf8(head.kinds).unwrap(), head.base))
-    }
-
-    fn impl_at(module: &str, path: &str) -> Base {
-        Base::Impl(Some(ImplPath {
-            module: module.into(),
-            path: path.into(),
-        }))
-    }
-
     #[test]
     fn kinds_of_parts_and_places_of_impls_are_read() {
-        for (symbol, expected) in [
-            ("_RNvCs6xxl1lAjzDf_1a5fetch", Some(("v", Base::Crate))),
-            ("_RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_", Some(("vC", Base::Crate))),
-            (
-                "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placehECs1_1a",
-                Some(("tv", Base::Crate)),
-            ),
-            (
-                "_RNvMs3_NtNtCsgEmfK2I1SDS_4core3ffi5c_strNtB5_4CStr19from_bytes_with_nul",
-                Some(("v", impl_at("core::ffi::c_str", "core::ffi::c_str::{impl#5}"))),
-            ),
-            (
-                "_RNvXsr_NtCsgEmfK2I1SDS_4core4cellNtB5_14BorrowMutErrorNtNtB7_3fmt7Display3fmt",
-                Some(("v", impl_at("core::cell", "core::cell::{impl#29}"))),
-            ),
-            // An impl inside a function belongs to the function's module.
-            (
-                "_RNvXNvCs6xxl1lAjzDf_1a10with_innerNtB2_5LocalNtNtNtCs2_4core3ops4drop4Drop4drop",
-                Some(("v", impl_at("a", "a::with_inner::{impl#0}"))),
-            ),
-            (
-                "_RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCs2_4core3ops8function6FnOnceTyEE9call_once6vtableB8_",
-                Some(("vS", Base::Provided)),
-            ),
-            // The first impl is in a generic function, the second in a method of another impl.
-            ("_RNvXINvNtCs1_1a1b1fhENtB2_1S", Some(("v", impl_at("a::b", "")))),
-            (
-                "_RNvXNvMs_NtCs1_1a1bNtB2_1S1fNtB2_1T",
-                Some(("v", impl_at("a::b", ""))),
-            ),
-            ("_ZN1a1bE", None),
-            ("_R", None),
-            ("_RN", None),
-            ("_RNvXs", Some(("v", Base::Impl(None)))),
-        ] {
-            let expected = expected.map(|(kinds, base)| (kinds.to_string(), base));
-            assert_eq!(kinds_and_base(symbol), expected, "{symbol}");
+        // Each line has a symbol, the kinds of its parts, and its base; in place of an impl its module and its path.
+        let table = "
+            _RNvCs6xxl1lAjzDf_1a5fetch | v Crate
+            _RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_ | vC Crate
+            _RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placehECs1_1a | tv Crate
+            _RNvMs3_NtNtCsgEmfK2I1SDS_4core3ffi5c_strNtB5_4CStr19from_bytes_with_nul | v core::ffi::c_str core::ffi::c_str::{impl#5}
+            _RNvXsr_NtCsgEmfK2I1SDS_4core4cellNtB5_14BorrowMutErrorNtNtB7_3fmt7Display3fmt | v core::cell core::cell::{impl#29}
+            _RNvXNvCs6xxl1lAjzDf_1a10with_innerNtB2_5LocalNtNtNtCs2_4core3ops4drop4Drop4drop | v a a::with_inner::{impl#0}
+            _RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCs2_4core3ops8function6FnOnceTyEE9call_once6vtableB8_ | vS Provided
+            _RNvXINvNtCs1_1a1b1fhENtB2_1S | v a::b
+            _RNvXNvMs_NtCs1_1a1bNtB2_1S1fNtB2_1T | v a::b
+            _RNvXs | v Impl(None)
+        ";
+        for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (symbol, expected) = line.split_once(" | ").unwrap();
+            let Head { kinds, base } = head(symbol).unwrap();
+            let base = match &base {
+                Base::Impl(Some(place)) => format!("{} {}", place.module, place.path),
+                Base::Crate | Base::Impl(None) | Base::Provided => format!("{base:?}"),
+            };
+            let found = format!("{} {base}", String::from_utf8(kinds).unwrap());
+            assert_eq!(found.trim_end(), expected, "{symbol}");
+        }
+        for symbol in ["_ZN1a1bE", "_R", "_RN"] {
+            assert_eq!(head(symbol), None, "{symbol}");
         }
     }
 }

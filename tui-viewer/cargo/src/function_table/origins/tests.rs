@@ -116,7 +116,7 @@ fn files_are_modules_of_names_without_one() {
     let module = |file: &str| {
         let sources = sources();
         let name = Name::of_address(16);
-        sources.places().of(file, &name).module
+        sources.places().of(file, &name).module()
     };
     assert_eq!(module("/home/u/work/src/net/http.rs"), "app::net::http");
     assert_eq!(module("/home/u/work/crates/my-lib/src/lib.rs"), "my_lib");

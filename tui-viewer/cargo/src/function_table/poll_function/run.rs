@@ -13,13 +13,10 @@ use iced_x86::{
 
 use crate::function_table::linked_symbols::Symbols;
 use crate::function_table::poll_function::value::{Value, cut, extended, plus};
-use crate::function_table::poll_function::{ARGUMENTS, Code, Place, is_resumed};
+use crate::function_table::poll_function::{ARGUMENTS, Code, Place, RESUMED_ELSEWHERE, is_resumed};
 
 /// Largest number of instructions from a function's beginning to the read of its state.
 const STEPS: usize = 200;
-
-/// Address in place of the panic's address if another file contains the panic.
-const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
 /// End of a run: at the panic, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +95,7 @@ impl<'c> Run<'c> {
                 Some(next)
             }
             FlowControl::UnconditionalBranch => Some(instruction.near_branch_target()),
-            FlowControl::IndirectBranch => self.target(instruction),
+            FlowControl::IndirectBranch => self.operand(instruction, 0).number(),
             FlowControl::ConditionalBranch => {
                 let taken = self.holds(instruction.condition_code())?;
                 Some(if taken {
@@ -111,30 +108,14 @@ impl<'c> Run<'c> {
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
-            FlowControl::IndirectCall => self.target(instruction).filter(|target| self.is_resumed(*target)),
+            FlowControl::IndirectCall => {
+                let target = self.operand(instruction, 0).number();
+                target.filter(|target| self.is_resumed(*target))
+            }
             FlowControl::Return
             | FlowControl::Interrupt
             | FlowControl::XbeginXabortXend
             | FlowControl::Exception => None,
-        }
-    }
-
-    /// Returns the target of an indirect jump or call.
-    fn target(&mut self, instruction: &Instruction) -> Option<u64> {
-        if instruction.op_kind(0) == OpKind::Memory
-            && instruction.is_ip_rel_memory_operand()
-            && self
-                .code
-                .named_slots
-                .get(&instruction.ip_rel_memory_address())
-                .copied()
-                .unwrap_or_default()
-        {
-            return Some(RESUMED_ELSEWHERE);
-        }
-        match self.operand(instruction, 0) {
-            Value::Number(target) => Some(target),
-            Value::Unknown | Value::Argument(..) | Value::Stack(_) => None,
         }
     }
 
@@ -149,11 +130,11 @@ impl<'c> Run<'c> {
             }
             M::Movsx | M::Movsxd => {
                 let bytes = size_of_operand(instruction, 1);
-                let value = match self.operand(instruction, 1) {
-                    Value::Number(number) => Value::Number(extended(number, bytes)),
-                    Value::Unknown | Value::Argument(..) | Value::Stack(_) => Value::Unknown,
-                };
-                self.set(instruction, value);
+                let number = self.operand(instruction, 1).number();
+                self.set(
+                    instruction,
+                    Value::of(number.map(|number| extended(number, bytes))),
+                );
             }
             M::Lea => {
                 let value = self.address(instruction);
@@ -257,7 +238,7 @@ impl<'c> Run<'c> {
         self.sign = result.map(|result| extended(result, bytes) >> 63 != 0);
         (self.carry, self.overflow) = (Some(false), Some(false));
         if mnemonic != Mnemonic::Test {
-            self.set(instruction, result.map_or(Value::Unknown, Value::Number));
+            self.set(instruction, Value::of(result));
         }
     }
 
@@ -353,18 +334,15 @@ impl<'c> Run<'c> {
             instruction.memory_displacement64().cast_signed(),
         );
         let scale = i64::from(instruction.memory_index_scale());
-        match value(instruction.memory_index()) {
-            Value::Number(index) => plus(base, index.cast_signed().wrapping_mul(scale)),
-            Value::Unknown | Value::Argument(..) | Value::Stack(_) => Value::Unknown,
-        }
+        let index = value(instruction.memory_index()).number();
+        index.map_or(Value::Unknown, |index| {
+            plus(base, index.cast_signed().wrapping_mul(scale))
+        })
     }
 
     fn load(&mut self, address: Value, bytes: usize) -> Value {
         match address {
-            Value::Number(address) => self
-                .code
-                .number(address, bytes)
-                .map_or(Value::Unknown, Value::Number),
+            Value::Number(address) => Value::of(self.code.number(address, bytes)),
             Value::Stack(at) => match self.stack.get(&at) {
                 Some((value, stored)) if *stored == bytes => *value,
                 Some(_) | None => Value::Unknown,

@@ -11,6 +11,20 @@ pub(super) enum Value {
     Stack(i64),
 }
 
+impl Value {
+    pub(super) fn of(number: Option<u64>) -> Self {
+        number.map_or(Self::Unknown, Self::Number)
+    }
+
+    /// Returns the number, if it is one.
+    pub(super) fn number(self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Unknown | Self::Argument(..) | Self::Stack(_) => None,
+        }
+    }
+}
+
 pub(super) fn plus(value: Value, distance: i64) -> Value {
     match value {
         Value::Unknown => Value::Unknown,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use tickscope_analysis::side_by_side::{Part, fold, side_by_side};
+use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, Lifetime};
 use tickscope_format::{Snapshot, codec};
 
@@ -78,13 +79,7 @@ impl TogetherFeed {
         let before: Vec<Part<'_>> = self
             .members
             .iter()
-            .filter_map(|member| {
-                Some(Part {
-                    snapshot: member.counted.shown_before()?,
-                    pid: Some(member.key.pid),
-                    ratio: member.ratio(),
-                })
-            })
+            .filter_map(|member| Some(member.part(member.counted.shown_before()?)))
             .chain(self.ended.as_ref().map(ended))
             .collect();
         let end = side_by_side(self.clock.as_ref()?, &before);
@@ -121,9 +116,5 @@ impl TogetherFeed {
 fn past_of(snapshot: &Snapshot) -> Option<Past> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).ok()?;
-    Some(Past {
-        unix_ns: snapshot.capture.unix_ns,
-        kind: snapshot.capture.kind,
-        payload: payload.into(),
-    })
+    Some(Past::of(Stamp::from(&snapshot.capture), payload))
 }

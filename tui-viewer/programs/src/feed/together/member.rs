@@ -1,6 +1,5 @@
 //! One of the processes that are shown together: its ring, its records, and its state.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use tickscope_analysis::side_by_side::{Part, ratio};
@@ -42,7 +41,8 @@ pub(super) struct Member {
     /// Whether the process was followed from its start, so that its past belongs to it.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
-    ratio: f64,
+    /// Number of common ticks in one tick of this process.
+    pub(super) ratio: f64,
 }
 
 impl Member {
@@ -87,10 +87,6 @@ impl Member {
         }
     }
 
-    pub(super) fn nonce(&self) -> u64 {
-        self.attached.ring.header().nonce
-    }
-
     /// Reads new records. Returns whether there are any.
     pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
         match self.records.read(&self.attached.ring, self.is_new) {
@@ -124,43 +120,15 @@ impl Member {
 
     /// Whether another ring of the process should replace this one.
     pub(super) fn needs_another(&self) -> bool {
-        let is_lost = !self
-            .attached
-            .ring
-            .liveness()
-            .is_ok_and(|liveness| is_live(&liveness));
-        is_lost || self.trouble.is_some()
+        let liveness = self.attached.ring.liveness();
+        self.trouble.is_some() || !liveness.is_ok_and(|liveness| is_live(&liveness))
     }
 
-    /// Returns the counts that are shown.
-    pub(super) fn shown(&self) -> Option<Shown<'_>> {
-        Some(Shown {
-            snapshot: self.counted.shown()?,
-            pid: self.key.pid,
-            ratio: self.ratio,
-        })
-    }
-
-    /// Returns the number of common ticks in one tick of this process.
-    pub(super) fn ratio(&self) -> f64 {
-        self.ratio
-    }
-}
-
-/// Counts of a process, as they are shown.
-#[derive(Debug)]
-pub(super) struct Shown<'a> {
-    snapshot: Cow<'a, Snapshot>,
-    pid: u32,
-    ratio: f64,
-}
-
-impl Shown<'_> {
-    /// Returns the counts as a part of the whole.
-    pub(super) fn part(&self) -> Part<'_> {
+    /// Returns counts of this process as a part of the whole.
+    pub(super) fn part<'a>(&self, snapshot: &'a Snapshot) -> Part<'a> {
         Part {
-            snapshot: &self.snapshot,
-            pid: Some(self.pid),
+            snapshot,
+            pid: Some(self.key.pid),
             ratio: self.ratio,
         }
     }

@@ -15,13 +15,8 @@ const BYTES_MAX: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     made: u64,
-    kept: VecDeque<Mark>,
-}
-
-#[derive(Debug)]
-struct Mark {
-    handle: String,
-    payload: Vec<u8>,
+    /// Handles and encoded snapshots.
+    kept: VecDeque<(String, Vec<u8>)>,
 }
 
 impl Marks {
@@ -40,10 +35,7 @@ impl Marks {
         }
         self.made += 1;
         let handle = format!("mark-{}", self.made);
-        self.kept.push_back(Mark {
-            handle: handle.clone(),
-            payload,
-        });
+        self.kept.push_back((handle.clone(), payload));
         let before = self.kept.len();
         while self.kept.len() > MARKS_MAX || self.bytes() > BYTES_MAX {
             self.kept.pop_front();
@@ -52,7 +44,7 @@ impl Marks {
     }
 
     fn bytes(&self) -> usize {
-        self.kept.iter().map(|mark| mark.payload.len()).sum()
+        self.kept.iter().map(|(_, payload)| payload.len()).sum()
     }
 
     /// Returns the snapshot of a handle; `None` if the text is no handle.
@@ -63,18 +55,17 @@ impl Marks {
         if !is_handle(handle) {
             return Ok(None);
         }
-        let Some(mark) = self.kept.iter().find(|mark| mark.handle == handle) else {
-            let there: Vec<&str> = self.kept.iter().map(|mark| mark.handle.as_str()).collect();
-            let there = if there.is_empty() {
-                "none".into()
-            } else {
-                there.join(", ")
+        let Some((_, payload)) = self.kept.iter().find(|(kept, _)| kept == handle) else {
+            let there: Vec<&str> = self.kept.iter().map(|(kept, _)| kept.as_str()).collect();
+            let there = match there.len() {
+                0 => "none".into(),
+                _ => there.join(", "),
             };
             return Err(format!(
                 "there is no mark {handle}; kept marks: {there}. The tool mark makes a mark; the last {MARKS_MAX} are kept, while this server runs"
             ));
         };
-        codec::decode(&mark.payload)
+        codec::decode(payload)
             .map(Some)
             .map_err(|error| format!("{handle}: {error}"))
     }

@@ -8,7 +8,7 @@ use super::input::LINE_MAX;
 pub(super) const PARSE_ERROR: i32 = -32_700;
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32_601;
-pub(super) const INVALID_PARAMS: i32 = -32_602;
+const INVALID_PARAMS: i32 = -32_602;
 /// Error code that the Model Context Protocol defines.
 pub(super) const UNSUPPORTED_VERSION: i32 = -32_022;
 
@@ -35,6 +35,11 @@ impl Refusal {
             message: message.into(),
             data: None,
         }
+    }
+
+    /// Returns the reason why parameters are wrong.
+    pub(super) fn params(message: impl Into<String>) -> Self {
+        Self::new(INVALID_PARAMS, message)
     }
 }
 
@@ -81,7 +86,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
         None => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
-            let refusal = Refusal::new(INVALID_PARAMS, "params that are not an object");
+            let refusal = Refusal::params("params that are not an object");
             return Err(refused(Some(id.clone()), refusal));
         }
     };

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Map, Value, json};
 
-use super::message::{self, INVALID_PARAMS, METHOD_NOT_FOUND, Refusal, Request, UNSUPPORTED_VERSION};
+use super::message::{self, METHOD_NOT_FOUND, Refusal, Request, UNSUPPORTED_VERSION};
 use super::schema;
 use super::tools::Tools;
 use crate::cli::args::McpArgs;
@@ -74,13 +74,10 @@ impl Server {
             ("initialize", _) => self.initialize(&request.params),
             ("ping", _) => Ok(json!({})),
             (_, Some(_)) => self.of_tools(&request),
-            (_, None) => Err(Refusal::new(
-                INVALID_PARAMS,
-                format!(
-                    "no {VERSION} in _meta, and no earlier initialize; this server speaks {}",
-                    versions()
-                ),
-            )),
+            (_, None) => Err(Refusal::params(format!(
+                "no {VERSION} in _meta, and no earlier initialize; this server speaks {}",
+                versions().join(", ")
+            ))),
         }
     }
 
@@ -120,10 +117,7 @@ impl Server {
 
     fn initialize(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(wanted)) = params.get("protocolVersion") else {
-            return Err(Refusal::new(
-                INVALID_PARAMS,
-                "no protocolVersion, or it is not a string",
-            ));
+            return Err(Refusal::params("no protocolVersion, or it is not a string"));
         };
         // If the version is unknown, the newest one is an offer, which the client may decline.
         let agreed = WITH_HANDSHAKE.into_iter().find(|version| version == wanted);
@@ -141,31 +135,25 @@ impl Server {
 /// Checks that a request has a known version, and the other parts of its metadata.
 fn check(meta: &Map<String, Value>) -> Result<(), Refusal> {
     let Some(Value::String(version)) = meta.get(VERSION) else {
-        return Err(Refusal::new(
-            INVALID_PARAMS,
-            format!("{VERSION} in _meta is not a string"),
-        ));
+        return Err(Refusal::params(format!("{VERSION} in _meta is not a string")));
     };
     if !STATELESS.contains(&version.as_str()) {
-        let supported: Vec<&str> = STATELESS.into_iter().chain(WITH_HANDSHAKE).collect();
         return Err(Refusal {
             code: UNSUPPORTED_VERSION,
             message: "Unsupported protocol version".into(),
-            data: Some(json!({ "supported": supported, "requested": version })),
+            data: Some(json!({ "supported": versions(), "requested": version })),
         });
     }
     match meta.get(CAPABILITIES) {
         Some(Value::Object(_)) => Ok(()),
-        _ => Err(Refusal::new(
-            INVALID_PARAMS,
-            format!("no {CAPABILITIES} in _meta, or it is not an object"),
-        )),
+        _ => Err(Refusal::params(format!(
+            "no {CAPABILITIES} in _meta, or it is not an object"
+        ))),
     }
 }
 
-fn versions() -> String {
-    let all: Vec<&str> = STATELESS.into_iter().chain(WITH_HANDSHAKE).collect();
-    all.join(", ")
+fn versions() -> Vec<&'static str> {
+    STATELESS.into_iter().chain(WITH_HANDSHAKE).collect()
 }
 
 fn server() -> Value {

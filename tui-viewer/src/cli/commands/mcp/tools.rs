@@ -1,11 +1,10 @@
 //! The six tools. They only read, except `why`, which may make a program watch a function if that is allowed.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -25,7 +24,7 @@ use tickscope_report::slow;
 use tickscope_report::slow::Answer;
 
 use super::marks::Marks;
-use super::message::{INVALID_PARAMS, Refusal};
+use super::message::Refusal;
 use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, values};
 use crate::cli::commands::brief::{Answered, Named, read};
 use crate::cli::commands::live_snapshot::Reader;
@@ -46,9 +45,7 @@ const MIN_SHARE: f64 = 0.01;
 /// Settings of the tools, and the snapshots of `mark`.
 #[derive(Debug)]
 pub(super) struct Tools {
-    dir: Option<PathBuf>,
-    may_control: bool,
-    reads_ended: bool,
+    args: McpArgs,
     marks: Marks,
     /// Set when a tool must stop watching a function.
     stop: Arc<AtomicBool>,
@@ -100,40 +97,28 @@ struct Sites {
     rows: Option<usize>,
 }
 
-/// Side of a comparison.
-struct Side {
-    name: String,
-    snapshot: Snapshot,
-    named: Named,
-}
-
 impl Tools {
     pub(super) fn new(args: &McpArgs, stop: Arc<AtomicBool>) -> Self {
         Self {
-            dir: args.dir.clone(),
-            may_control: args.allow_control,
-            reads_ended: args.ended,
+            args: args.clone(),
             marks: Marks::default(),
             stop,
         }
     }
 
     pub(super) fn may_control(&self) -> bool {
-        self.may_control
+        self.args.allow_control
     }
 
     /// Calls a tool. Errors that a model can correct (arguments, targets) are results that are marked as errors.
     pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(name)) = params.get("name") else {
-            return Err(Refusal::new(
-                INVALID_PARAMS,
-                "no name of a tool, or it is not a string",
-            ));
+            return Err(Refusal::params("no name of a tool, or it is not a string"));
         };
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(Refusal::new(INVALID_PARAMS, "arguments are not an object")),
+            Some(_) => return Err(Refusal::params("arguments are not an object")),
         };
         let answer = match name.as_str() {
             "programs" => parsed::<Nothing>(arguments).map(|Nothing {}| self.programs()),
@@ -145,10 +130,7 @@ impl Tools {
             other => {
                 let other: String = other.chars().take(64).collect();
                 let there = "programs, top, why, compare, mark, sites";
-                return Err(Refusal::new(
-                    INVALID_PARAMS,
-                    format!("no tool {other}; there are {there}"),
-                ));
+                return Err(Refusal::params(format!("no tool {other}; there are {there}")));
             }
         };
         Ok(match answer {
@@ -164,7 +146,7 @@ impl Tools {
     }
 
     fn programs(&self) -> String {
-        let listed = list::list(&places::chosen(self.dir.as_deref()));
+        let listed = list::list(&places::chosen(self.args.dir.as_deref()));
         let programs = listed.into_iter().filter_map(|listed| {
             let (ring, liveness) = listed.ring.ok()?;
             let header = ring.header();
@@ -196,12 +178,11 @@ impl Tools {
             answered.extent.when = Some(format!("since {handle}"));
         }
         let snapshot = &answered.live.snapshot;
-        let by = top.by.as_deref();
-        let by = by.map_or_else(
-            || Ok(Measure::of_lists(&[snapshot])),
-            |name| measure(name, snapshot),
-        )?;
-        let next = answered.named.in_tools(self.may_control);
+        let by = match &top.by {
+            Some(name) => measure(name, snapshot)?,
+            None => Measure::of_lists(&[snapshot]),
+        };
+        let next = answered.named.in_tools(self.may_control());
         Ok(brief::top::json(&answered.subject(&next), by, length))
     }
 
@@ -210,7 +191,7 @@ impl Tools {
         let matching = sites.matching.as_deref().map(values::pattern).transpose();
         let matching = matching.map_err(|why| anyhow!("matching: {why}"))?;
         let answered = self.read(sites.target.as_deref())?;
-        let next = answered.named.in_tools(self.may_control);
+        let next = answered.named.in_tools(self.may_control());
         Ok(brief::sites::json(
             &answered.subject(&next),
             matching.as_ref(),
@@ -245,7 +226,7 @@ impl Tools {
         }
         let during = match why.seconds {
             None => None,
-            Some(_) if !self.may_control => bail!(
+            Some(_) if !self.may_control() => bail!(
                 "seconds: watching a function changes what the program measures, and this server may only read; start it as \
                  tickscope mcp --allow-control, or have the user run: tickscope watch {}",
                 brief::shell_word(&why.function)
@@ -265,26 +246,23 @@ impl Tools {
         let (live, named) = why::answered(&args, &self.stop)?;
         let watch = why::watched(&live.snapshot, &args)?;
         let answer = Answer::of(&live.snapshot, watch, why::options());
-        Ok(slow::brief(&answer, &named.in_tools(self.may_control)))
+        Ok(slow::brief(&answer, &named.in_tools(self.may_control())))
     }
 
     fn compare(&self, compare: &Compare) -> anyhow::Result<String> {
         let length = length(compare.rows)?;
-        let before = self
-            .side(&compare.before)
-            .map_err(|error| error.context("before"))?;
-        let after = compare.after.as_deref().unwrap_or(&before.snapshot.process.name);
-        let after = self.side(after).map_err(|error| error.context("after"))?;
-        let usual = Measure::of_lists(&[&before.snapshot, &after.snapshot]);
+        let (before, _) = self.side(&compare.before).context("before")?;
+        let after_name = compare.after.as_deref().unwrap_or(&before.process.name);
+        let (after, named) = self.side(after_name).context("after")?;
+        let usual = Measure::of_lists(&[&before, &after]);
         let name = compare.by.as_deref().unwrap_or(usual.name());
-        let by = measure(name, &before.snapshot)?;
-        measure(name, &after.snapshot)?;
+        let by = measure(name, &before)?;
+        measure(name, &after)?;
         let per = compare.per.as_deref();
-        let run = |side: &Side| [Run::of(&side.name, &side.snapshot)];
-        let runs = (run(&before), run(&after));
-        let process = |side: &Side| (side.snapshot.process.pid, side.snapshot.process.started_unix_ns);
+        let runs = ([Run::of(&compare.before, &before)], [Run::of(after_name, &after)]);
+        let process = |of: &Snapshot| (of.process.pid, of.process.started_unix_ns);
         let is_one_run = process(&before) == process(&after);
-        let (before_snapshots, after_snapshots) = ([before.snapshot], [after.snapshot]);
+        let (before_snapshots, after_snapshots) = ([before], [after]);
         let diff = Diff::by(by, &before_snapshots, &after_snapshots, per);
         let diff = diff.map_err(|DiffError { is_after, why, .. }| {
             anyhow!("{}: {why}", if is_after { "after" } else { "before" })
@@ -311,29 +289,22 @@ impl Tools {
         };
         Ok(diff_brief::json(
             &comparison,
-            &after.named.in_tools(self.may_control),
+            &named.in_tools(self.may_control()),
             length,
         ))
     }
 
     /// Reads a mark, a file or a program.
-    fn side(&self, text: &str) -> anyhow::Result<Side> {
+    fn side(&self, text: &str) -> anyhow::Result<(Snapshot, Named)> {
         if let Some(snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
-            return Ok(Side {
-                name: text.to_owned(),
-                named: Named {
-                    word: snapshot.process.pid.to_string(),
-                    is_live: true,
-                },
-                snapshot,
-            });
+            let named = Named {
+                word: snapshot.process.pid.to_string(),
+                is_live: true,
+            };
+            return Ok((snapshot, named));
         }
         let Answered { live, named, .. } = self.read(Some(text))?;
-        Ok(Side {
-            name: text.to_owned(),
-            snapshot: live.snapshot,
-            named,
-        })
+        Ok((live.snapshot, named))
     }
 
     fn read(&self, target: Option<&str>) -> anyhow::Result<Answered> {
@@ -350,10 +321,9 @@ impl Tools {
             }
             _ => Ok(TargetArgs {
                 target: target.map(ToOwned::to_owned),
-                pid: None,
-                all: false,
-                ended: self.reads_ended,
-                dir: self.dir.as_deref().map(Path::to_path_buf),
+                ended: self.args.ended,
+                dir: self.args.dir.clone(),
+                ..TargetArgs::default()
             }),
         }
     }

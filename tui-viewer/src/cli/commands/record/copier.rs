@@ -1,9 +1,8 @@
 //! Copies the records of a ring into a file, each record once, in their order.
 
-use std::error::Error;
-use std::{fmt, io};
+use std::io;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use tickscope_command::console::{about, printable, say};
 use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
@@ -25,24 +24,12 @@ pub(super) enum Begin {
     Oldest,
 }
 
-/// Error that the reader of a stream has gone.
-#[derive(Debug)]
-pub(super) struct ReaderGone;
-
-impl fmt::Display for ReaderGone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the reader of standard output has gone")
-    }
-}
-
-impl Error for ReaderGone {}
-
 pub(super) struct Copier {
-    ring: RingFile,
+    pub(super) ring: RingFile,
     /// Slot that makes the program publish at the watched rate while it is held; `None` if the program takes no
     /// requests.
     slot: Option<Slot>,
-    writer: Writer,
+    pub(super) writer: Writer,
     /// Finds names of sampled code, because the files of the program may be missing where the recording is read.
     names: Names,
     begin: Begin,
@@ -90,18 +77,11 @@ impl Copier {
         copier
     }
 
-    pub(super) fn ring(&self) -> &RingFile {
-        &self.ring
-    }
-
-    pub(super) fn writer(&self) -> &Writer {
-        &self.writer
-    }
-
     /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
-        self.names.go_on_with(ring.header().pid);
+        // Without a build id, a module of the next process may have other code.
+        self.names = Names::of(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;
         (self.copied, self.latest) = (None, None);
@@ -114,43 +94,42 @@ impl Copier {
         }
     }
 
-    /// Copies a last record, captured now.
-    pub(super) fn last_moment(&mut self) -> anyhow::Result<()> {
+    /// Copies a last record, captured now, like [`Self::copy`].
+    pub(super) fn last_moment(&mut self) -> anyhow::Result<bool> {
         self.publish();
         self.copy()
     }
 
-    /// Copies the records since the last call.
+    /// Copies the records since the last call. Returns false if the reader of a stream has gone.
     ///
     /// # Errors
     /// The file cannot be written, or the ring cannot be read any more.
-    pub(super) fn copy(&mut self) -> anyhow::Result<()> {
-        let unreadable = |error: FormatError, ring: &RingFile| anyhow!(about(ring.path(), &error));
-        let latest = self
-            .ring
-            .latest()
-            .map_err(|error| unreadable(error, &self.ring))?;
+    pub(super) fn copy(&mut self) -> anyhow::Result<bool> {
+        let unreadable = |error: FormatError| anyhow!(about(self.ring.path(), &error));
+        let latest = self.ring.latest().map_err(unreadable)?;
         if self.latest == Some(latest) {
-            return Ok(());
+            return Ok(true);
         }
         let newest = match self.ring.newest() {
             Ok(newest) => newest,
             // Nothing was published yet, or the program overwrites the record at this moment.
-            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(()),
-            Err(error) => return Err(unreadable(error, &self.ring)),
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(true),
+            Err(error) => return Err(unreadable(error)),
         };
         self.latest = Some(newest.position);
         if self.copied.is_some_and(|copied| newest.sequence <= copied) {
-            return Ok(());
+            return Ok(true);
         }
         let new = self.new_up_to(newest);
         if let (Some(copied), Some(first)) = (self.copied, new.last()) {
             self.lost += first.sequence.saturating_sub(copied + 1);
         }
         for record in new.iter().rev() {
-            self.append(record)?;
+            if !self.append(record)? {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Returns `newest` and the earlier records that were not copied yet, the newest first.
@@ -164,25 +143,22 @@ impl Copier {
         std::iter::once(newest).chain(before).collect()
     }
 
-    fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+    fn append(&mut self, record: &Record) -> anyhow::Result<bool> {
         self.writer.name(self.names.new_in(&record.payload));
-        self.writer
-            .append(record.stamp, &record.payload)
-            .map_err(|error| {
-                // The error itself names the file.
-                if is_gone(&error) {
-                    anyhow::Error::new(ReaderGone)
-                } else if matches!(error, FormatError::Io { .. }) {
-                    anyhow!("cannot {error}")
-                } else {
-                    anyhow!(about(self.ring.path(), &error))
-                }
-            })?;
+        match self.writer.append(record.stamp, &record.payload) {
+            Ok(()) => {}
+            Err(FormatError::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
+                return Ok(false);
+            }
+            // The error itself names the file.
+            Err(error @ FormatError::Io { .. }) => bail!("cannot {error}"),
+            Err(error) => bail!(about(self.ring.path(), &error)),
+        }
         self.copied = Some(record.sequence);
         let unix_ns = record.stamp.unix_ns;
         let (first, _) = self.times.unwrap_or((unix_ns, unix_ns));
         self.times = Some((first, unix_ns));
-        Ok(())
+        Ok(true)
     }
 
     /// Describes the recording: its path, and its records' number, time and size.
@@ -200,20 +176,6 @@ impl Copier {
             bytes(self.writer.bytes()),
         )
     }
-
-    /// Returns the writer, which may continue with another program.
-    pub(super) fn into_writer(self) -> Writer {
-        self.writer
-    }
-
-    pub(super) fn finish(self) -> Result<(), FormatError> {
-        self.writer.finish()
-    }
-}
-
-/// Returns whether the other end of a pipe is closed.
-fn is_gone(error: &FormatError) -> bool {
-    matches!(error, FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Formats `1 record`, `120 records`.

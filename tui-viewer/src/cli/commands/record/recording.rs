@@ -12,14 +12,13 @@ use tickscope_command::console::{Misuse, about, say};
 use tickscope_command::{console, output_file};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::recording::Writer;
-use tickscope_programs::clock_time::running;
+use tickscope_programs::clock_time::{now_unix_ns, running};
 use tickscope_programs::status::state_of;
 use tickscope_programs::target::wanted::is_live;
 use tickscope_programs::{local_time, target};
 
 use crate::cli::args::RecordArgs;
-use crate::cli::commands::live_snapshot;
-use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
+use crate::cli::commands::record::copier::{Copier, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
 
@@ -66,7 +65,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
             output_file::check_folder(path)?;
             path.clone()
         }
-        None => saved_files::for_recording(stem, live_snapshot::unix_ns(), local_time::utc_offset_s()),
+        None => saved_files::for_recording(stem, now_unix_ns(), local_time::utc_offset_s()),
     };
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
 }
@@ -86,48 +85,42 @@ pub(crate) fn copy(
         let stops = stopped();
         if copied.is_ok() && (stops || look_around <= Instant::now()) {
             look_around = Instant::now() + LOOK_AROUND;
-            match copier.ring().liveness() {
+            match copier.ring.liveness() {
                 Ok(found) => liveness = found,
-                Err(error) => copied = Err(anyhow!(about(copier.ring().path(), &error))),
+                Err(error) => copied = Err(anyhow!(about(copier.ring.path(), &error))),
             }
         }
-        let is_gone = copied.as_ref().is_err_and(anyhow::Error::is::<ReaderGone>);
-        let is_lost = (copied.is_err() && !is_gone) || matches!(liveness, Liveness::Crashed { .. });
-        if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
+        let is_lost = copied.is_err() || matches!(liveness, Liveness::Crashed { .. });
+        if is_lost && let Some(ring) = successor(copier) {
             progress.clear();
             say(&format!(
                 "{}: was lost; its next ring is recorded",
-                copier.ring().path().display()
+                copier.ring.path().display()
             ));
             copier.go_on_with(ring);
             liveness = Liveness::Running;
             continue;
         }
-        if is_gone {
+        let or_reader = |has_reader: bool, end: End| if has_reader { end } else { End::Reader };
+        if !copied? {
             return Ok(End::Reader);
         }
-        copied?;
-        let unless_gone = |copied: anyhow::Result<()>, end: End| match copied {
-            Ok(()) => Ok(end),
-            Err(error) if error.is::<ReaderGone>() => Ok(End::Reader),
-            Err(error) => Err(error),
-        };
         if !is_live(&liveness) {
             // Copies the records between the last poll and the program's end.
-            return unless_gone(copier.copy(), End::Program(liveness));
+            return Ok(or_reader(copier.copy()?, End::Program(liveness)));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
         if stops || left == Some(Duration::ZERO) {
             let end = if stops { End::Interrupted } else { End::Time };
-            return unless_gone(copier.last_moment(), end);
+            return Ok(or_reader(copier.last_moment()?, end));
         }
         let elapsed = begin.elapsed();
         progress.show(elapsed, || {
             format!(
                 "{}  {}  {}  {}  (Ctrl-C ends it)",
                 running(elapsed.as_nanos() as u64),
-                records(copier.writer().records()),
-                bytes(copier.writer().bytes()),
+                records(copier.writer.records()),
+                bytes(copier.writer.bytes()),
                 state_of(&liveness).as_str(),
             )
         });
@@ -137,10 +130,10 @@ pub(crate) fn copy(
 
 /// Waits for the ring that a program makes in place of a lost one. The program checks for a loss ten times a second.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
-    let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
+    let process = PathBuf::from(format!("/proc/{}", copier.ring.header().pid));
     let begin = Instant::now();
     loop {
-        if let Some((ring, _)) = target::successor_of(copier.ring(), None) {
+        if let Some((ring, _)) = target::successor_of(&copier.ring, None) {
             return Some(ring);
         }
         if begin.elapsed() > SUCCESSOR || !process.exists() {
@@ -153,9 +146,9 @@ pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
 /// Closes the file and prints a summary.
 pub(crate) fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
     let summary = copier.summary();
-    let some = copier.writer().records() > 0;
-    let path = copier.writer().path().to_path_buf();
-    let finished = copier.finish();
+    let some = copier.writer.records() > 0;
+    let path = copier.writer.path().to_path_buf();
+    let finished = copier.writer.finish();
     match copied {
         Err(error) if some => Err(error.context(format!("{summary} could be kept"))),
         Err(error) => Err(error),

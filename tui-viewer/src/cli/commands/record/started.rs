@@ -103,12 +103,12 @@ fn record(
         running.status().is_ok_and(|ended| ended.is_some())
     });
     progress.clear();
-    let others = running.started.others(copier.ring());
+    let others = running.started.others(&copier.ring);
     if !others.is_empty() {
         say(&format!(
             "of {} programs that ran, only {} is recorded; the others: {}",
             others.len() + 1,
-            line_of(copier.ring(), &copier.ring().liveness()?),
+            line_of(&copier.ring, &copier.ring.liveness()?),
             others.join(", ")
         ));
     }

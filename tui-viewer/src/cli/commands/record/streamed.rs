@@ -8,7 +8,7 @@ use std::io;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
@@ -50,7 +50,8 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
     let stop = stop_on_signals()?;
     let begin = Instant::now();
-    let Some(mut ring) = first(args, &stop)? else {
+    let is_over = || stop.load(Ordering::Relaxed) || has_no_reader();
+    let Some(mut ring) = first(args, is_over)? else {
         return Ok(console::DONE);
     };
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -68,14 +69,13 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         let left = args
             .duration
             .map(|duration| duration.saturating_sub(begin.elapsed()));
-        let stopped = || stop.load(Ordering::Relaxed) || has_no_reader();
-        let end = copy(&mut copier, left, &mut silent, stopped)?;
+        let end = copy(&mut copier, left, &mut silent, is_over)?;
         if !args.follow || !matches!(end, End::Program(_)) {
             return Ok(console::DONE);
         }
-        writer = copier.into_writer();
+        writer = copier.writer;
         ring = loop {
-            if stop.load(Ordering::Relaxed) || has_no_reader() {
+            if is_over() {
                 return Ok(console::DONE);
             }
             if let Some(next) = running(&wanted, args)
@@ -91,27 +91,26 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns the program that was typed; `None` if a signal came during the wait.
-fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
+/// Returns the program that was typed; `None` if the stream ended during the wait.
+fn first(args: &RecordArgs, is_over: impl Fn() -> bool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = args.target.wanted();
     if let Wanted::All(name) = &wanted {
         return Err(one_alone(name, why).into());
     }
-    loop {
-        if args.follow && running(&wanted, args).is_none() {
-            match target::find(&wanted, args.target.dir.as_deref()) {
-                // Waiting does not help if the user has to choose another program, or to correct the name.
-                Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
-                    return Err(error);
-                }
-                Ok(_) | Err(_) if stop.load(Ordering::Relaxed) || has_no_reader() => return Ok(None),
-                Ok(_) | Err(_) => thread::sleep(LOOK_AROUND),
-            }
-            continue;
+    while args.follow && running(&wanted, args).is_none() {
+        // Waiting does not help if the user has to choose another program, or to correct the name.
+        if let Err(error) = target::find(&wanted, args.target.dir.as_deref())
+            && !NoTarget::may_come(&error)
+        {
+            return Err(error);
         }
-        return live_snapshot::find_running(&args.target, None, why).map(Some);
+        if is_over() {
+            return Ok(None);
+        }
+        thread::sleep(LOOK_AROUND);
     }
+    live_snapshot::find_running(&args.target, None, why).map(Some)
 }
 
 fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {

@@ -2,8 +2,8 @@
 
 use tickscope_analysis::filter;
 use tickscope_command::console::{printable, say};
+use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
-use tickscope_format::{Snapshot, snapshot_file};
 use tickscope_programs::local_time;
 use tickscope_programs::target::wanted::Found;
 use tickscope_programs::timeline::Timeline;
@@ -14,28 +14,20 @@ use crate::cli::args::ReportArgs;
 
 /// Returns the slots of a recording; `None` for a single snapshot or an unreadable file, whose page has no timeline.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
-    let Found::Kept(path) = found else {
+    let Found::Kept(_) = found else {
         return None;
     };
-    if !snapshot_file::is_snapshot_file(path) {
-        return None;
-    }
     let timeline = Timeline::of(found, local_time::utc_offset_s()).ok()?;
     let ends = moment::ends(&args.moment, &timeline).ok()?;
     let slots = timeline.slots(ends, addresses, |snapshot| match &args.thread {
         Some(wanted) => only(&snapshot, wanted),
         None => snapshot,
     });
-    match slots {
-        Ok(slots) => Some(slots),
-        Err(why) => {
-            say(&format!(
-                "the page has no view Timeline: {}",
-                printable(&format!("{why:#}"))
-            ));
-            None
-        }
-    }
+    let complain = |why: &anyhow::Error| {
+        let why = printable(&format!("{why:#}"));
+        say(&format!("the page has no view Timeline: {why}"));
+    };
+    slots.inspect_err(complain).ok()
 }
 
 /// Keeps the chosen threads, which may not be there yet.

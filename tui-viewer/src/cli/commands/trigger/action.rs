@@ -65,28 +65,24 @@ impl Action {
         }
     }
 
-    /// Returns whether the command has failed since the last check. [`Self::tell_end`] prints the failure.
-    pub(super) fn has_ended(&mut self) -> bool {
-        let ended = self.running.as_mut().map(Child::try_wait);
-        matches!(ended, Some(Ok(Some(status))) if !status.success()) || matches!(ended, Some(Err(_)))
-    }
-
-    /// Prints how the command has ended, unless it succeeded.
-    pub(super) fn tell_end(&mut self) {
-        let Some(running) = &mut self.running else { return };
-        match running.try_wait() {
-            Ok(None) => return,
-            Ok(Some(status)) if status.success() => {}
-            Ok(Some(status)) => say(&format!("--exec: the command ended with {status}")),
-            Err(error) => say(&format!("--exec: the command is lost: {error}")),
-        }
+    /// Returns how the command has ended since the last check, unless it succeeded.
+    pub(super) fn failure(&mut self) -> Option<String> {
+        let failure = match self.running.as_mut()?.try_wait() {
+            Ok(None) => return None,
+            Ok(Some(status)) if status.success() => None,
+            Ok(Some(status)) => Some(format!("--exec: the command ended with {status}")),
+            Err(error) => Some(format!("--exec: the command is lost: {error}")),
+        };
         self.running = None;
+        failure
     }
 
     /// Waits for the end of the command, unless `stops` returns true.
     pub(super) fn wait(&mut self, stops: impl Fn() -> bool) {
         loop {
-            self.tell_end();
+            if let Some(failure) = self.failure() {
+                say(&failure);
+            }
             let Some(running) = &self.running else { return };
             if stops() {
                 say(&format!("--exec: the command runs on (pid {})", running.id()));

@@ -84,14 +84,10 @@ fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), 
         Ok(writer) => writer,
         Err(error) => return (0, Err(error)),
     };
-    let mut appended = Ok(());
-    for record in records.iter().rev() {
+    let appended = records.iter().rev().try_for_each(|record| {
         writer.name(names.new_in(&record.payload));
-        appended = writer.append(record.stamp, &record.payload);
-        if appended.is_err() {
-            break;
-        }
-    }
+        writer.append(record.stamp, &record.payload)
+    });
     let written = writer.records();
     let finished = writer.finish();
     (written, appended.and(finished))
