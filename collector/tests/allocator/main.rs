@@ -19,9 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::support::{
-    Isolated, calls_of, check, isolated, newest, path_of, test_name, threads_named, wait_until,
-};
+use crate::support::{Isolated, calls_of, check, newest, path_of, test_name, threads_named, wait_until};
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
 
@@ -174,41 +172,39 @@ fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
 }
 
 fn every_allocation_of_a_thread_is_a_call() {
-    isolated!(|| {
-        let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
-        let (told, hear) = mpsc::sync_channel::<()>(1);
-        let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
-            for size in 1..500usize {
-                black_box(vec![0u8; size]);
-            }
-            let mut slept = false;
-            ready.send(0).unwrap();
-            let _ = hear.recv();
-            let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
-            black_box(&boxed);
-            SEEN.store(ALLOCATIONS.get(), Ordering::Release);
-            while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
-                std::hint::spin_loop();
-            }
-        });
-        static SEEN: AtomicU64 = AtomicU64::new(0);
-        static GO: AtomicBool = AtomicBool::new(false);
-        is_ready.recv().unwrap();
-        told.send(()).unwrap();
-        wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
-        let snapshot = tickscope::snapshot();
-        GO.store(true, Ordering::Release);
-        assert_eq!(
-            calls_in(&snapshot, "worker", "alloc"),
-            SEEN.load(Ordering::Relaxed)
-        );
-        assert_eq!(
-            calls_in(&snapshot, "worker", "bytes"),
-            SEEN.load(Ordering::Relaxed)
-        );
-        assert_eq!(snapshot.capture.losses.dropped, 0);
-        worker.unwrap().join().unwrap();
+    let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
+    let (told, hear) = mpsc::sync_channel::<()>(1);
+    let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+        for size in 1..500usize {
+            black_box(vec![0u8; size]);
+        }
+        let mut slept = false;
+        ready.send(0).unwrap();
+        let _ = hear.recv();
+        let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
+        black_box(&boxed);
+        SEEN.store(ALLOCATIONS.get(), Ordering::Release);
+        while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
+            std::hint::spin_loop();
+        }
     });
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    static GO: AtomicBool = AtomicBool::new(false);
+    is_ready.recv().unwrap();
+    told.send(()).unwrap();
+    wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
+    let snapshot = tickscope::snapshot();
+    GO.store(true, Ordering::Release);
+    assert_eq!(
+        calls_in(&snapshot, "worker", "alloc"),
+        SEEN.load(Ordering::Relaxed)
+    );
+    assert_eq!(
+        calls_in(&snapshot, "worker", "bytes"),
+        SEEN.load(Ordering::Relaxed)
+    );
+    assert_eq!(snapshot.capture.losses.dropped, 0);
+    worker.unwrap().join().unwrap();
 }
 
 fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
@@ -289,15 +285,16 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
     }
 }
 
-tickscope_testkit::tests![
+support::tests![
+    own:
     an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing,
     an_exit_while_a_session_is_asked_says_that_there_is_no_report,
     scopes_in_the_allocator_neither_recurse_nor_hang,
-    the_first_scope_of_the_program_may_stand_in_its_allocator,
-    every_allocation_of_a_thread_is_a_call;
+    the_first_scope_of_the_program_may_stand_in_its_allocator;
+    isolated: every_allocation_of_a_thread_is_a_call;
     ignored:
     // The test takes a minute, so only `.ci/nightly` runs it.
-    an_exit_inside_the_allocator_allocates_nothing,
+    an_exit_inside_the_allocator_allocates_nothing;
 ];
 
 fn main() -> std::process::ExitCode {

@@ -291,43 +291,40 @@ fn wander(random: &mut Random, depth: u64) {
 }
 
 fn a_busy_thread_never_shows_more_time_than_has_passed() {
-    support::isolated!(|| {
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let _over = Over(&over);
-            let worker = std::thread::Builder::new().name("worker".into());
-            let body = || {
-                tickscope::scope!("all");
-                let mut random = Random(5);
-                while !over.load(Ordering::Relaxed) {
-                    wander(&mut random, 4);
-                }
-            };
-            worker.spawn_scoped(scope, body).unwrap();
-            let mut looks = 0;
-            while looks < 30 {
-                let snapshot = tickscope::snapshot();
-                let Some(thread) = threads_named(&snapshot, "worker").next() else {
-                    continue;
-                };
-                let all = snapshot.threads[thread.index()].open.first();
-                let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
-                    continue;
-                };
-                looks += 1;
-                let shown: u64 = snapshot
-                    .rows_of(thread)
-                    .map(|row| snapshot.nodes.self_ticks[row])
-                    .sum();
-                let passed = snapshot.capture.tick - all.began_tick;
-                assert!(shown <= passed, "{shown} ticks in {passed}");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _over = Over(&over);
+        let worker = std::thread::Builder::new().name("worker".into());
+        let body = || {
+            tickscope::scope!("all");
+            let mut random = Random(5);
+            while !over.load(Ordering::Relaxed) {
+                wander(&mut random, 4);
             }
-        });
+        };
+        worker.spawn_scoped(scope, body).unwrap();
+        let mut looks = 0;
+        while looks < 30 {
+            let snapshot = tickscope::snapshot();
+            let Some(thread) = threads_named(&snapshot, "worker").next() else {
+                continue;
+            };
+            let all = snapshot.threads[thread.index()].open.first();
+            let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
+                continue;
+            };
+            looks += 1;
+            let shown: u64 = snapshot
+                .rows_of(thread)
+                .map(|row| snapshot.nodes.self_ticks[row])
+                .sum();
+            let passed = snapshot.capture.tick - all.began_tick;
+            assert!(shown <= passed, "{shown} ticks in {passed}");
+        }
     });
 }
 
-tickscope_testkit::tests![
-    a_storm_of_resets_loses_nothing,
-    a_storm_of_modes_loses_nothing,
-    a_busy_thread_never_shows_more_time_than_has_passed,
+crate::support::tests![
+    own: a_storm_of_resets_loses_nothing, a_storm_of_modes_loses_nothing;
+    isolated: a_busy_thread_never_shows_more_time_than_has_passed;
 ];

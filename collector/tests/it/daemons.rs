@@ -81,24 +81,22 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
 }
 
 fn a_ring_that_is_closed_and_gone_is_replaced() {
-    isolated_as_usual!(|| {
-        let session = quick("closes");
-        let path = session.path().unwrap();
-        fs::remove_file(&path).unwrap();
-        close_from(3);
-        let files = own_files(&support::shared_place());
-        wait_until("another ring", || session.path().is_some_and(|now| now != path));
-        let warnings = session.warnings().join("\n");
-        // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
-        let said = match tickscope_testkit::ring::kernel_copies() {
-            true => "was removed or moved by another program",
-            false => "was moved away, and the program has closed its descriptor",
-        };
-        assert!(warnings.contains(said), "{warnings}");
-        drop(session);
-        check_own(&files);
-        drop(quick("again"));
-    });
+    let session = quick("closes");
+    let path = session.path().unwrap();
+    fs::remove_file(&path).unwrap();
+    close_from(3);
+    let files = own_files(&support::shared_place());
+    wait_until("another ring", || session.path().is_some_and(|now| now != path));
+    let warnings = session.warnings().join("\n");
+    // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
+    let said = match tickscope_testkit::ring::kernel_copies() {
+        true => "was removed or moved by another program",
+        false => "was moved away, and the program has closed its descriptor",
+    };
+    assert!(warnings.contains(said), "{warnings}");
+    drop(session);
+    check_own(&files);
+    drop(quick("again"));
 }
 
 /// The report at exit must not go into a file of the program that has got the descriptor of standard error.
@@ -210,52 +208,48 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
 
 /// The child must not wait for a lock whose holder is a thread of the parent.
 fn a_child_forked_past_the_c_library_goes_on() {
-    isolated_as_usual!(|| {
-        let session = quick("forks");
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    drop(tickscope::snapshot());
-                    drop(session.warnings());
-                }
-            });
-            let _over = support::Over(&over);
-            for _ in 0..50 {
-                // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
-                let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-                if child == 0 {
-                    tickscope::time!("child", ());
-                    tickscope::request_reset();
-                    let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
-                    let counts = session.status() == Status::Counting;
-                    // SAFETY: the call ends the process without handlers.
-                    unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
-                }
-                assert_eq!(support::status_of(child as i32).code(), Some(7));
+    let session = quick("forks");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                drop(tickscope::snapshot());
+                drop(session.warnings());
             }
         });
-        assert_eq!(session.status(), Status::Publishing);
+        let _over = support::Over(&over);
+        for _ in 0..50 {
+            // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
+            let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+            if child == 0 {
+                tickscope::time!("child", ());
+                tickscope::request_reset();
+                let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
+                let counts = session.status() == Status::Counting;
+                // SAFETY: the call ends the process without handlers.
+                unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
+            }
+            assert_eq!(support::status_of(child as i32).code(), Some(7));
+        }
     });
+    assert_eq!(session.status(), Status::Publishing);
 }
 
 fn scopes_between_fork_and_exec_are_no_harm() {
-    isolated_as_usual!(|| {
-        let session = quick("spawns");
-        for _ in 0..20 {
-            let mut command = Command::new("true");
-            // SAFETY: the closure opens a scope, which neither allocates nor locks.
-            unsafe {
-                command.pre_exec(|| {
-                    tickscope::time!("between", ());
-                    Ok(())
-                })
-            };
-            assert!(command.status().unwrap().success());
-        }
-        assert_eq!(calls_of(&tickscope::snapshot(), "between"), 0);
-        assert_eq!(session.status(), Status::Publishing);
-    });
+    let session = quick("spawns");
+    for _ in 0..20 {
+        let mut command = Command::new("true");
+        // SAFETY: the closure opens a scope, which neither allocates nor locks.
+        unsafe {
+            command.pre_exec(|| {
+                tickscope::time!("between", ());
+                Ok(())
+            })
+        };
+        assert!(command.status().unwrap().success());
+    }
+    assert_eq!(calls_of(&tickscope::snapshot(), "between"), 0);
+    assert_eq!(session.status(), Status::Publishing);
 }
 
 /// Gives up all rights that a program can give up while it runs.
@@ -405,15 +399,17 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own,
     descriptors_of_a_program_that_closes_all_are_left_alone,
-    a_ring_that_is_closed_and_gone_is_replaced,
     a_report_at_exit_goes_into_no_file_that_took_the_descriptor,
     a_daemon_publishes_where_it_starts_itself,
     a_daemon_that_was_started_before_publishes_nothing_and_goes_on,
-    a_child_forked_past_the_c_library_goes_on,
-    scopes_between_fork_and_exec_are_no_harm,
     a_program_that_gives_up_its_rights_goes_on_publishing,
-    under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on,
+    under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on;
+    as_usual:
+    a_ring_that_is_closed_and_gone_is_replaced,
+    a_child_forked_past_the_c_library_goes_on,
+    scopes_between_fork_and_exec_are_no_harm;
 ];

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated_as_usual, limit, mapped, newest, on_small_file_system,
-    publisher_of, quick, rings_in, status_line, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, limit, mapped, newest, on_small_file_system, publisher_of, quick,
+    rings_in, status_line, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -111,33 +111,31 @@ fn keeps_errno(what: &str, body: impl FnOnce()) {
 }
 
 fn scopes_and_counters_leave_errno_as_it_was() {
-    isolated_as_usual!(|| {
-        support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
-        keeps_errno("the first scope of the program", || _ = marked());
-        // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
-        std::thread::spawn(|| {
-            let protection = libc::PROT_READ | libc::PROT_WRITE;
-            support::refuse(libc::SYS_mmap, protection, libc::EPERM);
-            keeps_errno("a thread without a tree", || tickscope::count!("counter"));
-        })
-        .join()
-        .unwrap();
-        // Sandboxes and kernels before 5.14 do not support MADV_POPULATE_WRITE.
-        std::thread::spawn(|| {
-            support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
-            keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-            // One of these calls has a duration without a bucket, and allocates a histogram.
-            for _ in 0..100 {
-                keeps_errno("a scope's end", || tickscope::time!("call", ()));
-            }
-            keeps_errno("new nodes", support::call_many_paths);
-        })
-        .join()
-        .unwrap();
-        let snapshot = tickscope::snapshot();
-        assert_eq!(calls_of(&snapshot, "call"), 100);
-        assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
-    });
+    support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
+    keeps_errno("the first scope of the program", || _ = marked());
+    // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
+    std::thread::spawn(|| {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        support::refuse(libc::SYS_mmap, protection, libc::EPERM);
+        keeps_errno("a thread without a tree", || tickscope::count!("counter"));
+    })
+    .join()
+    .unwrap();
+    // Sandboxes and kernels before 5.14 do not support MADV_POPULATE_WRITE.
+    std::thread::spawn(|| {
+        support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
+        keeps_errno("a thread's first counter", || tickscope::count!("counter"));
+        // One of these calls has a duration without a bucket, and allocates a histogram.
+        for _ in 0..100 {
+            keeps_errno("a scope's end", || tickscope::time!("call", ()));
+        }
+        keeps_errno("new nodes", support::call_many_paths);
+    })
+    .join()
+    .unwrap();
+    let snapshot = tickscope::snapshot();
+    assert_eq!(calls_of(&snapshot, "call"), 100);
+    assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
 }
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
@@ -550,8 +548,8 @@ fn a_file_system_with_little_space_is_passed_over() {
     );
 }
 
-tickscope_testkit::tests![
-    scopes_and_counters_leave_errno_as_it_was,
+crate::support::tests![
+    own:
     nodes_without_memory_do_not_count_against_the_limit,
     live_rests_before_the_first_scope,
     live_shows_no_ring_before_the_first_scope_or_start,
@@ -569,5 +567,6 @@ tickscope_testkit::tests![
     a_directory_of_another_user_is_passed_over,
     a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,
     without_space_for_history_the_ring_does_alone_and_says_so,
-    a_file_system_with_little_space_is_passed_over,
+    a_file_system_with_little_space_is_passed_over;
+    as_usual: scopes_and_counters_leave_errno_as_it_was;
 ];

@@ -220,26 +220,25 @@ fn warnings_of_the_start_are_in_each_snapshot() {
 
 /// The path must be absolute from the start on, because the program may change its directory later.
 fn a_relative_directory_is_looked_up_at_the_start() {
-    isolated_as_usual!(|| {
-        std::env::set_current_dir(support::shared_place()).unwrap();
-        let session = Builder::new("relative").dir("here").start();
-        std::env::set_current_dir("/").unwrap();
-        wait_until("it publishes", || session.status() == Status::Publishing);
-        let path = session.path().unwrap();
-        assert!(
-            path.is_absolute() && path.starts_with(support::shared_place()),
-            "{}",
-            path.display()
-        );
-    });
+    std::env::set_current_dir(support::shared_place()).unwrap();
+    let session = Builder::new("relative").dir("here").start();
+    std::env::set_current_dir("/").unwrap();
+    wait_until("it publishes", || session.status() == Status::Publishing);
+    let path = session.path().unwrap();
+    assert!(
+        path.is_absolute() && path.starts_with(support::shared_place()),
+        "{}",
+        path.display()
+    );
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     a_start_on_a_small_stack_publishes,
-    a_relative_directory_is_looked_up_at_the_start,
     warnings_of_the_start_are_in_each_snapshot,
     without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on,
     a_small_limit_for_stacks_is_enough_for_the_publisher,
     a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher,
-    what_a_start_asks_for_is_in_force_when_it_returns,
+    what_a_start_asks_for_is_in_force_when_it_returns;
+    as_usual: a_relative_directory_is_looked_up_at_the_start;
 ];

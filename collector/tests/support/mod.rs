@@ -70,6 +70,47 @@ macro_rules! isolated_as_usual {
 }
 pub(crate) use isolated_as_usual;
 
+/// Lists the tests of a file. The bodies of `isolated` and `as_usual` tests run in a child process, which must succeed:
+/// in exact mode, or in the default mode for tests that concern users who have not chosen a mode. `own` tests start
+/// their children themselves. `ignored` and `ignored_isolated` tests run only on request.
+macro_rules! tests {
+    ($($kind:ident: $($test:ident),+;)+) => {
+        pub(crate) const TESTS: &[tickscope_testkit::suite::Case] =
+            &[$($($crate::support::case!($kind $test),)+)+];
+    };
+}
+pub(crate) use tests;
+
+/// Makes a test of a kind.
+macro_rules! case {
+    (own $test:ident) => {
+        $crate::support::case!($test, new, $test)
+    };
+    (ignored $test:ident) => {
+        $crate::support::case!($test, ignored, $test)
+    };
+    (isolated $test:ident) => {
+        $crate::support::case!($test, new, || $crate::support::Isolated::new(stringify!($test))
+            .passes($test))
+    };
+    (as_usual $test:ident) => {
+        $crate::support::case!($test, new, || $crate::support::Isolated::as_usual(stringify!(
+            $test
+        ))
+        .passes($test))
+    };
+    (ignored_isolated $test:ident) => {
+        $crate::support::case!($test, ignored, || $crate::support::Isolated::new(stringify!(
+            $test
+        ))
+        .passes($test))
+    };
+    ($test:ident, $make:ident, $run:expr) => {
+        tickscope_testkit::suite::Case::$make(concat!(module_path!(), "::", stringify!($test)), $run)
+    };
+}
+pub(crate) use case;
+
 /// Runs the tests that the arguments select. In a child, runs only the child's test, on the main thread.
 ///
 /// A test's name consists of its file and its function, as `storm::name`. A child gets only the name of the function.
@@ -220,6 +261,11 @@ impl Isolated {
     /// Starts the child and waits until it has ended.
     pub(crate) fn run(self, body: impl FnOnce()) -> Done {
         self.start(body).wait()
+    }
+
+    /// Runs the body in the child, which must succeed.
+    pub(crate) fn passes(self, body: fn()) {
+        self.run(body).succeeded();
     }
 }
 

@@ -188,15 +188,13 @@ fn a_library_that_publishes_can_be_unloaded() {
 
 /// Unloading must not remove the code while a thread that has counted in the library still lives.
 fn a_library_that_only_counted_can_be_unloaded() {
-    isolated!(|| {
-        let path = copy("counts.so");
-        for _ in 0..20 {
-            std::thread::scope(|scope| {
-                scope.spawn(|| Loaded::new(&path).unload());
-            });
-        }
-        assert_eq!(rings().len(), 0);
-    });
+    let path = copy("counts.so");
+    for _ in 0..20 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| Loaded::new(&path).unload());
+        });
+    }
+    assert_eq!(rings().len(), 0);
 }
 
 /// A program without tickscope runs with the library preloaded, which has scopes in a constructor and an exit handler.
@@ -232,9 +230,10 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
     }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     two_copies_in_one_process_have_a_ring_each,
     a_library_that_publishes_can_be_unloaded,
-    a_library_that_only_counted_can_be_unloaded,
-    preloaded_it_publishes_what_comes_before_and_after_main,
+    preloaded_it_publishes_what_comes_before_and_after_main;
+    isolated: a_library_that_only_counted_can_be_unloaded;
 ];
