@@ -7,9 +7,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
-use crate::support::{self, Done, Isolated, calls_of, check, newest, rings_in, tell, test_name, wait_until};
+use crate::support::{
+    self, Done, Isolated, calls_of, check, has_exited, newest, ring_of, rings_in, tell, test_name, wait_until,
+};
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
@@ -142,7 +144,7 @@ fn a_panic_out_of_main_and_one_of_a_thread() {
     );
     assert!(done.stderr.contains("main, on purpose"), "{}", done.stderr);
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "fatal"), 1);
 }
 
@@ -458,7 +460,7 @@ fn other_ends_leave_the_ring() {
     ] {
         let done = Isolated::as_usual(test_name!()).env("END", end).run(|| {
             let session = reporting();
-            let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            let ring = ring_of(&session);
             tickscope::scope!("open");
             work();
             let _slot = ring.take_slot().unwrap();

@@ -5,9 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, check, isolated, spend, ticks_of, wait_until};
+use crate::support::{self, check, isolated, ring_of, spend, ticks_of, wait_until};
 use tickscope::{Builder, Clock, Session};
-use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::CaptureKind;
 
 /// State of a clock: its ticks per us, the time in ns at which this rate began, and the tick at that time.
@@ -81,7 +80,7 @@ fn a_rate_that_is_none_is_measured() {
 /// Another rate, a stopped clock, the first rate again: each change begins a new epoch. Earlier times stay unchanged.
 fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
     let session = session();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _over = support::Over(&over);

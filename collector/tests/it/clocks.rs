@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Random, by_hand, check, spend, step_back, test_name, tick, ticks_of, tree, wait_until,
+    self, Isolated, Random, by_hand, check, ring_of, spend, step_back, test_name, tick, ticks_of, tree,
+    wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
@@ -199,7 +200,7 @@ fn a_gap_that_will_not_be_charged_is_not_shown_either() {
 
 fn the_ring_knows_the_clock_from_its_first_record() {
     let session = Builder::new("custom").clock(by_hand()).try_start().unwrap();
-    let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     tickscope::time!("work", spend(7));
     wait_until("the work", || ticks_of(&support::newest(&ring), "work") == 7);
     let (record, first) = &support::records(&ring)[0];

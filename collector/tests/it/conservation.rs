@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Over, Random, ask, calls_of, check, check_order, ends_that_count, newest, sum_of,
-    test_name, threads_named,
+    self, Isolated, Over, Random, ask, calls_of, check, check_order, ends_that_count, newest, ring_of,
+    sum_of, test_name, threads_named,
 };
 use tickscope::Builder;
 use tickscope_format::Snapshot;
@@ -140,7 +140,7 @@ fn storm(ops: &[Op]) {
         }
     }));
     let session = Builder::new("storm").ring_bytes(128 << 20).try_start().unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let over = AtomicBool::new(false);
     let mut undos = 0;
     std::thread::scope(|scope| {

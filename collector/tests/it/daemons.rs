@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, quick, rings_in, test_name, wait_until,
+    self, Isolated, calls_of, has_exited, isolated_as_usual, newest, quick, ring_of, rings_in, test_name,
+    wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -76,7 +77,7 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         check_own(&files);
     });
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "after"), 2);
 }
 
@@ -170,7 +171,7 @@ fn a_daemon_publishes_where_it_starts_itself() {
             daemon_says(|| {
                 let session = quick("daemon");
                 tickscope::time!("work", ());
-                let ring = RingFile::open(&session.path().unwrap()).unwrap();
+                let ring = ring_of(&session);
                 wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
                 format!("{:?}", session.status())
             });
@@ -202,7 +203,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(running.told("daemon"), "Counting 0");
     let done = running.wait().succeeded();
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
@@ -333,7 +334,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
         // The publisher makes its start-up calls in the first second.
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let record = |ring: &RingFile| ring.newest().unwrap().sequence;
         let _slot = ring.take_slot().unwrap();
         let began = std::time::Instant::now();
@@ -388,10 +389,7 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
         assert_eq!(rings.len(), 2, "{way}: {rings:?}");
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
-            assert!(
-                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                "{way}"
-            );
+            assert!(has_exited(&ring), "{way}");
             let last = newest(&ring);
             let calls = ["in the child", "in the parent"].map(|name| calls_of(&last, name));
             assert!(matches!(calls, [1, 0] | [0, 1]), "{way}: {calls:?}");

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, limit, mapped, newest, on_small_file_system, publisher_of, quick,
-    rings_in, status_line, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, has_exited, limit, mapped, newest, on_small_file_system,
+    publisher_of, quick, ring_of, rings_in, status_line, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::{CaptureKind, ClockSource, Mode};
 use tickscope_testkit::suite::skip;
 
@@ -178,7 +178,7 @@ fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
         })
         .succeeded();
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "marked"), 2);
 }
 
@@ -400,7 +400,7 @@ fn good_values_win_over_the_program() {
         }
         tickscope::scope!("4");
         tickscope::scope!("5");
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         assert_eq!(
             (ring.header().ring_words * 8, ring.header().control),
             (256 << 10, false)
@@ -518,7 +518,7 @@ fn without_space_for_history_the_ring_does_alone_and_says_so() {
     let done = on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         for _ in 0..3 {
             drop(tickscope::reset());
         }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, LazyLock};
 use std::time::Duration;
 
-use crate::support::{self, Isolated, calls_of, newest, test_name};
+use crate::support::{self, Isolated, calls_of, has_exited, newest, ring_of, test_name};
 use tickscope::{Builder, Clock};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 use tickscope_format::snapshot::CaptureKind;
 
 /// Ways to end the program, with the exit code or the signal that the parent sees.
@@ -163,7 +163,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
                 .unwrap();
             LazyLock::force(&WAY);
             tickscope::time!(group = "log", "work", ());
-            let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            let ring = ring_of(&session);
             std::thread::spawn(|| drop(session));
             support::wait_until("the last record", || {
                 newest(&ring).capture.kind == CaptureKind::Final
@@ -245,10 +245,7 @@ fn a_signal_writes_the_last_record_where_that_is_asked_for() {
             if asked == "no" {
                 assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
             } else {
-                assert!(
-                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                    "{asked}"
-                );
+                assert!(has_exited(&ring), "{asked}");
                 assert_eq!(calls_of(&newest(&ring), "work"), 1);
             }
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::{self};
+use crate::support::{self, ring_of};
 use crate::waits::cpu;
 use tickscope::{Builder, Snapshot};
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -128,7 +128,7 @@ fn samples_tell_the_scope_and_the_code_of_each_thread() {
 
 fn samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended() {
     let session = Builder::new("lines").lines(true).try_start().unwrap();
-    let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let mut slot = ring.take_slot().unwrap().unwrap();
     let until_sampled = |path: &'static str, ended: bool| {
         move || by_path(&tickscope::snapshot()).contains_key(&(path.to_owned(), ended))

@@ -4,9 +4,9 @@ use std::io::Read;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use crate::support::{self, Isolated, ask, newest, rings_in, test_name, wait_until};
+use crate::support::{self, Isolated, ask, has_exited, newest, ring_of, rings_in, test_name, wait_until};
 use tickscope::Builder;
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 
 /// Fields of a line of the log that the tests check.
@@ -179,16 +179,14 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
                     });
                 }
                 threads.wait();
-                let ring = RingFile::open(&session.path().unwrap()).unwrap();
+                let ring = ring_of(&session);
                 let mut slot = ring.take_slot().unwrap().unwrap();
                 let first = ring.newest().unwrap().sequence;
                 wait_until("records", || ring.newest().unwrap().sequence > first + 60);
                 assert_eq!(ask(&mut slot, Op::Reset).outcome, Outcome::Done);
                 over.wait();
                 drop(session);
-                wait_until("the goodbye", || {
-                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
-                });
+                wait_until("the goodbye", || has_exited(&ring));
             });
             // The next session writes its log to the same pipe.
             let session = logs();

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Isolated, Over, anonymous, ask, by_hand, calls_of, newest, rows_named, spend, test_name, ticks_of, tree,
-    wait_until,
+    Isolated, Over, anonymous, ask, by_hand, calls_of, newest, ring_of, rows_named, spend, test_name,
+    ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Mode, Session, Snapshot};
-use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::NodeId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::pattern::Pattern;
@@ -18,10 +17,6 @@ use tickscope_format::snapshot::Mode as Measured;
 /// Starts a session with the manual clock.
 fn session(name: &str) -> Session {
     Builder::new(name).clock(by_hand()).try_start().unwrap()
-}
-
-fn ring(session: &Session) -> RingFile {
-    RingFile::open(&session.path().unwrap()).unwrap()
 }
 
 fn inner(ticks: u64) {
@@ -109,7 +104,7 @@ fn burn(time: Duration) {
 
 fn samples_show_the_shares_of_the_time() {
     let session = Builder::new("sampled").mode(Mode::Sampled).try_start().unwrap();
-    let ring = ring(&session);
+    let ring = ring_of(&session);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _over = Over(&over);
@@ -172,7 +167,7 @@ fn a_site_that_is_off_costs_nothing_and_its_time_is_its_parents() {
     assert!(tickscope::disable_sites("").is_err());
     // A rule also applies to a site that is met later; the next record shows the site as off.
     assert_eq!(tickscope::disable_sites("la*").unwrap(), 0);
-    let ring = ring(&session);
+    let ring = ring_of(&session);
     let late = || tickscope::time!("late", ());
     late();
     wait_until("the site to be found", || {
@@ -185,7 +180,7 @@ fn a_site_that_is_off_costs_nothing_and_its_time_is_its_parents() {
 
 fn viewers_switch_modes_and_sites() {
     let session = Builder::new("asked").try_start().unwrap();
-    let ring = ring(&session);
+    let ring = ring_of(&session);
     let mut slot = ring.take_slot().unwrap().unwrap();
     inner(0);
     for mode in [

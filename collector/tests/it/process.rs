@@ -4,11 +4,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::{
-    self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, isolated_as_usual, newest, rings_in,
-    status_of, test_name, wait_until,
+    self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, has_exited, isolated_as_usual, newest,
+    ring_of, rings_in, status_of, test_name, wait_until,
 };
 use tickscope::{Builder, Clock, Destination, Status};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 
 /// Whether a thread is reading the clock to choose it; other threads wait until this thread has chosen.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
@@ -51,7 +51,7 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
     let done = isolated_as_usual!(|| {
         let session = Builder::new("forks").try_start().unwrap();
         tickscope::time!("before", ());
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let guard = tickscope::scope_guard!("open over the fork");
         let pid = fork(|| {
             drop(guard);
@@ -95,7 +95,7 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
         );
     });
     assert_eq!(rings_in(&done.place().join("rings")).len(), 1);
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 fn a_child_forked_while_locks_are_held_does_not_hang() {
@@ -148,7 +148,7 @@ fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_no
             0
         });
         assert_eq!(status_of(pid).code(), Some(4));
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         assert_eq!(ring.liveness().unwrap(), Liveness::Running);
         assert_eq!(session.status(), Status::Publishing);
     });
@@ -165,7 +165,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     let mut running = Isolated::as_usual(test_name!()).start(|| {
         let session = Builder::new("parent").try_start().unwrap();
         tickscope::time!("work", ());
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         let forked = fork(|| {
             std::thread::sleep(FOR_GOOD);
@@ -208,11 +208,7 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
         std::mem::forget(session);
     });
     let ring = done.ring();
-    assert!(
-        matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-        "{:?}",
-        ring.liveness()
-    );
+    assert!(has_exited(&ring), "{:?}", ring.liveness());
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }

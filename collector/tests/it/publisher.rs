@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::support::{self, ask, calls_of, check, newest, pin, wait_for, wait_until};
+use crate::support::{self, ask, calls_of, check, newest, pin, ring_of, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -13,7 +13,7 @@ use tickscope_format::{Snapshot, codec};
 
 fn publishing() -> (Session, RingFile) {
     let session = Builder::new("publishes").try_start().unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     (session, ring)
 }
 
@@ -76,7 +76,7 @@ fn the_heart_beats_while_nothing_is_recorded() {
         .interval(Duration::from_secs(3600))
         .try_start()
         .unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let file = std::fs::File::open(ring.path()).unwrap();
     let beat = || {
         let mut word = [0; WORD];
@@ -200,7 +200,7 @@ fn history(ring: &RingFile) -> Vec<Snapshot> {
 
 fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
     let session = Builder::new("history").histogram(true).try_start().unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     assert_eq!(history(&ring), []);
     for round in 1..=3 {
         tickscope::time!("work", ());

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, limit, mapped, newest, publisher_of, quick, test_name,
-    wait_until,
+    self, Isolated, calls_of, has_exited, isolated_as_usual, limit, mapped, newest, publisher_of, quick,
+    ring_of, test_name, wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
-use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
 /// Starts a session under a resource limit of the process; returns the session's warnings.
@@ -66,7 +65,7 @@ fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
         drop(tickscope::reset());
         drop(session);
     });
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
@@ -166,7 +165,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
             .start();
         assert_eq!(session.status(), Status::Publishing);
         (0..4000).for_each(|_| tickscope::time!("work", ()));
-        let first = newest(&RingFile::open(&session.path().unwrap()).unwrap());
+        let first = newest(&ring_of(&session));
         assert_eq!((first.capture.mode.as_str(), first.watches.len()), ("exact", 1));
         tickscope::disable_sites("off").unwrap();
         tickscope::time!("off", ());
@@ -189,7 +188,7 @@ fn a_start_on_a_small_stack_publishes() {
         started.unwrap().join().unwrap();
     });
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 

@@ -4,10 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, ask, by_hand, spend, tick};
+use crate::support::{self, ask, by_hand, ring_of, spend, tick};
 use crate::waits::cpu;
 use tickscope::{Builder, Mode, Over, Session, Snapshot};
-use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
@@ -314,7 +313,7 @@ fn thresholds_follow_the_calls_and_a_viewer_watches() {
     }
     let (typical, slow) = watched().calls();
     assert!(slow >= 20 && typical + slow <= 2_801 && typical + slow >= 1_000);
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let pattern = |text: &str| Pattern::new(text).unwrap();
     let mut slot = ring.take_slot().unwrap().unwrap();
     for name in ["a", "b", "c"] {

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
-use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_testkit::suite::{self, Case, skip};

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use tickscope::{Builder, Session};
+use tickscope_format::file::open::{Liveness, RingFile};
 
 use super::wait_for;
 
@@ -13,6 +14,16 @@ pub(crate) fn quick(name: &str) -> Session {
         .interval(Duration::from_millis(10))
         .try_start()
         .unwrap()
+}
+
+/// Opens the ring of a session that publishes.
+pub(crate) fn ring_of(session: &Session) -> RingFile {
+    RingFile::open(&session.path().unwrap()).unwrap()
+}
+
+/// Returns whether the program of a ring has ended with its last record.
+pub(crate) fn has_exited(ring: &RingFile) -> bool {
+    matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
 }
 
 /// Waits for the publisher's thread of a process; returns the thread's id.

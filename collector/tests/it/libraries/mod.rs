@@ -4,7 +4,9 @@ use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{self, Isolated, calls_of, isolated, newest, rings_in, test_name, wait_until};
+use crate::support::{
+    self, Isolated, calls_of, has_exited, isolated, newest, rings_in, test_name, wait_until,
+};
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 
@@ -149,7 +151,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
     });
     let rings = rings_in(&done.place().join("rings"));
     for ring in rings.iter().map(|path| RingFile::open(path).unwrap()) {
-        assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+        assert!(has_exited(&ring));
     }
 }
 
@@ -183,7 +185,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         wait_until("both calls", || calls_of(&newest(&ring), "loaded") == 2);
         assert_eq!(rings().len(), 1);
     });
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 /// Unloading must not remove the code while a thread that has counted in the library still lives.
@@ -216,11 +218,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
         assert!(!rings.is_empty());
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
-            assert!(
-                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                "{}",
-                path.display()
-            );
+            assert!(has_exited(&ring), "{}", path.display());
             let last = newest(&ring);
             support::check(&last);
             assert_eq!(calls_of(&last, "constructor"), 1);

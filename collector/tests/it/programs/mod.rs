@@ -16,7 +16,7 @@ use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::support::{self, Isolated, test_name, wait_until};
+use crate::support::{self, Isolated, ring_of, test_name, wait_until};
 use compare::{Base, Difference, same};
 use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
@@ -80,7 +80,7 @@ impl Theatre {
             .interval(std::time::Duration::from_millis(10))
             .try_start()
             .unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let slot = ring.take_slot().unwrap().unwrap();
         (ring, slot, session)
     }
