@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{self, LockResult, WaitTimeoutResult};
 use std::time::Duration;
 
-use super::contention::{Row, map};
+use super::contention::{enter, map};
 use super::mutex::MutexGuard;
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
@@ -60,12 +60,7 @@ impl Condvar {
 
     /// Opens the scope of a wait.
     fn enter(&self) -> Scope {
-        let row = Row {
-            label: &self.label,
-            site: &self.site,
-            kind: Labelled::Condvar,
-        };
-        row.enter()
+        enter(&self.label, &self.site, Labelled::Condvar)
     }
 
     /// Waits for a notification; see [`std::sync::Condvar::wait`].

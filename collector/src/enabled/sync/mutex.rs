@@ -2,7 +2,7 @@
 
 use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
-use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -109,12 +109,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(never)]
     fn wait(&self) -> LockResult<sync::MutexGuard<'_, T>> {
         let waiters = &self.waiters;
-        let row = Row {
-            label: &self.label,
-            site: &self.site,
-            kind: Labelled::Mutex,
-        };
-        wait_for(row, waiters, &[waiters], || self.inner.lock())
+        let scope = enter(&self.label, &self.site, Labelled::Mutex);
+        wait_for(scope, waiters, &[waiters], || self.inner.lock())
     }
 
     /// Gets the lock if no thread has it; see [`std::sync::Mutex::try_lock`].

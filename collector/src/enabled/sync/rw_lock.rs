@@ -2,7 +2,7 @@
 
 use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
-use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -130,12 +130,8 @@ impl<T: ?Sized> RwLock<T> {
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
         // Only `readers` are free: waiting writers also wait for readers that have the lock.
-        let row = Row {
-            label: &self.label,
-            site: &self.read_site,
-            kind: Labelled::Read,
-        };
-        wait_for(row, readers, &[readers], || self.inner.read())
+        let scope = enter(&self.label, &self.read_site, Labelled::Read);
+        wait_for(scope, readers, &[readers], || self.inner.read())
     }
 
     /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
@@ -165,12 +161,8 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_write(&self) -> LockResult<sync::RwLockWriteGuard<'_, T>> {
         let Queues { readers, writers } = &self.queues;
-        let row = Row {
-            label: &self.label,
-            site: &self.write_site,
-            kind: Labelled::Write,
-        };
-        wait_for(row, writers, &[readers, writers], || self.inner.write())
+        let scope = enter(&self.label, &self.write_site, Labelled::Write);
+        wait_for(scope, writers, &[readers, writers], || self.inner.write())
     }
 
     /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].
