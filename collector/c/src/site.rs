@@ -4,7 +4,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use tickscope::__private::foreign::{self, Kind, Open, Place};
+use tickscope::__private::foreign::{self, Open, Place};
 use tickscope::__private::{self, Site};
 
 use crate::name;
@@ -44,12 +44,12 @@ impl CSite {
 
     /// Returns the site, which is made at the first call.
     fn meet(&self) -> Option<&'static Site> {
-        let kind = match self.kind & !FUNCTION {
-            1 => Kind::WatchedScope,
-            2 => Kind::Counter,
-            3 => Kind::Value,
-            4 => Kind::Gauge,
-            _ => Kind::Scope,
+        let kind: fn(Site) -> Site = match self.kind & !FUNCTION {
+            1 => Site::watched,
+            2 => Site::counting,
+            3 => Site::of_value,
+            4 => Site::of_gauge,
+            _ => std::convert::identity,
         };
         let (given, file) = (of_constant(self.name)?, of_constant(self.file)?);
         let place = Place {
