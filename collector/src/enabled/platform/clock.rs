@@ -32,16 +32,6 @@ impl Clock {
         }
     }
 
-    /// Returns the clock with this name in the settings.
-    pub(crate) fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"tsc" => Some(Self::Tsc),
-            b"tsc-ordered" => Some(Self::TscOrdered),
-            b"monotonic" => Some(Self::Monotonic),
-            _ => None,
-        }
-    }
-
     /// Reads the clock, in ticks.
     #[inline]
     pub(crate) fn now(self) -> u64 {
