@@ -135,15 +135,8 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
 /// Prints one line on standard error.
 fn say(what: &str) {
     // A path may contain any character, so control characters are replaced.
-    let line: String = what
-        .chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
-    let _ = descriptors::write_all(
-        libc::STDERR_FILENO,
-        format!("tickscope: {line}\n").as_bytes(),
-        PATIENCE_MS,
-    );
+    let line = format!("tickscope: {}\n", what.replace(char::is_control, "?"));
+    let _ = descriptors::write_all(libc::STDERR_FILENO, line.as_bytes(), PATIENCE_MS);
 }
 
 /// Quotes a path for a shell.
@@ -155,10 +148,8 @@ fn shell_word(path: &Path) -> String {
     } else {
         format!("./{path}")
     };
-    if path
-        .chars()
-        .all(|c| c.is_alphanumeric() || "/._-+,=:@".contains(c))
-    {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,=:@".contains(c);
+    if path.chars().all(is_plain) {
         path
     } else {
         format!("'{}'", path.replace('\'', "'\\''"))
