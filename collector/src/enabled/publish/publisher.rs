@@ -5,7 +5,7 @@
 //! where they wait for the last.
 
 mod coarse;
-pub(super) mod identity;
+mod identity;
 mod own_cost;
 mod pace;
 mod requests;
@@ -37,7 +37,6 @@ use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, copies};
 
 use self::coarse::Coarse;
-use self::identity::Identity;
 use self::own_cost::OwnCost;
 use self::pace::Pace;
 use self::rings::Rings;
@@ -58,7 +57,7 @@ const UNHURRIED: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Publisher {
     rings: Rings,
-    identity: Identity,
+    name: String,
     settings: Settings,
     /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
@@ -102,7 +101,7 @@ impl Publisher {
     /// # Errors
     /// The reason why no directory could be used.
     pub(crate) fn start(
-        identity: Identity,
+        name: String,
         settings: Settings,
         warnings: &mut Vec<String>,
     ) -> Result<Self, FormatError> {
@@ -110,13 +109,13 @@ impl Publisher {
         if settings.log_every.is_some() {
             warnings.extend(LOG_IS_MISSING.map(String::from));
         }
-        let mut publisher = Self::new(identity, settings);
+        let mut publisher = Self::new(name, settings);
         publisher.rings.current = Some(publisher.make_ring(warnings)?);
         Ok(publisher)
     }
 
     fn make_ring(&mut self, warnings: &mut Vec<String>) -> Result<OwnRing, FormatError> {
-        let header = self.identity.header(&self.settings);
+        let header = identity::header(&self.name, &self.settings);
         let (dir, ring_bytes) = (self.settings.dir.clone(), self.settings.ring_bytes);
         rings::make(dir.as_deref(), &header, ring_bytes, warnings, |ring| {
             self.first_record(ring)
@@ -166,13 +165,13 @@ impl Publisher {
         self.rings.take_said()
     }
 
-    fn new(identity: Identity, settings: Settings) -> Self {
+    fn new(name: String, settings: Settings) -> Self {
         Self {
             pace: Pace::new(settings.interval),
             cost: OwnCost::new(),
             log: settings.log_every.and_then(Log::new),
             rings: Rings::default(),
-            identity,
+            name,
             settings,
             payload: Vec::new(),
             in_order: Moment::now(config::get().chosen.clock),
@@ -424,7 +423,7 @@ impl Publisher {
             return false;
         }
         let now = Moment::now(clock);
-        let broke = config::CLOCK_RATE.broke_since(self.in_order, now).is_some();
+        let broke = config::CLOCK_RATE.broke_since(self.in_order, now);
         if broke {
             // The closing record has ticks of the clock before the break.
             config::CLOCK_RATE.hold();

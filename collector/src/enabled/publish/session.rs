@@ -19,7 +19,6 @@ use crate::enabled::pause::pause;
 use crate::enabled::platform::{descriptors, os, signals::without_signals, threads};
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::Publisher;
-use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::reports::{Log, report_file};
 use crate::enabled::publish::session_state::{
     self, CHANGED, END_WITHIN_MS, PUBLISHING, Phase, REPORTS, Shared, captured, in_force, shared,
@@ -234,11 +233,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
         shared.warnings.extend(signals::end_on_signals());
     }
     let logs = settings.log_every.is_some();
-    let identity = Identity {
-        name,
-        run_token: config::get().run_token,
-    };
-    match Publisher::start(identity, settings, &mut shared.warnings) {
+    match Publisher::start(name, settings, &mut shared.warnings) {
         Ok(publisher) => {
             shared.path = publisher.path().map(Path::to_path_buf);
             *session_state::publisher() = Some(publisher);
