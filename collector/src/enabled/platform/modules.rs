@@ -114,7 +114,7 @@ pub(crate) struct Loaded {
     pub(crate) base: usize,
     segments: Vec<Range<usize>>,
     /// The loader's name of the file; empty for the executable.
-    name: PathBuf,
+    pub(crate) name: PathBuf,
     pub(crate) build_id: Vec<u8>,
 }
 
