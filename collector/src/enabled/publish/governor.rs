@@ -248,23 +248,19 @@ impl Governor {
             (Vec::new(), on)
         };
         let since = Instant::now();
-        for (busy, cost_share) in &off {
-            let times = &mut self.times_off[busy.number as usize];
+        for &of in &off {
+            let times = &mut self.times_off[of.number as usize];
             *times = times.saturating_add(1);
             self.off.push(Off {
-                of: Learned {
-                    number: busy.number,
-                    mean_ns: busy.mean_ns,
-                    cost_share: *cost_share,
-                },
+                of,
                 since,
                 is_learned: false,
             });
-            set_off(busy.number, true);
+            set_off(of.number, true);
         }
         self.off.retain(|off| !on.contains(&off.of.number));
         on.iter().for_each(|number| set_off(*number, false));
-        let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
+        let left = share - off.iter().map(|of| of.cost_share).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
         // Functions in a trial are not judged yet, so a run that ends now keeps the choice with which it began.
@@ -410,7 +406,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
 
 /// Returns the functions to switch off, with the cost of each. Functions with much time are switched off until the rest
 /// costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the CPU time.
-fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
+fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Learned> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
     busy.sort_by(Busy::order);
@@ -420,9 +416,13 @@ fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(B
         if share <= if tells_much { most } else { aim } {
             continue;
         }
-        let own = busy.cost_ns / spent_ns;
-        share -= own;
-        off.push((busy, own));
+        let cost_share = busy.cost_ns / spent_ns;
+        share -= cost_share;
+        off.push(Learned {
+            number: busy.number,
+            mean_ns: busy.mean_ns,
+            cost_share,
+        });
     }
     off
 }
