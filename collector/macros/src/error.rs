@@ -19,6 +19,11 @@ impl Error {
         }
     }
 
+    /// Returns an error as the result of a function.
+    pub(crate) fn at<T>(span: Span, text: impl Into<String>) -> Result<T, Self> {
+        Err(Error::new(span, text))
+    }
+
     /// Returns `::core::compile_error! { "text" }`. Braces need no semicolon wherever items may be.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let text = Writer::at(self.span).text(&self.text).done();
