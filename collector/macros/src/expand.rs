@@ -9,7 +9,7 @@ use crate::item::{Item, Kind, map_items};
 use crate::open_scope;
 use crate::options::Options;
 use crate::plain;
-use crate::tokens::{collect, group_at};
+use crate::tokens::{collect, group_at, regrouped};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
@@ -168,7 +168,5 @@ fn members(group: &Group, options: &Options, stays_async: bool) -> TokenStream {
     if !MEASURES {
         return inside;
     }
-    let mut out = Group::new(group.delimiter(), inside);
-    out.set_span(group.span());
-    TokenTree::Group(out).into()
+    regrouped(group, inside).into()
 }

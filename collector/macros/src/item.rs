@@ -4,7 +4,7 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::attribute;
 use crate::tokens::{
-    Angles, braces_at, collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened,
+    Angles, braces_at, collect, group_at, is_any_word, is_punct, is_word, last_of_path, opened,
 };
 
 /// The kind of an item, as far as the attribute needs it.
@@ -169,13 +169,8 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
 }
 
 /// Returns the index of the `!` of a macro call `a::b! ..`, if one begins at `at`.
-fn macro_sign(trees: &[TokenTree], mut at: usize) -> Option<usize> {
-    if is_path_separator(trees, at) {
-        at += 2;
-    }
-    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
-        at += 3;
-    }
+fn macro_sign(trees: &[TokenTree], at: usize) -> Option<usize> {
+    let at = last_of_path(trees, at);
     (is_any_word(trees, at) && is_punct(trees, at + 1, '!')).then_some(at + 1)
 }
 

@@ -3,7 +3,7 @@
 use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 
 use crate::error::Error;
-use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
+use crate::tokens::{is_any_word, is_punct, last_of_path, opened};
 
 const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task`, `watch` or `skip`";
 
@@ -137,10 +137,7 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
 fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
     let trees = value(word, rest, "path")?;
     let wanted = "wanted a path such as `crate::mock` or `::other::tickscope`";
-    let mut at = if is_path_separator(trees, 0) { 2 } else { 0 };
-    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
-        at += 3;
-    }
+    let at = last_of_path(trees, 0);
     if !is_any_word(trees, at) {
         // If the path has ended, the error points at the option's word.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
