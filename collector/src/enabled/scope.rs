@@ -193,17 +193,7 @@ fn enter_in_watched(
 /// Handles new sites, and sites whose calls are watched.
 #[inline(never)]
 fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if site.is(SiteState::New) && !may_count(site) {
-        return None;
-    }
-    if !site.is(SiteState::Watched) {
-        return enter_rarely(site, calls);
-    }
-    let node = enter_otherwise(current_thread::hot(), site, calls)?;
-    if let Some(tree) = current_thread::hot() {
-        tree.watch_call(node);
-    }
-    Some(node)
+    enter_unusual(site, calls, |tree, node| tree.watch_call(node))
 }
 
 /// Handles polls at new sites, and at sites whose calls are watched. `call` is a reference, so that the usual path need
@@ -216,7 +206,18 @@ fn enter_unusual_poll(
     call: &CallId,
     delay: Option<u64>,
 ) -> Option<&'static Node> {
-    let calls = is_first.into();
+    enter_unusual(site, is_first.into(), |tree, node| {
+        tree.watch_poll(node, is_first, *call, delay)
+    })
+}
+
+/// Opens the scope at a new or watched site. `watch` begins to watch the call.
+#[inline(always)]
+fn enter_unusual(
+    site: &'static Site,
+    calls: u64,
+    watch: impl FnOnce(&'static Tree, &'static Node),
+) -> Option<&'static Node> {
     if site.is(SiteState::New) && !may_count(site) {
         return None;
     }
@@ -225,7 +226,7 @@ fn enter_unusual_poll(
     }
     let node = enter_otherwise(current_thread::hot(), site, calls)?;
     if let Some(tree) = current_thread::hot() {
-        tree.watch_poll(node, is_first, *call, delay);
+        watch(tree, node);
     }
     Some(node)
 }
