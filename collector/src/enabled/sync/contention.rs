@@ -82,6 +82,16 @@ fn coarse_bits() -> u32 {
     }
 }
 
+/// Returns what an attempt has got, or what a wait gets if the lock is not free.
+#[inline]
+pub(super) fn or_wait<G>(attempt: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> LockResult<G> {
+    match attempt {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+        Err(TryLockError::WouldBlock) => wait(),
+    }
+}
+
 /// Replaces the guard in a result.
 #[inline]
 pub(super) fn map<G, H>(result: LockResult<G>, wrap: impl FnOnce(G) -> H) -> LockResult<H> {

@@ -1,8 +1,8 @@
 //! The mutex and its guard.
 
-use std::sync::{self, LockResult, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockResult};
 
-use super::contention::{charge, enter, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, or_wait, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -96,11 +96,7 @@ impl<T: ?Sized> Mutex<T> {
     /// If the mutex is poisoned; the error has the guard.
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let got = match self.inner.try_lock() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait(),
-        };
+        let got = or_wait(self.inner.try_lock(), || self.wait());
         // The guard is made here and not in `wait`, so that it stays in registers if the lock was free.
         map(got, |inner| self.guard(inner))
     }

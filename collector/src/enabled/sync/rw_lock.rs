@@ -1,8 +1,8 @@
 //! The lock of many readers or one writer, and its guards.
 
-use std::sync::{self, LockResult, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockResult};
 
-use super::contention::{charge, enter, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, or_wait, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -117,11 +117,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let got = match self.inner.try_read() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait_to_read(),
-        };
+        let got = or_wait(self.inner.try_read(), || self.wait_to_read());
         map(got, |inner| self.reading(inner))
     }
 
@@ -149,11 +145,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let got = match self.inner.try_write() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait_to_write(),
-        };
+        let got = or_wait(self.inner.try_write(), || self.wait_to_write());
         map(got, |inner| self.writing(inner))
     }
 
