@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Random, by_hand, check, ring_of, spend, step_back, test_name, tick, ticks_of, tree,
-    wait_until,
+    self, Isolated, Random, by_hand, check, each_passes, ring_of, spend, step_back, test_name, tick,
+    ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
@@ -57,34 +57,27 @@ const RELIABLE: &str = if cfg!(target_arch = "aarch64") {
 };
 
 fn each_clock_is_taken_or_the_reason_why_not_is_said() {
-    for asked in ["tsc", "tsc-ordered", "monotonic"] {
-        let test = Isolated::new(test_name!()).env("ASKED", asked);
-        let done = test.run(|| {
-            let asked = match &*std::env::var("ASKED").unwrap() {
-                "tsc" => Clock::Tsc,
-                "tsc-ordered" => Clock::TscOrdered,
-                _ => Clock::Monotonic,
-            };
-            let clock = measure(asked).clock;
-            let (reason, rate) = (&*clock.reason, clock.ticks_per_second);
-            match (asked, clock.source) {
-                (Clock::Monotonic, ClockSource::Monotonic) => assert_eq!((reason, rate), ("asked for", 1e9)),
-                (_, ClockSource::Monotonic) => {
-                    assert!(
-                        reason.starts_with("monotonic clock: ") && (rate - 1e9).abs() < 1.0,
-                        "{reason}"
-                    );
-                }
-                (Clock::Tsc, ClockSource::Tsc) | (Clock::TscOrdered, ClockSource::TscOrdered) => {
-                    assert!(reason.starts_with(RELIABLE), "{reason}");
-                    assert!(rate > 1e6, "{rate}");
-                }
-                (asked, taken) => panic!("{taken:?} for {asked:?}"),
+    let clocks = [Clock::Tsc, Clock::TscOrdered, Clock::Monotonic];
+    let make = |_| Isolated::new(test_name!());
+    each_passes(clocks, make, |asked| {
+        let clock = measure(asked).clock;
+        let (reason, rate) = (&*clock.reason, clock.ticks_per_second);
+        match (asked, clock.source) {
+            (Clock::Monotonic, ClockSource::Monotonic) => assert_eq!((reason, rate), ("asked for", 1e9)),
+            (_, ClockSource::Monotonic) => {
+                assert!(
+                    reason.starts_with("monotonic clock: ") && (rate - 1e9).abs() < 1.0,
+                    "{reason}"
+                );
             }
-            assert_eq!((clock.errors, clock.epoch), (0, 0));
-        });
-        assert!(done.status.success(), "{asked}: {}", done.stderr);
-    }
+            (Clock::Tsc, ClockSource::Tsc) | (Clock::TscOrdered, ClockSource::TscOrdered) => {
+                assert!(reason.starts_with(RELIABLE), "{reason}");
+                assert!(rate > 1e6, "{rate}");
+            }
+            (asked, taken) => panic!("{taken:?} for {asked:?}"),
+        }
+        assert_eq!((clock.errors, clock.epoch), (0, 0));
+    });
 }
 
 /// `programs` tests exact trees with such a clock.
@@ -130,55 +123,51 @@ fn steps_backward_charge_nothing_and_are_counted() {
 }
 
 fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once() {
-    for mode in ["exact", "adaptive"] {
-        let test = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
-        let done = test.run(|| {
-            let _session = Builder::new("steps").clock(by_hand()).start();
-            let mut random = Random(7);
-            tickscope::time!("first", ());
-            let is_exact = tickscope::snapshot().capture.mode == tickscope_format::snapshot::Mode::Exact;
-            tickscope::reset();
-            let (mut passed, mut charged, mut unseen) = (0, 0, 0);
-            for round in 0..200 {
-                let mut back = 0;
-                let mut guards = Vec::new();
-                for _ in 0..30 {
-                    let ticks = random.below(if round % 2 == 0 { 20 } else { 2_000 });
-                    spend(ticks);
-                    passed += ticks;
-                    match random.below(12) {
-                        0..4 => guards.push(tickscope::scope_guard!("scope")),
-                        4..8 => drop(guards.pop()),
-                        8 if back == 0 => {
-                            tickscope::time!("before", ());
-                            back = 1 + random.below(1_000);
-                            // Adaptive mode reads no clock at some events.
-                            unseen += if is_exact { 0 } else { back };
-                            step_back(back);
-                            tickscope::time!("back", ());
-                        }
-                        9 => {
-                            spend(std::mem::take(&mut back));
-                            tickscope::time!("forward", ());
-                        }
-                        _ => {
-                            let _ = tickscope::snapshot();
-                        }
+    let in_mode = |mode| Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive"], in_mode, |mode| {
+        let _session = Builder::new("steps").clock(by_hand()).start();
+        let mut random = Random(7);
+        tickscope::time!("first", ());
+        tickscope::reset();
+        let (mut passed, mut charged, mut unseen) = (0, 0, 0);
+        for round in 0..200 {
+            let mut back = 0;
+            let mut guards = Vec::new();
+            for _ in 0..30 {
+                let ticks = random.below(if round % 2 == 0 { 20 } else { 2_000 });
+                spend(ticks);
+                passed += ticks;
+                match random.below(12) {
+                    0..4 => guards.push(tickscope::scope_guard!("scope")),
+                    4..8 => drop(guards.pop()),
+                    8 if back == 0 => {
+                        tickscope::time!("before", ());
+                        back = 1 + random.below(1_000);
+                        // Adaptive mode reads no clock at some events.
+                        unseen += if mode == "exact" { 0 } else { back };
+                        step_back(back);
+                        tickscope::time!("back", ());
+                    }
+                    9 => {
+                        spend(std::mem::take(&mut back));
+                        tickscope::time!("forward", ());
+                    }
+                    _ => {
+                        let _ = tickscope::snapshot();
                     }
                 }
-                while guards.pop().is_some() {}
-                spend(back);
-                tickscope::time!("last", ());
-                let reset = tickscope::reset();
-                charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
-                assert!(
-                    charged <= passed + unseen,
-                    "{charged} of {passed} and {unseen} in round {round}"
-                );
             }
-        });
-        done.succeeded();
-    }
+            while guards.pop().is_some() {}
+            spend(back);
+            tickscope::time!("last", ());
+            let reset = tickscope::reset();
+            charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
+            assert!(
+                charged <= passed + unseen,
+                "{charged} of {passed} and {unseen} in round {round}"
+            );
+        }
+    });
 }
 
 fn a_gap_that_will_not_be_charged_is_not_shown_either() {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, has_exited, isolated_as_usual, newest, quick, ring_of, rings_in, test_name,
-    wait_until,
+    self, Isolated, calls_of, each_passes, has_exited, isolated_as_usual, newest, quick, ring_of, rings_in,
+    test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -102,28 +102,25 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
 
 /// The report at exit must not go into a file of the program that has got the descriptor of standard error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
-    for (end, hears) in [("own", false), ("log", true), ("null", false)] {
-        let done = Isolated::as_usual(test_name!())
-            .env("END", end)
-            .run(|| {
-                let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
-                tickscope::time!("work", ());
-                let path = support::shared_place().join("own");
-                fs::write(&path, "mine").unwrap();
-                let mut options = File::options();
-                let file = match &*std::env::var("END").unwrap() {
-                    "own" => options.read(true).write(true).open(path),
-                    "log" => options.append(true).open(path),
-                    _ => options.write(true).open("/dev/null"),
-                };
-                // SAFETY: both descriptors are open.
-                let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
-                assert_eq!(number, libc::STDERR_FILENO);
-            })
-            .succeeded();
+    let make = |_| Isolated::as_usual(test_name!());
+    for (end, done) in each_passes(["own", "log", "null"], make, |end| {
+        let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
+        tickscope::time!("work", ());
+        let path = support::shared_place().join("own");
+        fs::write(&path, "mine").unwrap();
+        let mut options = File::options();
+        let file = match end {
+            "own" => options.read(true).write(true).open(path),
+            "log" => options.append(true).open(path),
+            _ => options.write(true).open("/dev/null"),
+        };
+        // SAFETY: both descriptors are open.
+        let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
+        assert_eq!(number, libc::STDERR_FILENO);
+    }) {
         let own = fs::read_to_string(done.place().join("own")).unwrap();
         assert!(own.starts_with("mine"), "{end}: {own}");
-        assert_eq!(own.contains("work"), hears, "{end}: {own}");
+        assert_eq!(own.contains("work"), end == "log", "{end}: {own}");
         assert_eq!(done.stderr, "");
     }
 }
@@ -362,29 +359,24 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
 
 /// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still measure.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
-    for way in ["scopes", "start"] {
-        let test = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("WAY", way);
-        let done = test.run(|| {
-            let way = std::env::var("WAY").unwrap();
-            let child = support::fork(|| {
-                let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
-                tickscope::time!("in the child", ());
-                if session.is_none() {
-                    wait_until("the child publishes", || {
-                        let own = format!(".{}.", std::process::id());
-                        let rings = rings_in(&support::shared_place().join("rings"));
-                        rings.iter().any(|path| path.to_string_lossy().contains(&own))
-                    });
-                }
-                drop(session);
-                std::process::exit(0);
-            });
-            tickscope::time!("in the parent", ());
-            assert!(support::status_of(child).success());
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (way, done) in each_passes(["scopes", "start"], live, |way| {
+        let child = support::fork(|| {
+            let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
+            tickscope::time!("in the child", ());
+            if session.is_none() {
+                wait_until("the child publishes", || {
+                    let own = format!(".{}.", std::process::id());
+                    let rings = rings_in(&support::shared_place().join("rings"));
+                    rings.iter().any(|path| path.to_string_lossy().contains(&own))
+                });
+            }
+            drop(session);
+            std::process::exit(0);
         });
-        assert!(done.status.success(), "{done:?}");
+        tickscope::time!("in the parent", ());
+        assert!(support::status_of(child).success());
+    }) {
         let rings = rings_in(&done.place().join("rings"));
         assert_eq!(rings.len(), 2, "{way}: {rings:?}");
         for path in rings {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, has_exited, limit, mapped, newest, on_small_file_system,
-    publisher_of, quick, ring_of, rings_in, status_line, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, each_passes, has_exited, limit, mapped, newest,
+    on_small_file_system, publisher_of, quick, ring_of, rings_in, status_line, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
 use tickscope_format::file::open::RingFile;
@@ -38,25 +38,20 @@ fn live_rests_before_the_first_scope() {
 
 /// A viewer that looks for rings between two sessions must not find a short-lived ring.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
-    for name in ["", "inner"] {
-        let done = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("SESSION", name)
-            .run(|| {
-                let place = support::shared_place().join("rings");
-                let _publisher = publisher_of(std::process::id());
-                assert_eq!(rings_in(&place).len(), 0);
-                let name = std::env::var("SESSION").unwrap();
-                if name.is_empty() {
-                    marked();
-                    wait_until("the ring", || rings_in(&place).len() == 1);
-                } else {
-                    let session = Builder::new(&name).try_start().unwrap();
-                    assert_eq!(rings_in(&place).len(), 1);
-                    drop(session);
-                }
-            })
-            .succeeded();
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (name, done) in each_passes(["", "inner"], live, |name| {
+        let place = support::shared_place().join("rings");
+        let _publisher = publisher_of(std::process::id());
+        assert_eq!(rings_in(&place).len(), 0);
+        if name.is_empty() {
+            marked();
+            wait_until("the ring", || rings_in(&place).len() == 1);
+        } else {
+            let session = Builder::new(name).try_start().unwrap();
+            assert_eq!(rings_in(&place).len(), 1);
+            drop(session);
+        }
+    }) {
         let ring = done.ring();
         assert!(
             ring.header()
@@ -67,21 +62,17 @@ fn live_shows_no_ring_before_the_first_scope_or_start() {
 }
 
 fn live_outlives_the_sessions_of_the_program() {
-    for scope_first in [true, false] {
-        let done = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("SCOPE_FIRST", if scope_first { "1" } else { "0" })
-            .run(|| {
-                if std::env::var("SCOPE_FIRST").unwrap() == "1" {
-                    marked();
-                }
-                drop(Builder::new("inner").try_start().unwrap());
-                let session = Builder::new("inner").try_start().unwrap();
-                assert_eq!(session.status(), Status::Publishing);
-                drop(session);
-                marked();
-            })
-            .succeeded();
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (scope_first, done) in each_passes([true, false], live, |scope_first| {
+        if scope_first {
+            marked();
+        }
+        drop(Builder::new("inner").try_start().unwrap());
+        let session = Builder::new("inner").try_start().unwrap();
+        assert_eq!(session.status(), Status::Publishing);
+        drop(session);
+        marked();
+    }) {
         let last = newest(&done.ring());
         assert_eq!(last.capture.kind, CaptureKind::Final);
         assert_eq!(calls_of(&last, "marked"), 1 + u64::from(scope_first));
@@ -140,24 +131,20 @@ fn scopes_and_counters_leave_errno_as_it_was() {
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
     // KiB of free address space: 0 is too little for a larger table, 12 is enough for it but not for the nodes.
-    for room in [0, 12] {
-        let test = Isolated::as_usual(test_name!()).env("ROOM", room.to_string());
-        test.run(|| {
-            let session = Builder::new("limited").max_process_nodes(1000).try_start();
-            // The session ends, because a publisher would also need memory.
-            drop(session.unwrap());
-            marked();
-            let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
-            let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
-            support::call_many_paths();
-            limit(libc::RLIMIT_AS, before);
-            let missed = tickscope::snapshot().capture.losses.dropped;
-            assert!(missed > 1000, "{missed} found no memory");
-            tickscope::time!("later", ());
-            assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
-        })
-        .succeeded();
-    }
+    let make = |_| Isolated::as_usual(test_name!());
+    each_passes([0, 12], make, |room| {
+        let session = Builder::new("limited").max_process_nodes(1000).try_start();
+        // The session ends, because a publisher would also need memory.
+        drop(session.unwrap());
+        marked();
+        let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
+        support::call_many_paths();
+        limit(libc::RLIMIT_AS, before);
+        let missed = tickscope::snapshot().capture.losses.dropped;
+        assert!(missed > 1000, "{missed} found no memory");
+        tickscope::time!("later", ());
+        assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
+    });
 }
 
 fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
@@ -317,31 +304,22 @@ const BAD: [(&str, &str, &str); 15] = [
 ];
 
 fn bad_values_are_named_with_what_is_allowed() {
-    for (name, value, allowed) in BAD {
-        Isolated::as_usual(test_name!())
-            .env("VARIABLE", name)
-            .env(name, value)
-            .run(|| {
-                let name = std::env::var("VARIABLE").unwrap();
-                let value = std::env::var(&name).unwrap();
-                let bad = BAD.iter().find(|bad| (bad.0, bad.1) == (&*name, &*value));
-                let session = Builder::new("bad").try_start().unwrap();
-                let warnings = session.warnings();
-                assert_eq!(warnings.len(), 1, "{warnings:?}");
-                for part in [
-                    format!("{name}={value} "),
-                    bad.unwrap().2.into(),
-                    " is not understood; allowed: ".into(),
-                    "; the variable is ignored".into(),
-                ] {
-                    assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
-                }
-                marked();
-                assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
-            })
-            .succeeded();
-        assert!(!allowed.is_empty());
-    }
+    let make = |(name, value, _)| Isolated::as_usual(test_name!()).env(name, value);
+    each_passes(BAD, make, |(name, value, allowed)| {
+        let session = Builder::new("bad").try_start().unwrap();
+        let warnings = session.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        for part in [
+            format!("{name}={value} "),
+            allowed.into(),
+            " is not understood; allowed: ".into(),
+            "; the variable is ignored".into(),
+        ] {
+            assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
+        }
+        marked();
+        assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
+    });
 }
 
 fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use super::waits::{all, of, self_ns};
-use crate::support::{Isolated, calls_of, check, test_name, wait_until};
+use crate::support::{Isolated, calls_of, check, each_passes, test_name, wait_until};
 use tickscope::sync::{Condvar, Mutex, RwLock, named_condvar, named_mutex, named_rwlock};
 use tickscope::{Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{MadeOthersWait, Waiting};
@@ -86,48 +86,46 @@ fn check_charges(snapshot: &Snapshot) {
 }
 
 fn the_wait_is_the_waiters_and_the_holder_is_charged() {
-    for mode in ["exact", "adaptive", "sampled"] {
-        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(|| {
-            static CACHE: Mutex<u32> = named_mutex("cache", 0);
-            let waiter = {
-                tickscope::scope!("holder");
-                let guard = CACHE.lock().unwrap();
-                let waiter = std::thread::spawn(|| {
-                    tickscope::scope!("waiter");
-                    waits_next(0);
-                    let begin = Instant::now();
-                    *CACHE.lock().unwrap() += 1;
-                    begin.elapsed().as_nanos() as u64
-                });
-                until_asleep([0]);
-                tickscope::time!("work", hold());
-                drop(guard);
-                waiter
-            };
-            let waited = waiter.join().unwrap();
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            assert_eq!(calls_of(&snapshot, "[lock] cache"), 1);
-            let charged = charged(&snapshot, "holder");
-            assert!(charged + about(charged) >= HOLD_NS, "{charged} ns");
-            assert!(charged <= waited + about(waited), "{charged} of {waited} ns");
-            assert_eq!(
-                all(&snapshot, MadeOthersWait),
-                charged,
-                "no other scope is charged"
-            );
-            if snapshot.capture.mode.is_sampling() {
-                return;
-            }
-            check_charges(&snapshot);
-            let row = self_ns(&snapshot, "[lock] cache");
-            assert!(row + about(row) >= charged, "{row} ns, {charged} charged");
-            assert!(row <= waited + about(waited), "{row} of {waited} ns");
-            let waiting = of(&snapshot, "[lock] cache", Waiting);
-            assert!(waiting + about(waiting) >= HOLD_NS, "{waiting} ns off the CPU");
-        });
-        assert!(done.status.success(), "{mode}: {}", done.stderr);
-    }
+    let in_mode = |mode| Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive", "sampled"], in_mode, |mode| {
+        static CACHE: Mutex<u32> = named_mutex("cache", 0);
+        let waiter = {
+            tickscope::scope!("holder");
+            let guard = CACHE.lock().unwrap();
+            let waiter = std::thread::spawn(|| {
+                tickscope::scope!("waiter");
+                waits_next(0);
+                let begin = Instant::now();
+                *CACHE.lock().unwrap() += 1;
+                begin.elapsed().as_nanos() as u64
+            });
+            until_asleep([0]);
+            tickscope::time!("work", hold());
+            drop(guard);
+            waiter
+        };
+        let waited = waiter.join().unwrap();
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(calls_of(&snapshot, "[lock] cache"), 1);
+        let charged = charged(&snapshot, "holder");
+        assert!(charged + about(charged) >= HOLD_NS, "{charged} ns");
+        assert!(charged <= waited + about(waited), "{charged} of {waited} ns");
+        assert_eq!(
+            all(&snapshot, MadeOthersWait),
+            charged,
+            "no other scope is charged"
+        );
+        if mode == "sampled" {
+            return;
+        }
+        check_charges(&snapshot);
+        let row = self_ns(&snapshot, "[lock] cache");
+        assert!(row + about(row) >= charged, "{row} ns, {charged} charged");
+        assert!(row <= waited + about(waited), "{row} of {waited} ns");
+        let waiting = of(&snapshot, "[lock] cache", Waiting);
+        assert!(waiting + about(waiting) >= HOLD_NS, "{waiting} ns off the CPU");
+    });
 }
 
 fn each_holder_is_charged_for_its_own_part() {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, has_exited, isolated_as_usual, limit, mapped, newest, publisher_of, quick,
-    ring_of, test_name, wait_until,
+    self, Isolated, calls_of, each_passes, has_exited, isolated_as_usual, limit, mapped, newest,
+    publisher_of, quick, ring_of, test_name, wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
 use tickscope_testkit::suite::skip;
@@ -27,21 +27,19 @@ fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
 }
 
 fn without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on() {
-    for short_of in ["descriptors", "memory"] {
-        let test = Isolated::as_usual(test_name!()).env("SHORT_OF", short_of);
-        let done = test.run(|| {
-            if std::env::var("SHORT_OF").unwrap() == "descriptors" {
-                let warnings = start_under(libc::RLIMIT_NOFILE, 0);
-                assert!(warnings.contains("(os error 24)"), "{warnings}");
-                assert!(warnings.contains("nothing is published"), "{warnings}");
-            } else {
-                let warnings = start_under(libc::RLIMIT_AS, mapped() + (1 << 20));
-                assert!(warnings.contains("(os error 12)"), "{warnings}");
-                assert!(warnings.contains("nothing is published"), "{warnings}");
-            }
-        });
-        assert!(done.status.success(), "{short_of}: {}", done.stderr);
-    }
+    let make = |_| Isolated::as_usual(test_name!());
+    each_passes(["descriptors", "memory"], make, |short_of| {
+        let (warnings, error) = match short_of {
+            "descriptors" => (start_under(libc::RLIMIT_NOFILE, 0), "(os error 24)"),
+            _ => (
+                start_under(libc::RLIMIT_AS, mapped() + (1 << 20)),
+                "(os error 12)",
+            ),
+        };
+        for part in [error, "nothing is published"] {
+            assert!(warnings.contains(part), "{warnings}");
+        }
+    });
 }
 
 unsafe extern "C" {
@@ -80,80 +78,76 @@ extern "C" fn handled(_: libc::c_int) {
 }
 
 fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
-    let mut refused = None;
-    for policy in [
+    let policies = [
         libc::SCHED_FIFO,
         libc::SCHED_RR,
         libc::SCHED_IDLE,
         libc::SCHED_OTHER,
-    ] {
-        let done = Isolated::as_usual(test_name!())
-            .env("POLICY", policy.to_string())
-            .run(|| {
-                let policy: i32 = std::env::var("POLICY").unwrap().parse().unwrap();
-                let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
-                let parameters = libc::sched_param {
-                    sched_priority: i32::from(real_time),
-                };
-                let may_be = |policy, parameters: &libc::sched_param| {
-                    // SAFETY: 0 is the calling thread.
-                    unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
-                };
-                // A thread without rights can change to the idle policy, but cannot change back.
-                let usual = libc::sched_param { sched_priority: 0 };
-                let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
-                if !(may_change && may_be(policy, &parameters)) {
-                    return support::tell("refused", "no rights to change how threads are scheduled");
-                }
-                let deaf = policy == libc::SCHED_OTHER;
-                let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-                // SAFETY: the pointer is to a valid place.
-                unsafe { libc::sigfillset(all.as_mut_ptr()) };
-                let mask = |how| {
-                    // SAFETY: filled above.
-                    let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
-                    assert_eq!(result, 0);
-                };
-                if deaf {
-                    mask(libc::SIG_BLOCK);
-                }
-                // SAFETY: the call takes no argument and cannot fail.
-                STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
-                let session = quick("starts");
-                let publisher = publisher_of(std::process::id());
-                // SAFETY: the call returns a number.
-                let result = unsafe { libc::sched_getscheduler(publisher as i32) };
-                assert_eq!(result, libc::SCHED_OTHER);
-                // SAFETY: the call returns a number.
-                assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
-                support::on_signal(libc::SIGUSR1, handled);
-                let send = || {
-                    // SAFETY: the signal goes to this process, which has a handler for it.
-                    unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
-                };
-                if !deaf {
-                    send();
-                    wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
-                    mask(libc::SIG_BLOCK);
-                }
-                // Now all threads block the signal.
-                (0..1000).for_each(|_| send());
-                assert_eq!(
-                    HANDLED_BY[0].load(Ordering::Relaxed),
-                    u64::from(!deaf),
-                    "its mask is as it was"
-                );
-                let before = HANDLED_BY[0].load(Ordering::Relaxed);
-                mask(libc::SIG_UNBLOCK);
-                wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);
-                assert_eq!(HANDLED_BY[1].load(Ordering::Relaxed), 0, "by the publisher");
-                assert_eq!(session.status(), Status::Publishing);
-            });
-        let done = done.succeeded();
-        refused = fs::read_to_string(done.place().join("refused")).ok().or(refused);
-    }
-    if let Some(why) = refused {
-        skip(why);
+    ];
+    let make = |_| Isolated::as_usual(test_name!());
+    let all = each_passes(policies, make, |policy| {
+        let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
+        let parameters = libc::sched_param {
+            sched_priority: i32::from(real_time),
+        };
+        let may_be = |policy, parameters: &libc::sched_param| {
+            // SAFETY: 0 is the calling thread.
+            unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
+        };
+        // A thread without rights can change to the idle policy, but cannot change back.
+        let usual = libc::sched_param { sched_priority: 0 };
+        let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
+        if !(may_change && may_be(policy, &parameters)) {
+            return support::tell("refused", "no rights to change how threads are scheduled");
+        }
+        let deaf = policy == libc::SCHED_OTHER;
+        let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: the pointer is to a valid place.
+        unsafe { libc::sigfillset(all.as_mut_ptr()) };
+        let mask = |how| {
+            // SAFETY: filled above.
+            let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
+            assert_eq!(result, 0);
+        };
+        if deaf {
+            mask(libc::SIG_BLOCK);
+        }
+        // SAFETY: the call takes no argument and cannot fail.
+        STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+        let session = quick("starts");
+        let publisher = publisher_of(std::process::id());
+        // SAFETY: the call returns a number.
+        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+        assert_eq!(result, libc::SCHED_OTHER);
+        // SAFETY: the call returns a number.
+        assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
+        support::on_signal(libc::SIGUSR1, handled);
+        let send = || {
+            // SAFETY: the signal goes to this process, which has a handler for it.
+            unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
+        };
+        if !deaf {
+            send();
+            wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
+            mask(libc::SIG_BLOCK);
+        }
+        // Now all threads block the signal.
+        (0..1000).for_each(|_| send());
+        assert_eq!(
+            HANDLED_BY[0].load(Ordering::Relaxed),
+            u64::from(!deaf),
+            "its mask is as it was"
+        );
+        let before = HANDLED_BY[0].load(Ordering::Relaxed);
+        mask(libc::SIG_UNBLOCK);
+        wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);
+        assert_eq!(HANDLED_BY[1].load(Ordering::Relaxed), 0, "by the publisher");
+        assert_eq!(session.status(), Status::Publishing);
+    });
+    for (_, done) in all {
+        if let Ok(why) = fs::read_to_string(done.place().join("refused")) {
+            skip(why);
+        }
     }
 }
 

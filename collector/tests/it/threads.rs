@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Isolated, calls_of, check, newest, open_path, test_name, threads_named, ticks_of, tree, wait_until,
+    self, Isolated, calls_of, check, each_passes, newest, open_path, test_name, threads_named, ticks_of,
+    tree, wait_until,
 };
 use tickscope::Builder;
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -199,25 +200,22 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
 }
 
 fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
-    for keys in [40, usize::MAX] {
-        let done = Isolated::new(test_name!()).env("KEYS", keys.to_string()).run(|| {
-            let keys = std::env::var("KEYS").unwrap().parse::<usize>().unwrap();
-            let mut key = 0;
-            // SAFETY: the pointer is to a valid place.
-            let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
-            (0..keys).take_while(|_| make()).for_each(drop);
-            for _ in 0..10 {
-                std::thread::spawn(|| tickscope::time!("short", ()))
-                    .join()
-                    .unwrap();
-            }
-            let snapshot = tickscope::snapshot();
-            assert_eq!(calls_of(&snapshot, "short"), 10);
-            assert_eq!(snapshot.threads.len(), 1);
-            assert_eq!((snapshot.threads[0].tid, snapshot.threads[0].count), (0, 10));
-        });
-        assert!(done.status.success(), "{keys}: {}", done.stderr);
-    }
+    let make = |_| Isolated::new(test_name!());
+    each_passes([40, usize::MAX], make, |keys| {
+        let mut key = 0;
+        // SAFETY: the pointer is to a valid place.
+        let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
+        (0..keys).take_while(|_| make()).for_each(drop);
+        for _ in 0..10 {
+            std::thread::spawn(|| tickscope::time!("short", ()))
+                .join()
+                .unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls_of(&snapshot, "short"), 10);
+        assert_eq!(snapshot.threads.len(), 1);
+        assert_eq!((snapshot.threads[0].tid, snapshot.threads[0].count), (0, 10));
+    });
 }
 
 fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {

@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::support::{Isolated, check, cpu_ns, measured, pin, rows_named, test_name, wait_for, wait_until};
+use crate::support::{
+    Isolated, check, cpu_ns, each_passes, measured, pin, rows_named, test_name, wait_for, wait_until,
+};
 use tickscope::{Builder, Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
 
@@ -239,28 +241,23 @@ fn all_time_off_the_cpu_is_placed_or_counted() {
 }
 
 fn where_it_is_off_nothing_is_known_and_nobody_looks() {
-    for (name, value) in [
+    let ways = [
         ("TICKSCOPE_WAITS", "off"),
         ("TICKSCOPE_MODE", "sampled"),
         ("BY", "the program"),
-    ] {
-        let done = Isolated::new(test_name!()).env(name, value).run(|| {
-            let builder = Builder::new("off").interval(Duration::from_millis(10));
-            let builder = match std::env::var_os("BY") {
-                Some(_) => builder.waits(false),
-                None => builder,
-            };
-            let session = builder.try_start().unwrap();
-            // The sleep is long enough for the publisher to read its system call.
-            tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
-            drop(session);
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            assert!(!snapshot.waits && snapshot.waits_in.is_empty());
-            assert_eq!(all(&snapshot, Waiting), 0);
-        });
-        assert!(done.status.success(), "{name}: {}", done.stderr);
-    }
+    ];
+    let make = |(name, value)| Isolated::new(test_name!()).env(name, value);
+    each_passes(ways, make, |(name, _)| {
+        let builder = Builder::new("off").interval(Duration::from_millis(10));
+        let session = builder.waits(name != "BY").try_start().unwrap();
+        // The sleep is long enough for the publisher to read its system call.
+        tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
+        drop(session);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert!(!snapshot.waits && snapshot.waits_in.is_empty());
+        assert_eq!(all(&snapshot, Waiting), 0);
+    });
 }
 
 crate::support::tests![

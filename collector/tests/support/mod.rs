@@ -39,6 +39,7 @@ const WAITS: &str = "waits";
 
 const ROLE: &str = "TICKSCOPE_TEST_ROLE";
 const PLACE: &str = "TICKSCOPE_TEST_PLACE";
+const CASE: &str = "TICKSCOPE_TEST_CASE";
 
 /// Returns the name of the enclosing test function.
 macro_rules! test_name {
@@ -204,6 +205,36 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
         skip("no mount for us");
     }
     done.succeeded()
+}
+
+/// Runs a body in a child process for each case, which `make` prepares. Returns the cases and the ended children.
+pub(crate) fn each<T: Copy, const N: usize>(
+    cases: [T; N],
+    make: impl Fn(T) -> Isolated,
+    body: impl Fn(T),
+) -> Vec<(T, Done)> {
+    // The test tells each child the number of its case.
+    let own = std::env::var(CASE)
+        .ok()
+        .map(|number| number.parse::<usize>().unwrap());
+    let run = |(number, case): (usize, T)| {
+        let child = make(case).env(CASE, number.to_string());
+        (case, child.run(|| body(cases[own.unwrap_or(number)])))
+    };
+    cases.into_iter().enumerate().map(run).collect()
+}
+
+/// Does the same as [`each`], and checks that all children succeed.
+pub(crate) fn each_passes<T: Copy + std::fmt::Debug, const N: usize>(
+    cases: [T; N],
+    make: impl Fn(T) -> Isolated,
+    body: impl Fn(T),
+) -> Vec<(T, Done)> {
+    let all = each(cases, make, body);
+    for (case, done) in &all {
+        assert!(done.status.success(), "{case:?}: {done:?}");
+    }
+    all
 }
 
 impl Isolated {
