@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::support::{Isolated, calls_of, check, newest, path_of, test_name, threads_named, wait_until};
+use crate::support::{
+    Isolated, calls_of, check, each_passes, newest, path_of, started, test_name, threads_named, wait_until,
+};
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
 
@@ -138,26 +140,23 @@ fn churn(threads: u32) {
 }
 
 fn scopes_in_the_allocator_neither_recurse_nor_hang() {
-    for mode in ["exact", "adaptive", "sampled", "off"] {
-        let body = || {
-            let session = Builder::new("allocator").try_start().unwrap();
-            churn(300);
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            if tickscope::mode() == tickscope::Mode::Off {
-                assert_eq!(snapshot.lifetime.calls, 0);
-            } else {
-                assert!(snapshot.lifetime.calls > 2000 + 300);
-            }
-            assert_eq!(
-                (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
-                (0, 0)
-            );
-            drop(session);
-        };
-        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(body);
-        assert!(done.status.success(), "{mode}: {}", done.stderr);
-    }
+    let in_mode = |mode| Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive", "sampled", "off"], in_mode, |mode| {
+        let session = Builder::new("allocator").try_start().unwrap();
+        churn(300);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        if mode == "off" {
+            assert_eq!(snapshot.lifetime.calls, 0);
+        } else {
+            assert!(snapshot.lifetime.calls > 2000 + 300);
+        }
+        assert_eq!(
+            (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+            (0, 0)
+        );
+        drop(session);
+    });
 }
 
 fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
@@ -210,12 +209,9 @@ fn every_allocation_of_a_thread_is_a_call() {
 fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     for asks in ["session", "snapshot"] {
         let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
-            let session = Builder::new("gives-up")
-                // The interval is too short and causes a warning; `warnings` copies its text, which allocates.
-                .interval(Duration::ZERO)
-                .report_at_exit(Destination::Stdout)
-                .try_start()
-                .unwrap();
+            // The interval is too short and causes a warning; `warnings` copies its text, which allocates.
+            let builder = Builder::new("gives-up").interval(Duration::ZERO);
+            let session = started(builder.report_at_exit(Destination::Stdout));
             let asks = std::env::var("ASKS").unwrap();
             assert_eq!(session.warnings().len(), 1);
             GIVES_UP.store(own_tid(), Ordering::Relaxed);

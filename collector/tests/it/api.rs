@@ -2,7 +2,7 @@
 
 use crate::support::{
     self, Yield, block_on, by_hand, calls_of, check, has_exited, limit, newest, open_path, path_of, ring_of,
-    rings_in, spend, threads_named, tree, wait_until,
+    rings_in, spend, started, threads_named, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -375,10 +375,7 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
 }
 
 fn settings_that_come_too_late_are_refused() {
-    let session = Builder::new("settings")
-        .allow_remote_control(false)
-        .try_start()
-        .unwrap();
+    let session = started(Builder::new("settings").allow_remote_control(false));
     let ring = ring_of(&session);
     assert!(ring.take_slot().unwrap().is_none(), "this one was in time");
     let late = Builder::new("settings")

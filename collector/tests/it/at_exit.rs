@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, has_exited, newest, ring_of, rings_in, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, each, has_exited, newest, ring_of, rings_in, started, tell,
+    test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::Liveness;
@@ -25,10 +26,8 @@ fn work() {
 
 /// Starts a session in the child; at exit it writes an HTML report, which contains the snapshot.
 fn reporting() -> Session {
-    Builder::new("reports")
-        .report_at_exit(Destination::File(support::shared_place().join("report.html")))
-        .try_start()
-        .unwrap()
+    let report = Destination::File(support::shared_place().join("report.html"));
+    started(Builder::new("reports").report_at_exit(report))
 }
 
 /// Returns the snapshot of the child's report at exit.
@@ -381,17 +380,15 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
     // The first limit stops the report, the second one also the line about it.
-    for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
-        let done = Isolated::as_usual(test_name!())
-            .env("LENGTH", length.to_string())
-            .run(|| {
-                let session = reporting();
-                work();
-                std::mem::forget(session);
-                let length = std::env::var("LENGTH").unwrap();
-                support::limit(libc::RLIMIT_FSIZE, length.parse().unwrap());
-                std::process::exit(3);
-            });
+    let cases = [(100, "tickscope: no report at exit: "), (0, "")];
+    let make = |_| Isolated::as_usual(test_name!());
+    for ((_, says), done) in each(cases, make, |(length, _)| {
+        let session = reporting();
+        work();
+        std::mem::forget(session);
+        support::limit(libc::RLIMIT_FSIZE, length);
+        std::process::exit(3);
+    }) {
         assert_eq!(done.status.code(), Some(3), "{done:?}");
         assert!(done.stderr.starts_with(says), "{}", done.stderr);
         assert_eq!(reports(done.place()), [""; 0]);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, check, isolated, ring_of, spend, ticks_of, wait_until};
+use crate::support::{self, check, isolated, ring_of, spend, started, ticks_of, wait_until};
 use tickscope::{Builder, Clock, Session};
 use tickscope_format::snapshot::CaptureKind;
 
@@ -51,11 +51,8 @@ fn set_rate(per_us: u64) {
 }
 
 fn session() -> Session {
-    Builder::new("rates")
-        .clock(Clock::Custom(running, 0.0))
-        .interval(Duration::from_millis(50))
-        .try_start()
-        .unwrap()
+    let builder = Builder::new("rates").clock(Clock::Custom(running, 0.0));
+    started(builder.interval(Duration::from_millis(50)))
 }
 
 fn breaks() -> u32 {
@@ -133,10 +130,7 @@ fn by_cpu() -> u64 {
 
 fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     const APART: u64 = 1000;
-    let _session = Builder::new("cpus")
-        .clock(Clock::Custom(by_cpu, 1e9))
-        .try_start()
-        .unwrap();
+    let _session = started(Builder::new("cpus").clock(Clock::Custom(by_cpu, 1e9)));
     // Two threads that stay on their CPUs are measured exactly, however much the clocks differ.
     for ahead in [0, APART] {
         std::thread::spawn(move || {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Random, by_hand, check, each_passes, ring_of, spend, step_back, test_name, tick,
+    self, Isolated, Random, by_hand, check, each_passes, ring_of, spend, started, step_back, test_name, tick,
     ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
@@ -215,11 +215,8 @@ fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
         spend(1);
         tick()
     };
-    let first = Builder::new("first")
-        .clock(Clock::Custom(clock, 1e9))
-        .interval(Duration::from_millis(10))
-        .try_start()
-        .unwrap();
+    let builder = Builder::new("first").clock(Clock::Custom(clock, 1e9));
+    let first = started(builder.interval(Duration::from_millis(10)));
     HELD.store(true, Ordering::Relaxed);
     wait_until("the publisher waits", || WAITS.load(Ordering::Relaxed));
     drop(first);
@@ -238,11 +235,8 @@ fn a_publisher_that_panics_is_told_and_the_program_goes_on() {
         spend(1);
         tick()
     };
-    let session = Builder::new("panics")
-        .clock(Clock::Custom(clock, 1e9))
-        .interval(Duration::from_millis(10))
-        .try_start()
-        .unwrap();
+    let builder = Builder::new("panics").clock(Clock::Custom(clock, 1e9));
+    let session = started(builder.interval(Duration::from_millis(10)));
     HELD.store(true, Ordering::Relaxed);
     wait_until("it is told", || session.status() == Status::Counting);
     let warnings = session.warnings();

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{
     self, Done, Isolated, calls_of, check, each_passes, has_exited, limit, mapped, newest,
-    on_small_file_system, publisher_of, quick, ring_of, rings_in, status_line, tell, test_name, wait_until,
+    on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell, test_name,
+    wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
 use tickscope_format::file::open::RingFile;
@@ -364,12 +365,8 @@ fn good_values_win_over_the_program() {
         test = test.env(name, value);
     }
     test.run(|| {
-        let session = Builder::new("good")
-            .threads(Threads::OptIn)
-            .ring_bytes(1 << 20)
-            .max_depth(100)
-            .try_start()
-            .unwrap();
+        let builder = Builder::new("good").threads(Threads::OptIn).ring_bytes(1 << 20);
+        let session = started(builder.max_depth(100));
         assert!(session.warnings().is_empty(), "{:?}", session.warnings());
         {
             tickscope::scope!("1");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, LazyLock};
 use std::time::Duration;
 
-use crate::support::{self, Isolated, calls_of, has_exited, newest, ring_of, test_name};
+use crate::support::{self, Isolated, calls_of, has_exited, newest, ring_of, started, test_name};
 use tickscope::{Builder, Clock};
 use tickscope_format::file::open::Liveness;
 use tickscope_format::snapshot::CaptureKind;
@@ -156,11 +156,8 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
             let _reader = support::full_standard_error();
-            let session = Builder::new("ends")
-                .clock(Clock::Custom(exiting_clock, 1e9))
-                .log_every(Duration::from_millis(10))
-                .try_start()
-                .unwrap();
+            let builder = Builder::new("ends").clock(Clock::Custom(exiting_clock, 1e9));
+            let session = started(builder.log_every(Duration::from_millis(10)));
             LazyLock::force(&WAY);
             tickscope::time!(group = "log", "work", ());
             let ring = ring_of(&session);

@@ -4,7 +4,9 @@ use std::io::Read;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use crate::support::{self, Isolated, ask, has_exited, newest, ring_of, rings_in, test_name, wait_until};
+use crate::support::{
+    self, Isolated, ask, has_exited, newest, ring_of, rings_in, started, test_name, wait_until,
+};
 use tickscope::Builder;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
@@ -108,10 +110,7 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
 fn the_calls_of_all_lines_are_all_calls_of_a_session() {
     let done = Isolated::new(test_name!())
         .run(|| {
-            let session = Builder::new("logs")
-                .log_every(Duration::from_millis(10))
-                .try_start()
-                .unwrap();
+            let session = started(Builder::new("logs").log_every(Duration::from_millis(10)));
             let spend = || std::thread::sleep(Duration::from_micros(100));
             for round in 0..50 {
                 tickscope::scope!(group = "outer", "round");
@@ -162,12 +161,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
     Isolated::new(test_name!())
         .run(|| {
             let mut reader = support::full_standard_error();
-            let logs = || {
-                Builder::new("logs")
-                    .log_every(Duration::from_millis(10))
-                    .try_start()
-                    .unwrap()
-            };
+            let logs = || started(Builder::new("logs").log_every(Duration::from_millis(10)));
             let session = logs();
             let (over, threads) = (Barrier::new(51), Barrier::new(51));
             std::thread::scope(|scope| {

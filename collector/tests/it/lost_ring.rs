@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Isolated, calls_of, newest, on_small_file_system, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, newest, on_small_file_system, started, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
@@ -17,11 +17,8 @@ use tickscope_testkit::suite::skip;
 
 /// Starts a session and counts one call; returns the session and the path of its ring.
 fn begin(name: &str) -> (Session, PathBuf) {
-    let session = Builder::new(name)
-        .interval(Duration::from_millis(10))
-        .ring_bytes(1 << 20)
-        .try_start()
-        .unwrap();
+    let builder = Builder::new(name).interval(Duration::from_millis(10));
+    let session = started(builder.ring_bytes(1 << 20));
     let path = session.path().unwrap();
     tickscope::time!("before", ());
     (session, path)

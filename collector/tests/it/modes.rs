@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Isolated, Over, anonymous, ask, by_hand, calls_of, newest, ring_of, rows_named, spend, test_name,
-    ticks_of, tree, wait_until,
+    Isolated, Over, anonymous, ask, by_hand, calls_of, newest, ring_of, rows_named, spend, started,
+    test_name, ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Mode, Session, Snapshot};
 use tickscope_format::ids::NodeId;
@@ -215,11 +215,7 @@ fn the_environment_chooses_mode_and_histograms() {
         .run(|| {
             inner(0);
             assert_eq!(tickscope::mode(), Mode::Sampled);
-            let session = Builder::new("env")
-                .mode(Mode::Exact)
-                .histogram(true)
-                .try_start()
-                .unwrap();
+            let session = started(Builder::new("env").mode(Mode::Exact).histogram(true));
             assert!(session.warnings().is_empty());
             assert_eq!(tickscope::mode(), Mode::Sampled, "the environment wins");
             tickscope::set_mode(Mode::Exact);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::{
     self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, has_exited, isolated_as_usual, newest,
-    ring_of, rings_in, status_of, test_name, wait_until,
+    ring_of, rings_in, started, status_of, test_name, wait_until,
 };
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::Liveness;
@@ -136,10 +136,7 @@ fn a_child_forked_while_locks_are_held_does_not_hang() {
 
 fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing() {
     let done = isolated_as_usual!(|| {
-        let session = Builder::new("forks")
-            .report_at_exit(Destination::Stderr)
-            .try_start()
-            .unwrap();
+        let session = started(Builder::new("forks").report_at_exit(Destination::Stderr));
         tickscope::time!("before", ());
         let pid = fork(|| std::process::exit(3));
         assert_eq!(status_of(pid).code(), Some(3));
@@ -200,10 +197,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
 fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     let done = isolated_as_usual!(|| {
         tickscope::scope!("main");
-        let session = Builder::new("scoped")
-            .report_at_exit(Destination::Stderr)
-            .try_start()
-            .unwrap();
+        let session = started(Builder::new("scoped").report_at_exit(Destination::Stderr));
         tickscope::time!("work", ());
         std::mem::forget(session);
     });

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::support::{self, ask, calls_of, check, newest, pin, ring_of, wait_for, wait_until};
+use crate::support::{self, ask, calls_of, check, newest, pin, ring_of, started, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -72,10 +72,7 @@ fn records_come_slowly_until_a_viewer_watches() {
 }
 
 fn the_heart_beats_while_nothing_is_recorded() {
-    let session = Builder::new("slow")
-        .interval(Duration::from_secs(3600))
-        .try_start()
-        .unwrap();
+    let session = started(Builder::new("slow").interval(Duration::from_secs(3600)));
     let ring = ring_of(&session);
     let file = std::fs::File::open(ring.path()).unwrap();
     let beat = || {

@@ -10,10 +10,12 @@ use super::wait_for;
 
 /// Starts a session that publishes a hundred times a second.
 pub(crate) fn quick(name: &str) -> Session {
-    Builder::new(name)
-        .interval(Duration::from_millis(10))
-        .try_start()
-        .unwrap()
+    started(Builder::new(name).interval(Duration::from_millis(10)))
+}
+
+/// Starts a session that publishes.
+pub(crate) fn started(builder: Builder) -> Session {
+    builder.try_start().unwrap()
 }
 
 /// Opens the ring of a session that publishes.

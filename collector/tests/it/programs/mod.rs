@@ -16,7 +16,7 @@ use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::support::{self, Isolated, ring_of, test_name, wait_until};
+use crate::support::{self, Isolated, ring_of, started, test_name, wait_until};
 use compare::{Base, Difference, same};
 use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
@@ -73,13 +73,11 @@ impl Theatre {
     }
 
     fn begin(limits: (usize, usize)) -> (RingFile, Slot, Session) {
-        let session = Builder::new("programs")
+        let builder = Builder::new("programs")
             .clock(Clock::Custom(stage::clock, 1e9))
             .max_depth(limits.0 as u32)
-            .max_nodes(limits.1 as u32)
-            .interval(std::time::Duration::from_millis(10))
-            .try_start()
-            .unwrap();
+            .max_nodes(limits.1 as u32);
+        let session = started(builder.interval(std::time::Duration::from_millis(10)));
         let ring = ring_of(&session);
         let slot = ring.take_slot().unwrap().unwrap();
         (ring, slot, session)
