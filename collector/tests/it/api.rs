@@ -1,8 +1,8 @@
 //! The API: sessions, macros, resets, included threads. `programs` tests pauses and excluded threads.
 
 use crate::support::{
-    self, Yield, block_on, by_hand, calls_of, check, has_exited, limit, newest, open_path, path_of, ring_of,
-    rings_in, spend, started, threads_named, tree, wait_until,
+    self, Says, Yield, block_on, by_hand, calls_of, check, has_exited, limit, newest, open_path, path_of,
+    ring_of, rings_in, spend, started, threads_named, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -349,10 +349,7 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
             && error.ends_with("scopes are counted, but nothing is published; set TICKSCOPE_DIR"),
         "{error}"
     );
-    assert!(
-        error.contains(support::shared_place().to_str().unwrap()),
-        "{error}"
-    );
+    error.says([support::shared_place().to_str().unwrap()]);
 
     let session = tickscope::start("nowhere");
     wait_until("the outcome", || session.status() == Status::Counting);
@@ -383,10 +380,7 @@ fn settings_that_come_too_late_are_refused() {
         .max_depth(7)
         .start();
     let warnings = late.warnings().join("\n");
-    assert!(
-        warnings.contains("monotonic comes too late: start the session before the first scope"),
-        "{warnings}"
-    );
+    warnings.says(["monotonic comes too late: start the session before the first scope"]);
     assert!(
         warnings
             .contains("nodes a thread since the first scope; other limits come too late: start the session"),

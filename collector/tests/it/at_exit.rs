@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, each, has_exited, newest, ring_of, rings_in, started, tell,
+    self, Done, Isolated, Says, calls_of, check, each, has_exited, newest, ring_of, rings_in, started, tell,
     test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
@@ -209,13 +209,11 @@ fn a_files_name_says_the_form() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.contains(begins), "{file}: {text:.200}");
         if is_kept_instead {
-            for part in [
+            done.stderr.says([
                 " needs the feature `export`; kept instead: tickscope report /",
                 name,
                 file,
-            ] {
-                assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-            }
+            ]);
             assert_eq!(done.stderr.lines().count(), 1);
         } else {
             assert_eq!(done.stderr, "");
@@ -261,12 +259,10 @@ fn an_ending_that_says_no_form_is_text_and_told() {
     test.env("TICKSCOPE_REPORT", place)
         .run(|| {
             let warnings = tickscope::start("starts").warnings().join("\n");
-            for part in [
+            warnings.says([
                 "the report at exit /",
                 "report.svg is text: its ending names no form",
-            ] {
-                assert!(warnings.contains(part), "{warnings}");
-            }
+            ]);
         })
         .succeeded();
 }

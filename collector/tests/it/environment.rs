@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, each_passes, has_exited, limit, mapped, newest,
+    self, Done, Isolated, Says, calls_of, check, each_passes, has_exited, limit, mapped, newest,
     on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell, test_name,
     wait_until,
 };
@@ -268,10 +268,7 @@ fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
             assert_eq!(tickscope::reset().lifetime.calls, 0);
             tickscope::request_reset();
             let error = Builder::new("nothing").try_start().unwrap_err().to_string();
-            assert!(
-                error.contains("TICKSCOPE=off") && error.contains("unset it"),
-                "{error}"
-            );
+            error.says(["TICKSCOPE=off", "unset it"]);
             let path = support::shared_place().join("now.txt");
             let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
             assert!(
@@ -310,14 +307,12 @@ fn bad_values_are_named_with_what_is_allowed() {
         let session = Builder::new("bad").try_start().unwrap();
         let warnings = session.warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
-        for part in [
-            format!("{name}={value} "),
-            allowed.into(),
-            " is not understood; allowed: ".into(),
-            "; the variable is ignored".into(),
-        ] {
-            assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
-        }
+        warnings[0].says([
+            &format!("{name}={value} "),
+            allowed,
+            " is not understood; allowed: ",
+            "; the variable is ignored",
+        ]);
         marked();
         assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
     });
@@ -416,11 +411,7 @@ fn told(done: &Done, name: &str) -> String {
 /// Checks that a warning names a directory that failed and the reason, and that the session uses the next one.
 fn passed_over(done: &Done, bad: &Path, reason: &str) {
     let warnings = told(done, "warnings");
-    assert!(warnings.contains(bad.to_str().unwrap()), "{warnings}");
-    assert!(
-        warnings.contains(reason) && warnings.contains("trying the next place"),
-        "{warnings}"
-    );
+    warnings.says([bad.to_str().unwrap(), reason, "trying the next place"]);
     assert_eq!(told(done, "status"), "Publishing");
     assert!(
         !Path::new(&told(done, "path")).starts_with(bad),
@@ -464,14 +455,11 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         assert!(path.starts_with(&rings));
         assert_eq!(RingFile::open(&path).unwrap().header().ring_words * 8, 4 << 20);
         let warnings = session.warnings().join("\n");
-        assert!(
-            warnings.contains("space is short in ") && warnings.contains("4194304 instead of 16777216"),
-            "{warnings}"
-        );
-        assert!(
-            warnings.contains("or choose another place with TICKSCOPE_DIR"),
-            "{warnings}"
-        );
+        warnings.says([
+            "space is short in ",
+            "4194304 instead of 16777216",
+            "or choose another place with TICKSCOPE_DIR",
+        ]);
         let ring = RingFile::open(&path).unwrap();
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{self, Isolated, calls_of, check, test_name};
+use crate::support::{self, Isolated, Says, calls_of, check, test_name};
 use tickscope::{Format, Status};
 use tickscope_format::snapshot_file;
 
@@ -45,10 +45,7 @@ fn a_dump_returns_the_path_of_the_snapshot_that_it_keeps() {
     let again = tickscope::dump(dir.join("now.txt"), Format::Text)
         .unwrap_err()
         .to_string();
-    assert!(
-        again.contains("now.txt.tks") && again.contains("give another name"),
-        "{again}"
-    );
+    again.says(["now.txt.tks", "give another name"]);
 }
 
 fn a_report_for_a_terminal_is_kept_beside_the_rings() {
@@ -66,13 +63,11 @@ fn a_report_for_a_terminal_is_kept_beside_the_rings() {
             "{}",
             done.stderr
         );
-        for part in [
+        done.stderr.says([
             "needs the feature `report`; kept instead in ",
             ": tickscope report /",
             &name,
-        ] {
-            assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-        }
+        ]);
     }
 }
 
@@ -83,12 +78,10 @@ fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
     let kept = done.place().join("report.html.tks");
     assert_eq!(calls_of(&snapshot_file::read(&kept).unwrap(), "step"), 1);
     assert!(!place.exists());
-    for part in [
+    done.stderr.says([
         "report.html needs the feature `report`; kept instead: tickscope report /",
         "report.html.tks -o /",
-    ] {
-        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-    }
+    ]);
 }
 
 fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
@@ -99,9 +92,7 @@ fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
             work();
             assert_eq!(session.status(), Status::Publishing);
             let warnings = session.warnings().join("\n");
-            for part in ["the log needs the feature `report`", "`tickscope log`"] {
-                assert!(warnings.contains(part), "{warnings}");
-            }
+            warnings.says(["the log needs the feature `report`", "`tickscope log`"]);
         })
         .succeeded();
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Isolated, calls_of, newest, on_small_file_system, started, test_name, wait_for, wait_until,
+    self, Isolated, Says, calls_of, newest, on_small_file_system, started, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
@@ -169,15 +169,13 @@ fn a_second_lost_ring_waits_for_its_minute() {
     open_to_write(Path::new(&fd)).set_len(0).unwrap();
     wait_until("it stops", || session.status() == Status::Counting);
     let warnings = session.warnings().join("\n");
-    for says in [
+    warnings.says([
         "lost: 2; the last: ",
         "cut by another program",
         "new viewers find nothing",
         "a minute",
         "restart the session",
-    ] {
-        assert!(warnings.contains(says), "{says}: {warnings}");
-    }
+    ]);
     assert_eq!(session.path(), None);
     tickscope::time!("after", ());
     assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
@@ -312,17 +310,12 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
         let (session, path) = begin("faulty");
         wait_until("it stops", || session.status() == Status::Counting);
         let warnings = session.warnings().join("\n");
-        for says in [
+        warnings.says([
             "lost: 1; the last: process_vm_writev ",
             path.to_str().unwrap(),
             "(os error 5)",
-        ] {
-            assert!(warnings.contains(says), "{says}: {warnings}");
-        }
-        assert!(
-            warnings.contains("could not be made") && warnings.contains("TICKSCOPE_DIR"),
-            "{warnings}"
-        );
+        ]);
+        warnings.says(["could not be made", "TICKSCOPE_DIR"]);
         tickscope::time!("after", ());
         assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
     });
@@ -367,14 +360,11 @@ fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
 fn a_quota_is_said_and_the_next_place_taken_or_none() {
     with_fault(test_name!(), "fallocate:error=EDQUOT", || {
         let error = Builder::new("quota").try_start().unwrap_err().to_string();
-        assert!(
-            error.contains("fallocate") && error.contains("(os error 122)"),
-            "{error}"
-        );
-        assert!(
-            error.contains(support::shared_place().to_str().unwrap()),
-            "{error}"
-        );
+        error.says([
+            "fallocate",
+            "(os error 122)",
+            support::shared_place().to_str().unwrap(),
+        ]);
     });
 }
 

@@ -462,6 +462,20 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     all
 }
 
+pub(crate) trait Says {
+    /// Checks that the text has each of the parts.
+    fn says<const N: usize>(&self, parts: [&str; N]);
+}
+
+impl Says for str {
+    #[track_caller]
+    fn says<const N: usize>(&self, parts: [&str; N]) {
+        for part in parts {
+            assert!(self.contains(part), "{part:?} is not in: {self}");
+        }
+    }
+}
+
 /// Prints, in the child, the reason of a failure; for panic hooks that replace the default hook.
 pub(crate) fn complain(text: &str) {
     use std::io::Write;
