@@ -149,14 +149,12 @@ fn a_panic_out_of_main_and_one_of_a_thread() {
 
 fn the_environment_alone_is_enough() {
     for (wish, thread) in [(None, false), (Some("report"), true), (Some("live"), false)] {
-        let test = Isolated::as_usual(test_name!());
-        let place = test.place().join("%n-%p-100%%-report.html");
+        let test = Isolated::as_usual(test_name!()).report("%n-%p-100%%-report.html");
         let test = match wish {
             Some(wish) => test.env("TICKSCOPE", wish),
             None => test,
         };
         let done = test
-            .env("TICKSCOPE_REPORT", place)
             .env("THREAD", if thread { "1" } else { "" })
             .run(|| {
                 tell("pid", std::process::id().to_string());
@@ -184,8 +182,7 @@ fn the_environment_alone_is_enough() {
 fn a_program_that_has_met_no_scope_says_nothing_whatever_the_environment_asks_for() {
     for wish in ["live", "log", "report"] {
         let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", wish);
-        let place = test.place().join("report.html");
-        let done = test.env("TICKSCOPE_REPORT", place).run(|| ()).succeeded();
+        let done = test.report("report.html").run(|| ()).succeeded();
         assert_eq!(reports(done.place()), [""; 0], "{wish}");
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{wish}");
         assert!(rings_in(&done.place().join("rings")).is_empty(), "{wish}");
@@ -196,8 +193,7 @@ fn a_files_name_says_the_form() {
     let needs_export = ("report.json", "\"self_ns\"", "report.json.tks");
     for (name, begins, without) in [("callgrind.out.report", "# callgrind format", ""), needs_export] {
         let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(name);
-        let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+        let done = test.report(name).run(work).succeeded();
         let is_kept_instead = !without.is_empty() && !Form::Json.is_built_in();
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
@@ -237,8 +233,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
 fn an_ending_that_says_no_form_is_text_and_told() {
     for (name, is_told) in [("report.svg", true), ("report.2026", false), ("report", false)] {
         let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(name);
-        let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+        let done = test.report(name).run(work).succeeded();
         assert_eq!(reports(done.place()), [name]);
         assert!(
             fs::read_to_string(done.place().join(name))
@@ -254,9 +249,8 @@ fn an_ending_that_says_no_form_is_text_and_told() {
             done.stderr
         );
     }
-    let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.svg");
-    test.env("TICKSCOPE_REPORT", place)
+    Isolated::as_usual(test_name!())
+        .report("report.svg")
         .run(|| {
             let warnings = tickscope::start("starts").warnings().join("\n");
             warnings.says([
@@ -298,12 +292,11 @@ fn a_name_that_is_taken_gets_a_number() {
 
 fn where_all_names_are_taken_it_is_said() {
     let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.html");
-    fs::write(&place, "mine").unwrap();
+    fs::write(test.place().join("report.html"), "mine").unwrap();
     for number in 2..=999 {
         fs::write(test.place().join(format!("report.{number}.html")), "mine").unwrap();
     }
-    let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+    let done = test.report("report.html").run(work).succeeded();
     assert!(
         done.stderr
             .ends_with("report.html and its numbered names up to 999 exist: remove some of these files\n"),
@@ -357,9 +350,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
         ("/proc/report.html", "report.html"),
         ("missing/report.html", "; make the directory first"),
     ] {
-        let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(place);
-        let done = test.env("TICKSCOPE_REPORT", place).run(|| {
+        let done = Isolated::as_usual(test_name!()).report(place).run(|| {
             work();
             std::process::exit(3);
         });

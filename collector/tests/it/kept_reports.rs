@@ -72,12 +72,11 @@ fn a_report_for_a_terminal_is_kept_beside_the_rings() {
 }
 
 fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
-    let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.html");
-    let done = test.env("TICKSCOPE_REPORT", &place).run(work).succeeded();
+    let test = Isolated::as_usual(test_name!()).report("report.html");
+    let done = test.run(work).succeeded();
     let kept = done.place().join("report.html.tks");
     assert_eq!(calls_of(&snapshot_file::read(&kept).unwrap(), "step"), 1);
-    assert!(!place.exists());
+    assert!(!done.place().join("report.html").exists());
     done.stderr.says([
         "report.html needs the feature `report`; kept instead: tickscope report /",
         "report.html.tks -o /",

@@ -271,6 +271,12 @@ impl Isolated {
         self
     }
 
+    /// Lets the child write its report at exit into the file `name` of the shared directory.
+    pub(crate) fn report(self, name: &str) -> Self {
+        let place = self.place().join(name);
+        self.env("TICKSCOPE_REPORT", place)
+    }
+
     pub(crate) fn place(&self) -> &Path {
         self.place.path()
     }
