@@ -15,7 +15,6 @@ use crate::text::of_constant;
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
 /// `tickscope_site` of the header: a static variable at each call site.
-#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct CSite {
     /// Name of the site, or the name of the function as the compiler prints it.

@@ -5,7 +5,6 @@ use proc_macro::{Delimiter, TokenTree};
 use crate::tokens::{collect, group_at, is_path_separator, is_punct, is_word, last_of_path, opened};
 
 /// The attributes at the start of an item.
-#[derive(Debug)]
 pub(crate) struct Attributes {
     /// The index after the last attribute.
     pub(crate) end: usize,

@@ -5,7 +5,6 @@ use proc_macro::{Delimiter, Span, TokenStream};
 use crate::writer::Writer;
 
 /// An error at the token that causes it. Its text names the token found and the tokens wanted.
-#[derive(Debug)]
 pub(crate) struct Error {
     span: Span,
     text: String,

@@ -10,7 +10,6 @@ use crate::tokens::{
 };
 
 /// Places of the parts of a signature, between the keyword `fn` and the body.
-#[derive(Debug)]
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.
     pub(crate) arguments: Option<usize>,
@@ -52,7 +51,6 @@ impl Signature {
 }
 
 /// The return type in a signature.
-#[derive(Debug)]
 pub(crate) enum Return {
     /// There is no arrow: `()`.
     Unit,
@@ -120,7 +118,6 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
 }
 
 /// The future in a return type, if it is recognized.
-#[derive(Debug)]
 pub(crate) enum Promise {
     /// `impl Future<..> + Send`, or other bounds that a profiled future keeps.
     Opaque,

@@ -42,7 +42,6 @@ const MACRO_CALL: Kind = Kind::Other("a macro call");
 /// Kind of anything that is not an item.
 const STATEMENT: Kind = Kind::Other("something else");
 
-#[derive(Debug)]
 pub(crate) struct Item<'a> {
     /// All tokens of the item, attributes included. Empty only at the end of the input.
     pub(crate) trees: &'a [TokenTree],

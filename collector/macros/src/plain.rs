@@ -12,7 +12,6 @@ use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces, regro
 use crate::writer::Writer;
 
 /// An async function without the word `async`.
-#[derive(Debug)]
 pub(crate) struct Plain {
     /// Everything before the body. A name replaces the pattern of each argument.
     pub(crate) head: TokenStream,

@@ -16,7 +16,6 @@ const MOST: usize = 8192;
 const PLACES: usize = 2 * MOST;
 
 /// A call site that has a row of its own.
-#[derive(Debug)]
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
     /// Static metadata of the call site.

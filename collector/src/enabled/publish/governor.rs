@@ -99,7 +99,6 @@ pub(crate) struct CallCost {
 }
 
 /// The state between rounds.
-#[derive(Debug)]
 pub(crate) struct Governor {
     budget: f64,
     began: Instant,

@@ -54,7 +54,6 @@ const FIRST_LOOK: Duration = Duration::from_millis(2);
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// The state of the background thread.
-#[derive(Debug)]
 pub(crate) struct Publisher {
     rings: Rings,
     name: String,

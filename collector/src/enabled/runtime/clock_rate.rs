@@ -7,7 +7,6 @@ use crate::enabled::platform::os;
 use crate::types::Clock;
 
 /// The number of ticks in a second, measured against the monotonic clock over all the time since the measurement began.
-#[derive(Debug)]
 pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,

@@ -18,7 +18,6 @@ const EVERY: Duration = Duration::from_secs(10);
 const CLOSINGS_MOST: u32 = 16;
 
 /// Decides which records go into the coarse ring.
-#[derive(Debug)]
 struct Schedule {
     /// Number of times that [`EVERY`] had passed at the last periodic record.
     passed: u64,
@@ -27,7 +26,6 @@ struct Schedule {
 }
 
 /// The records that wait to be written; answers to viewers come first.
-#[derive(Debug)]
 pub(super) struct Coarse {
     schedule: Schedule,
     waiting: Vec<Snapshot>,

@@ -11,7 +11,6 @@ use crate::enabled::runtime::config;
 /// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-#[derive(Debug)]
 pub(super) struct OwnCost {
     cost: Cost,
     /// The switch after which the cost of a scope was measured.

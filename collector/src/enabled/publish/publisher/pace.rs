@@ -26,7 +26,6 @@ const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 /// Longest interval without viewers to which the cost of records can lead. A program that is killed loses at most this time.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
 pub(super) struct Pace {
     /// The interval that the program asks for.
     usual: Duration,
