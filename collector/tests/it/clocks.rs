@@ -80,26 +80,6 @@ fn each_clock_is_taken_or_the_reason_why_not_is_said() {
     });
 }
 
-/// `programs` tests exact trees with such a clock.
-fn a_clock_of_the_programs_own_has_its_reason() {
-    let _session = Builder::new("custom").clock(by_hand()).start();
-    spend(5);
-    tickscope::time!("all", spend(1000));
-    spend(6);
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
-    // A thread's time begins at its first event, so the 5 ticks before it belong to no thread.
-    assert_eq!(
-        (snapshot.threads[0].outside_ticks, snapshot.lifetime.ticks),
-        (6, 1000)
-    );
-    assert_eq!(snapshot.clock.source, ClockSource::Custom);
-    assert_eq!(
-        (&*snapshot.clock.reason, snapshot.clock.ticks_per_second),
-        ("the program's own", 1e9)
-    );
-}
-
 fn steps_backward_charge_nothing_and_are_counted() {
     let _session = Builder::new("backward").clock(by_hand()).start();
     {
@@ -195,6 +175,7 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     let (record, first) = &support::records(&ring)[0];
     assert_eq!((record.stamp.tick, first.capture.tick), (1_000_000, 1_000_000));
     assert_eq!(first.clock.source, ClockSource::Custom);
+    assert_eq!(first.clock.reason, "the program's own");
 }
 
 /// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once it is parked.
@@ -256,7 +237,6 @@ crate::support::tests![
     isolated:
     a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so,
     a_publisher_that_panics_is_told_and_the_program_goes_on,
-    a_clock_of_the_programs_own_has_its_reason,
     steps_backward_charge_nothing_and_are_counted,
     a_gap_that_will_not_be_charged_is_not_shown_either,
     the_ring_knows_the_clock_from_its_first_record;
