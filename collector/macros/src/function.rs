@@ -109,7 +109,7 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     for at in from..written.len() {
         let ends = [',', ';', '>'].iter().any(|&sign| is_punct(written, at, sign));
-        if ends && angles.closed() && !angles.in_arrow() {
+        if ends && angles.closed() && !angles.in_arrow {
             return at;
         }
         angles.feed(written, at);

@@ -4,7 +4,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::attribute;
 use crate::tokens::{
-    Angles, braces_at, collect, group_at, is_any_word, is_punct, is_word, last_of_path, opened,
+    Angles, after_semicolon, braces_at, collect, group_at, is_any_word, is_punct, is_word, last_of_path,
+    opened,
 };
 
 /// The kind of an item, as far as the attribute needs it.
@@ -76,7 +77,7 @@ impl<'a> Item<'a> {
         let (kind, keyword, end) = classify(trees, start);
         let (length, body) = match end {
             End::Braces => braces_end(trees, keyword),
-            End::Semicolon => (semicolon_end(trees, keyword), None),
+            End::Semicolon => (after_semicolon(trees, keyword), None),
             End::Macro => (macro_end(trees, keyword), None),
             End::Here => ((keyword + 1).min(trees.len()), None),
         };
@@ -192,12 +193,6 @@ fn braces_end(trees: &[TokenTree], keyword: usize) -> (usize, Option<(usize, Gro
     (trees.len(), None)
 }
 
-fn semicolon_end(trees: &[TokenTree], from: usize) -> usize {
-    (from..trees.len())
-        .find(|&at| is_punct(trees, at, ';'))
-        .map_or(trees.len(), |at| at + 1)
-}
-
 fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     // `macro_rules! name { .. }` has a name before its group.
     let group = if is_any_word(trees, sign + 1) {
@@ -207,7 +202,7 @@ fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     };
     match group_at(trees, group, Delimiter::Brace) {
         Some(_) => group + 1,
-        None => semicolon_end(trees, sign),
+        None => after_semicolon(trees, sign),
     }
 }
 

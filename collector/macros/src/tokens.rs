@@ -91,31 +91,33 @@ pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
+/// Returns the index after the first semicolon.
+pub(crate) fn after_semicolon(trees: &[TokenTree], from: usize) -> usize {
+    (from..trees.len())
+        .find(|&at| is_punct(trees, at, ';'))
+        .map_or(trees.len(), |at| at + 1)
+}
+
 /// The depth of `<..>`, updated by one tree after the other. Comparisons cannot occur, because expressions between a
 /// keyword and a body are in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,
-    /// Whether the next `>` belongs to an arrow.
-    arrow: bool,
+    /// Whether the position is between the two signs of an arrow.
+    pub(crate) in_arrow: bool,
 }
 
 impl Angles {
     pub(crate) fn feed(&mut self, trees: &[TokenTree], at: usize) {
-        if self.arrow {
-            self.arrow = false;
+        if self.in_arrow {
+            self.in_arrow = false;
         } else if is_arrow(trees, at) {
-            self.arrow = true;
+            self.in_arrow = true;
         } else if is_punct(trees, at, '<') {
             self.depth += 1;
         } else if is_punct(trees, at, '>') {
             self.depth = self.depth.saturating_sub(1);
         }
-    }
-
-    /// Returns whether the position is between the two signs of an arrow.
-    pub(crate) fn in_arrow(&self) -> bool {
-        self.arrow
     }
 
     /// Returns whether the position is outside of all angle brackets.

@@ -72,7 +72,7 @@ impl<F: Future> Profiled<F> {
         let (site, call) = (unwinding.site, &mut *unwinding.call);
         let is_first = call.is_new();
         let scope = scope::enter_poll(site, is_first, &call.id, delay);
-        let node = scope.node();
+        let node = scope.node;
         let polling = call.begin_poll(site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
         // type is `Unpin` only if the future is.

@@ -25,8 +25,8 @@ use crate::own_thread::OwnThread;
 /// intact and is counted as unbalanced.
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    /// `None` if the scope does not count.
-    node: Option<&'static Node>,
+    /// The node that is open; `None` if the scope does not count.
+    pub(crate) node: Option<&'static Node>,
     /// The node is in this thread's tree, so the guard must not move to another thread.
     _own_thread: OwnThread,
 }
@@ -40,17 +40,6 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Returns whether the scope is measured, so that its node is open.
-    pub(crate) fn counts(&self) -> bool {
-        self.node.is_some()
-    }
-
-    /// Returns the node that is open, if the scope counts.
-    #[inline(always)]
-    pub(crate) fn node(&self) -> Option<&'static Node> {
-        self.node
-    }
-
     /// Leaves the scope open. It ends with [`end`] of its node, or [`end_poll`].
     #[inline(always)]
     pub(crate) fn keep_open(self) -> Option<&'static Node> {

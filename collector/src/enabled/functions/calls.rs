@@ -264,7 +264,7 @@ fn begin_rarely(event: Event, describe: Describe) {
             inlined.is_none() && !begins_again(tree, &event, place),
         );
         let scope = scope::enter(&function.site);
-        if scope.counts()
+        if scope.node.is_some()
             && let Some(node) = tree.current.get()
         {
             // The end of the function closes the scope, also if the end has no event.

@@ -66,7 +66,7 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
         };
         close_ended(tree, place, true);
         let scope = scope::enter(site);
-        if scope.counts()
+        if scope.node.is_some()
             && let Some(node) = tree.current.get()
         {
             // The end of the function closes the scope, also if the end has no event.

@@ -70,7 +70,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         };
         let is_first = call.is_new();
         let scope = scope::enter_poll(site, is_first, &call.id, None);
-        let Some(node) = scope.node() else {
+        let Some(node) = scope.node else {
             hold(tree, future, call, None, state);
             return;
         };

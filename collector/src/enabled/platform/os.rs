@@ -218,20 +218,14 @@ pub(crate) fn at_exit(handler: extern "C" fn()) {
     unsafe { libc::atexit(handler) };
 }
 
-/// Registers `handler` for every child that is forked from now on.
-pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
-    // SAFETY: the handler lives as long as the program and only stores to atomics.
-    unsafe { libc::pthread_atfork(None, None, Some(handler)) };
-}
-
 /// Registers functions that the forking thread runs before a fork, and after the fork in the parent and in the child.
 pub(crate) fn around_forks(
-    before: unsafe extern "C" fn(),
-    in_parent: unsafe extern "C" fn(),
-    in_child: unsafe extern "C" fn(),
+    before: Option<unsafe extern "C" fn()>,
+    in_parent: Option<unsafe extern "C" fn()>,
+    in_child: Option<unsafe extern "C" fn()>,
 ) {
     // SAFETY: the handlers live as long as the program.
-    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    unsafe { libc::pthread_atfork(before, in_parent, in_child) };
 }
 
 #[cfg(all(test, feature = "functions", target_arch = "x86_64"))]

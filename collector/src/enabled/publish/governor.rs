@@ -236,9 +236,7 @@ impl Governor {
             (switch_off(busy, most, aim, spent), Vec::new())
         } else {
             let tried = self.to_try();
-            if !tried.is_empty() {
-                self.is_trial = true;
-            }
+            self.is_trial = !tried.is_empty();
             let on = if self.is_trial {
                 tried
             } else {

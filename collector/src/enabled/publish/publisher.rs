@@ -130,7 +130,7 @@ impl Publisher {
         if self.rings.faults > 0 {
             ring.fault(self.rings.faults);
         }
-        beat(ring, self.pace.interval());
+        beat(ring, self.pace.interval);
         if config::is_settled() {
             ring.link()?;
         }
@@ -153,7 +153,7 @@ impl Publisher {
         if self.rings.look() {
             let made = self.make_ring(&mut Vec::new());
             if made.is_ok() {
-                self.coarse.begin_ring();
+                self.coarse.has_failed = false;
             }
             self.rings.replaced(made);
         }
@@ -331,7 +331,7 @@ impl Publisher {
             self.write_coarse();
         }
         if let Some(ring) = &mut self.rings.current {
-            beat(ring, self.pace.interval());
+            beat(ring, self.pace.interval);
         }
         self.sampler.begin_to_wait();
     }
@@ -375,7 +375,7 @@ impl Publisher {
     fn tell(&mut self) {
         let cost = self.cost.now();
         capture_lock::with(|state| {
-            state.session.interval_ns = self.pace.interval().as_nanos() as u64;
+            state.session.interval_ns = self.pace.interval.as_nanos() as u64;
             state.session.viewers = self.pace.viewers();
             state.session.cost = cost;
         });

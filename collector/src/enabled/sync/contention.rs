@@ -37,7 +37,7 @@ impl Drop for Wait<'_> {
 /// Calls `get`, which waits for a lock that another thread has. The wait is in `scope`, and the lock's holders are
 /// charged for it. `free` lists the queues whose waiting time since the lock was released is charged to no thread.
 pub(super) fn wait_for<G>(scope: Scope, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
-    if !scope.counts() {
+    if scope.node.is_none() {
         return get();
     }
     waiters.join(moment());

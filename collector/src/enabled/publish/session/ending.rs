@@ -104,11 +104,6 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Returns whether the calling thread holds the capture lock further down its stack, so that no thread can capture.
-fn holds_state() -> bool {
-    capture_lock::holder() == threads::thread_id()
-}
-
 /// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
 /// have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
@@ -122,7 +117,8 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
 /// does so after `writes_after` without progress of the publisher's thread.
 pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
-    if limit.is_zero() || holds_state() {
+    // A thread that holds the capture lock further down its stack waits in vain, because no thread can capture.
+    if limit.is_zero() || capture_lock::holder() == threads::thread_id() {
         return;
     }
     let mut patience = Patience::new(limit);
