@@ -202,17 +202,4 @@ mod tests {
             assert!(last > first, "{clock:?}");
         }
     }
-
-    #[test]
-    fn a_choice_has_its_reason() {
-        assert_eq!(Clock::Monotonic.choose().reason, "asked for");
-        let tsc = Clock::Tsc.choose();
-        match tsc.clock {
-            Clock::Tsc => assert!(!tsc.reason.contains("monotonic")),
-            Clock::TscOrdered | Clock::Monotonic | Clock::Custom(..) => {
-                assert!(matches!(tsc.clock, Clock::Monotonic));
-                assert!(tsc.reason.starts_with("monotonic clock: "), "{}", tsc.reason);
-            }
-        }
-    }
 }

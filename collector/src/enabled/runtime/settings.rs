@@ -200,14 +200,10 @@ mod tests {
 
     #[test]
     fn what_the_program_sets_is_mended_and_said() {
-        let mut settings = Settings {
-            interval: Duration::ZERO,
-            ring_bytes: 3 << 20,
-            max_depth: 9999,
-            ..Settings::default()
-        };
-        let mut warnings = Vec::new();
-        settings.mend(&mut warnings);
+        let (settings, warnings) = mended(|settings| {
+            (settings.interval, settings.ring_bytes) = (Duration::ZERO, 3 << 20);
+            settings.max_depth = 9999;
+        });
         assert_eq!(settings.interval, Duration::from_millis(10));
         assert_eq!(settings.ring_bytes, 4 << 20);
         assert_eq!(settings.max_depth, 4096);
