@@ -17,7 +17,7 @@ use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::support::{self, Isolated, ring_of, started, test_name, wait_until};
-use compare::{Base, Difference, same};
+use compare::{Difference, same};
 use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
@@ -46,11 +46,11 @@ struct Theatre {
 struct Play<'a> {
     theatre: &'a mut Theatre,
     model: Model,
-    base: Base,
+    /// The state of the process before the program.
+    before: Snapshot,
     hands: [Option<Hand>; HANDS],
     /// Hands, by the ids of all threads that they have had.
     tids: BTreeMap<u32, usize>,
-    first_epoch: u64,
 }
 
 impl Theatre {
@@ -111,16 +111,9 @@ impl Theatre {
                 before.capture.reset_epoch,
                 compare::standing(&before),
             ),
-            base: Base {
-                calls: before.lifetime.calls,
-                ticks: before.lifetime.ticks,
-                dropped: before.capture.losses.dropped,
-                unbalanced: before.capture.losses.unbalanced,
-                errors: before.clock.errors,
-            },
+            before,
             hands: [const { None }; HANDS],
             tids: BTreeMap::new(),
-            first_epoch: before.capture.reset_epoch,
             theatre: self,
         };
         let result = catch_unwind(AssertUnwindSafe(|| play.steps(program)))
@@ -183,7 +176,7 @@ impl Play<'_> {
     fn look(&self) -> Result<Snapshot, Difference> {
         let snapshot = tickscope::snapshot();
         support::check_with_polls(&snapshot);
-        compare::now(&snapshot, &self.model, &self.base, &self.tids).map(|()| snapshot)
+        compare::now(&snapshot, &self.model, &self.before, &self.tids).map(|()| snapshot)
     }
 
     /// Sends a viewer's request, then lets the program request a reset. The publisher does both in this order.
@@ -217,7 +210,7 @@ impl Play<'_> {
             compare::closing(&closings[epoch], closed, &self.tids)?;
         }
         self.theatre.resets += closings.len() as u64;
-        compare::sum(&last, &closings, &self.base)
+        compare::sum(&last, &closings, &self.before)
     }
 
     /// Returns the snapshots from the ring that closed this program's epochs.
@@ -235,7 +228,7 @@ impl Play<'_> {
         let mut at = self.theatre.ring.newest().ok();
         while let Some(record) = at {
             let snapshot = tickscope_format::codec::decode(&record.payload).unwrap();
-            if snapshot.capture.reset_epoch < self.first_epoch {
+            if snapshot.capture.reset_epoch < self.before.capture.reset_epoch {
                 break;
             }
             if snapshot.capture.kind == CaptureKind::Closing {
