@@ -148,7 +148,7 @@ impl Ending {
         let tree = current_thread::hot();
         let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
         let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
-        let node = scope.as_ref().and_then(scope::Scope::node);
+        let node = scope.as_ref().and_then(|scope| scope.node);
         // The scope is not a poll, so its duration is not counted in the latencies of polls.
         if let Some(node) = node {
             node.forget_beginning();
