@@ -263,17 +263,12 @@ fn begin_rarely(event: Event, describe: Describe) {
             place,
             inlined.is_none() && !begins_again(tree, &event, place),
         );
-        let scope = scope::enter(&function.site);
-        if scope.node.is_some()
-            && let Some(node) = tree.current.get()
+        // The end of the function closes the scope, also if the end has no event.
+        if let Some(node) = scope::enter(&function.site).keep_open()
+            && tree.frames.open_next(place, node)
+            && let Some(top) = tree.frames.top()
         {
-            // The end of the function closes the scope, also if the end has no event.
-            std::mem::forget(scope);
-            if tree.frames.open_next(place, node)
-                && let Some(top) = tree.frames.top()
-            {
-                set_call(top, &event);
-            }
+            set_call(top, &event);
         }
     });
 }
