@@ -23,27 +23,13 @@ fn library() -> PathBuf {
     };
     if !is_new() {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "-p",
-            "tickscope",
-            "--features",
-            "enable",
-            "--example",
-            "loadable",
-        ]);
+        cargo.args("build --quiet -p tickscope --features enable --example loadable".split(' '));
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
-        assert!(
-            cargo
-                .env("CARGO_TARGET_DIR", built.parent().unwrap())
-                .status()
-                .unwrap()
-                .success()
-        );
+        cargo.env("CARGO_TARGET_DIR", built.parent().unwrap());
+        assert!(cargo.status().unwrap().success());
     }
     assert!(library.exists(), "{}", library.display());
     library
@@ -158,18 +144,17 @@ fn two_copies_in_one_process_have_a_ring_each() {
 /// Unloading must not remove the code that the library's publisher is running.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
-        let path = copy("one.so");
+        let file = copy("one.so");
         // The library is used on another thread, because a thread that counted in the library delays its unloading.
         std::thread::scope(|scope| {
-            let works = || Loaded::new(&path).work();
+            let works = || Loaded::new(&file).work();
             assert!(scope.spawn(works).join().unwrap());
         });
-        let library = Loaded::new(&path);
+        let library = Loaded::new(&file);
         let path = rings()[0].path().to_path_buf();
         library.unload();
         // The loader counts loads, so the library must be unloaded as often as it was loaded.
-        let once_more =
-            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        let once_more = Loaded::new(&file);
         for _ in 0..2 {
             // SAFETY: the library was loaded twice more than it was unloaded.
             assert_eq!(unsafe { libc::dlclose(once_more.0) }, 0);
@@ -179,8 +164,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         let first = ring.newest().unwrap().sequence;
         wait_until("later records", || ring.newest().unwrap().sequence > first + 3);
         // A library that is loaded again keeps its counts.
-        let again =
-            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        let again = Loaded::new(&file);
         assert!(again.work());
         wait_until("both calls", || calls_of(&newest(&ring), "loaded") == 2);
         assert_eq!(rings().len(), 1);
