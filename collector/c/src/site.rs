@@ -105,9 +105,9 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// Declares two functions of a call with a number: one for the macros, and one that accepts a null site.
-macro_rules! takes_number {
-    ($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path) => {
+/// Declares two functions of each call with a number: one for the macros, and one that accepts a null site.
+macro_rules! take_numbers {
+    ($($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path;)*) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
         extern "C-unwind" fn $unchecked(site: &CSite, number: $number) {
@@ -124,22 +124,18 @@ macro_rules! takes_number {
                 $unchecked(site, number);
             }
         }
-    };
+    )*};
 }
 
-takes_number! {
+take_numbers! {
     /// Adds an amount to a counter.
-    tickscope_count, tickscope_count_, u64, __private::count
-}
+    tickscope_count, tickscope_count_, u64, __private::count;
 
-takes_number! {
     /// Adds a number to a value.
-    tickscope_value, tickscope_value_, u64, __private::value
-}
+    tickscope_value, tickscope_value_, u64, __private::value;
 
-takes_number! {
     /// Sets the level of a gauge.
-    tickscope_gauge, tickscope_gauge_, i64, __private::gauge
+    tickscope_gauge, tickscope_gauge_, i64, __private::gauge;
 }
 
 /// Handles the first call of a site.
