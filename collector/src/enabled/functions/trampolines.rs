@@ -56,12 +56,7 @@ pub(super) fn can_keep_state() -> bool {
 macro_rules! keep {
     ($space:literal) => {
         concat!(
-            "sub rsp, ",
-            $space,
-            "\n",
-            ".cfi_adjust_cfa_offset ",
-            $space,
-            "\n",
+            concat!("sub rsp, ", $space, "\n.cfi_adjust_cfa_offset ", $space, "\n"),
             "mov [rsp], rax\n",
             "mov [rsp + 8], rcx\n",
             "mov [rsp + 16], rdx\n",
@@ -101,12 +96,7 @@ macro_rules! bring_back {
             "mov rdx, [rsp + 16]\n",
             "mov rcx, [rsp + 8]\n",
             "mov rax, [rsp]\n",
-            "add rsp, ",
-            $space,
-            "\n",
-            ".cfi_adjust_cfa_offset -",
-            $space,
-            "\n",
+            concat!("add rsp, ", $space, "\n.cfi_adjust_cfa_offset -", $space, "\n"),
         )
     };
 }
