@@ -190,13 +190,7 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {
     let depth = tree.spans.depth();
-    let is_it = |&at: &u32| {
-        let open = tree.spans.get(at);
-        open.is_some_and(|open| open.span.load(Ordering::Relaxed) == number)
-    };
-    let Some(at) = (0..depth).rev().find(is_it) else {
-        return;
-    };
+    let Some(at) = place_of(tree, number) else { return };
     let span_at = |at| Some(tree.spans.get(at)?.span.load(Ordering::Relaxed));
     for inner in (at..depth).rev() {
         if let Some(open) = tree.spans.get(inner) {
@@ -236,13 +230,11 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
         return enter_poll(number, span, site, false);
     }
     // A span that is open on this thread is not polled again. Only one thread may decide the kind of its call.
-    let may_decide = (is_first || !is_open(number)) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
+    let is_open = || current_thread::hot().is_some_and(|tree| place_of(tree, number).is_some());
+    let may_decide = (is_first || !is_open()) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
-        return note_open(
-            number,
-            scope::enter_counting(site, is_first.into()).keep_open(),
-            None,
-        );
+        let node = scope::enter_counting(site, is_first.into()).keep_open();
+        return note_open(number, node, None);
     }
     if !is_first {
         site.note_late_future();
@@ -250,13 +242,13 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
     enter_poll(number, span, site, is_first);
 }
 
-/// Returns whether a span is open on the calling thread.
-fn is_open(number: u32) -> bool {
-    let Some(tree) = current_thread::hot() else {
-        return false;
+/// Returns the innermost place at which a span is open on the calling thread.
+fn place_of(tree: &'static Tree, number: u32) -> Option<u32> {
+    let is_it = |&at: &u32| {
+        let open = tree.spans.get(at);
+        open.is_some_and(|open| open.span.load(Ordering::Relaxed) == number)
     };
-    let mut all = (0..tree.spans.depth()).filter_map(|at| tree.spans.get(at));
-    all.any(|open| open.span.load(Ordering::Relaxed) == number)
+    (0..tree.spans.depth()).rev().find(is_it)
 }
 
 /// Begins the call of a span that was entered once, which was counted as a function's call.
