@@ -27,11 +27,7 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
         // SAFETY: an anonymous mapping at an address that the kernel chooses affects no existing memory.
         unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) }
     });
-    if pages == libc::MAP_FAILED {
-        None
-    } else {
-        NonNull::new(pages)
-    }
+    NonNull::new(pages).filter(|_| pages != libc::MAP_FAILED)
 }
 
 /// The constant is defined here because `libc` has it only since 0.2.121. The number is the same on every architecture.

@@ -34,8 +34,8 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     // Dropped first: the charged thread still has the lock, so the lock exists.
-    holding: Holding<'a>,
-    inner: sync::MutexGuard<'a, T>,
+    pub(super) holding: Holding<'a>,
+    pub(super) inner: sync::MutexGuard<'a, T>,
 }
 
 /// Charges the holder when it is dropped.
@@ -130,16 +130,5 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 like_std!(Mutex);
-
-impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Takes the guard apart, for a condition variable.
-    pub(super) fn parts(self) -> (Holding<'a>, sync::MutexGuard<'a, T>) {
-        (self.holding, self.inner)
-    }
-
-    pub(super) fn of((holding, inner): (Holding<'a>, sync::MutexGuard<'a, T>)) -> Self {
-        Self { holding, inner }
-    }
-}
 
 guard!(mut MutexGuard);

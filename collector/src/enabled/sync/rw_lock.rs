@@ -58,15 +58,6 @@ struct Reading<'a>(&'a Queues);
 /// Charges the writer when it is dropped.
 struct Writing<'a>(&'a Queues);
 
-impl Queues {
-    const fn new() -> Self {
-        Self {
-            readers: Waiters::new(),
-            writers: Waiters::new(),
-        }
-    }
-}
-
 impl Drop for Reading<'_> {
     #[inline]
     fn drop(&mut self) {
@@ -104,7 +95,10 @@ impl<T> RwLock<T> {
             label: Label::new(name),
             read_site: Ref::none(),
             write_site: Ref::none(),
-            queues: Queues::new(),
+            queues: Queues {
+                readers: Waiters::new(),
+                writers: Waiters::new(),
+            },
             inner: sync::RwLock::new(value),
         }
     }
