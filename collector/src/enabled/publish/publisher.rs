@@ -167,7 +167,7 @@ impl Publisher {
     fn new(name: String, settings: Settings) -> Self {
         Self {
             pace: Pace::new(settings.interval),
-            cost: OwnCost::new(),
+            cost: OwnCost::default(),
             log: settings.log_every.and_then(Log::new),
             rings: Rings::default(),
             name,

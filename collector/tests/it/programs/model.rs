@@ -94,7 +94,7 @@ pub(crate) struct Frame {
 }
 
 /// A living thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Life {
     pub(crate) number: u64,
     /// Whether the thread has met an event that counts.
@@ -296,22 +296,6 @@ impl Epochs {
 }
 
 impl Life {
-    fn new(number: u64) -> Self {
-        Self {
-            number,
-            registered: false,
-            excluded: false,
-            pauses: 0,
-            paused_at: 0,
-            open: Vec::new(),
-            known: BTreeSet::new(),
-            counted: Epochs::default(),
-            guards: Vec::new(),
-            held_pauses: Vec::new(),
-            early: Allocated::NOTHING,
-        }
-    }
-
     pub(crate) fn at(&self) -> Path {
         self.open
             .last()
@@ -431,7 +415,10 @@ impl Model {
             return None;
         }
         self.lives += 1;
-        self.hands[hand] = Some(Life::new(self.lives));
+        self.hands[hand] = Some(Life {
+            number: self.lives,
+            ..Life::default()
+        });
         Some(self.lives)
     }
 
