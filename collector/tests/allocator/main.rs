@@ -20,7 +20,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::support::{
-    Isolated, calls_of, check, each_passes, newest, path_of, started, test_name, threads_named, wait_until,
+    Isolated, calls_of, check, checked, each_passes, newest, path_of, started, test_name, threads_named,
+    wait_until,
 };
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
@@ -144,8 +145,7 @@ fn scopes_in_the_allocator_neither_recurse_nor_hang() {
     each_passes(["exact", "adaptive", "sampled", "off"], in_mode, |mode| {
         let session = Builder::new("allocator").try_start().unwrap();
         churn(300);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         if mode == "off" {
             assert_eq!(snapshot.lifetime.calls, 0);
         } else {
@@ -165,8 +165,7 @@ fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
         .env("TICKSCOPE", "live")
         .run(|| churn(100))
         .succeeded();
-    let last = newest(&done.ring());
-    check(&last);
+    let last = checked(newest(&done.ring()));
     assert!(last.lifetime.calls > 4000, "{}", last.lifetime.calls);
 }
 

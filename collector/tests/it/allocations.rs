@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::signals::{HANDLED, profile};
-use crate::support::{check, measured};
+use crate::support::{checked, measured};
 use tickscope::{Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{
     AllocatedBytes, Allocations, FreedBytes, Frees, LiveBytes, LiveVariance,
@@ -148,8 +148,7 @@ fn handlers_change_no_count() {
         rounds += 10;
     }
     profile(false);
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(counted(&snapshot, "make")[..2], [rounds, 64 * rounds]);
 }
 
@@ -245,8 +244,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
     assert_eq!(live(&snapshot, "holds"), (1_000 * size, 4 * LIVE_SAMPLE_BYTES));
     assert!(snapshot.process.warnings.is_empty());
     allocate(&mut blocks, BLOCKS - 1_000);
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(counted(&snapshot, "holds")[0], BLOCKS as u64);
     let (full, _) = live(&snapshot, "holds");
     assert!(full > 16 << 30 && full <= PLACES * size, "{full}");

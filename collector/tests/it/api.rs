@@ -1,7 +1,7 @@
 //! The API: sessions, macros, resets, included threads. `programs` tests pauses and excluded threads.
 
 use crate::support::{
-    self, Says, Yield, block_on, by_hand, calls_of, check, has_exited, limit, newest, open_path, path_of,
+    self, Says, Yield, block_on, by_hand, calls_of, checked, has_exited, limit, newest, open_path, path_of,
     ring_of, rings_in, spend, started, threads_named, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
@@ -133,8 +133,7 @@ fn scopes_are_named_after_constants_and_functions() {
     shapes::Square(1u8).area();
     shapes::Square(1u8).default_method();
     block_on(asynchronous());
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     let calls: Vec<(&str, u64)> = support::calls(&snapshot).into_iter().collect();
     assert_eq!(
         calls,
@@ -181,8 +180,7 @@ mod module {
 /// The tests of the macros have all kinds of items.
 fn a_function_in_a_marked_module_has_its_own_line() {
     module::a();
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     let a = &snapshot.sites[0];
     let b = snapshot.sites.iter().find(|site| site.name == "b").unwrap();
     assert_eq!((&*a.name, b.line - a.line), ("a", 4));

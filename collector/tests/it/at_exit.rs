@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Done, Isolated, Says, calls_of, check, each, has_exited, newest, ring_of, rings_in, started, tell,
-    test_name, wait_until,
+    self, Done, Isolated, Says, calls_of, check, checked, each, has_exited, newest, ring_of, rings_in,
+    started, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::Liveness;
@@ -467,8 +467,7 @@ fn other_ends_leave_the_ring() {
             matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }),
             "{end}"
         );
-        let last = newest(&ring);
-        check(&last);
+        let last = checked(newest(&ring));
         assert_eq!(calls_of(&last, "work"), 1, "{end}");
         assert_eq!(last.threads[0].open.len(), 1, "{end}: it shows where it was");
     }

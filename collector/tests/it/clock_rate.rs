@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, check, isolated, ring_of, spend, started, ticks_of, wait_until};
+use crate::support::{self, checked, isolated, ring_of, spend, started, ticks_of, wait_until};
 use tickscope::{Builder, Clock, Session};
 use tickscope_format::snapshot::CaptureKind;
 
@@ -136,8 +136,7 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
         tickscope::time!("inner", spend(5));
         AHEAD.set(0);
     }
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(snapshot.clock.errors, wanderings);
     let (outer, inner) = (ticks_of(&snapshot, "wanders"), ticks_of(&snapshot, "inner"));
     assert_eq!(inner, 5 * wanderings);

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Random, by_hand, check, each_passes, ring_of, spend, started, step_back, test_name, tick,
-    ticks_of, tree, wait_until,
+    self, Isolated, Random, by_hand, check, checked, each_passes, ring_of, spend, started, step_back,
+    test_name, tick, ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
@@ -94,8 +94,7 @@ fn steps_backward_charge_nothing_and_are_counted() {
         tickscope::time!("inner", spend(3));
         spend(4);
     }
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(tree(&snapshot, "main"), "outer 1 4 7\n  inner 1 3 3\n");
     assert_eq!(snapshot.clock.errors, 1);
     assert_eq!(snapshot.errors.len(), 1);

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Over, Random, ask, calls_of, check, check_order, ends_that_count, newest, ring_of,
-    sum_of, test_name, threads_named,
+    self, Isolated, Over, Random, ask, calls_of, check, check_order, checked, ends_that_count, newest,
+    ring_of, sum_of, test_name, threads_named,
 };
 use tickscope::Builder;
 use tickscope_format::Snapshot;
@@ -160,8 +160,7 @@ fn storm(ops: &[Op]) {
         scope.spawn(|| {
             let mut last: Option<Snapshot> = None;
             while !over.load(Ordering::Relaxed) {
-                let snapshot = tickscope::snapshot();
-                check(&snapshot);
+                let snapshot = checked(tickscope::snapshot());
                 if let Some(last) = &last {
                     check_order(last, &snapshot);
                 }
@@ -181,8 +180,7 @@ fn storm(ops: &[Op]) {
                 (Op::UndoReset, Outcome::NothingToUndo) | (_, Outcome::Done) => {}
                 (_, outcome) => panic!("{op:?}: {outcome:?}"),
             }
-            let now = newest(&ring);
-            check(&now);
+            let now = checked(newest(&ring));
             check_order(&before, &now);
             assert!(now.capture.reset_epoch >= reply.reset_epoch);
             before = now;

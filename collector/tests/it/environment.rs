@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, Says, calls_of, check, each_passes, has_exited, limit, mapped, newest,
+    self, Done, Isolated, Says, calls_of, checked, each_passes, has_exited, limit, mapped, newest,
     on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell, test_name,
     wait_until,
 };
@@ -376,8 +376,7 @@ fn good_values_win_over_the_program() {
             (256 << 10, false)
         );
         wait_until("a later record", || calls_of(&newest(&ring), "4") == 1);
-        let snapshot = newest(&ring);
-        check(&snapshot);
+        let snapshot = checked(newest(&ring));
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);
         assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
         assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (4, 2));

@@ -126,8 +126,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
             );
             assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{way} from {from}");
             let ring = done.ring();
-            let newest = newest(&ring);
-            support::check(&newest);
+            let newest = support::checked(newest(&ring));
             let fate = ring.liveness().unwrap();
             let asked = matches!(way, "process::exit" | "exit");
             // The ring has no end if the handler interrupted a snapshot or the machine was too busy.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use super::waits::{all, of, self_ns};
-use crate::support::{Isolated, calls_of, check, each_passes, test_name, wait_until};
+use crate::support::{Isolated, calls_of, check, checked, each_passes, test_name, wait_until};
 use tickscope::sync::{Condvar, Mutex, RwLock, named_condvar, named_mutex, named_rwlock};
 use tickscope::{Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{MadeOthersWait, Waiting};
@@ -105,8 +105,7 @@ fn the_wait_is_the_waiters_and_the_holder_is_charged() {
             waiter
         };
         let waited = waiter.join().unwrap();
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         assert_eq!(calls_of(&snapshot, "[lock] cache"), 1);
         let charged = charged(&snapshot, "holder");
         assert!(charged + about(charged) >= HOLD_NS, "{charged} ns");

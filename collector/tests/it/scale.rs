@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::locks::is_asleep;
 use crate::support::{
-    self, Done, Isolated, anonymous, by_hand, calls, calls_of, check, each_passes, isolated, newest, path_of,
-    quick, spend, started, test_name, threads_named,
+    self, Done, Isolated, anonymous, by_hand, calls, calls_of, check, checked, each_passes, isolated, newest,
+    path_of, quick, spend, started, test_name, threads_named,
 };
 use tickscope::sync::{Mutex, named_mutex};
 use tickscope::{Builder, Snapshot};
@@ -159,8 +159,7 @@ fn many_threads_at_once() {
             assert_eq!(snapshot.nodes.calls[rows], [1, 10]);
             assert_eq!(snapshot.threads[named[0].index()].open.len(), 1);
         }
-        let after = tickscope::snapshot();
-        check(&after);
+        let after = checked(tickscope::snapshot());
         assert_eq!(
             (calls_of(&after, "hold"), calls_of(&after, "step")),
             (threads as u64, 10 * threads as u64)
@@ -327,8 +326,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
             waiter.join().unwrap();
         });
         let bytes = anonymous().saturating_sub(before);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let locks = |name: &str| name.starts_with("[lock] ");
         let rows: Vec<(&str, u64)> = calls(&snapshot)
             .into_iter()
@@ -431,8 +429,7 @@ fn recursion_far_beyond_the_deepest_level() {
         if left > 1 {
             down(left - 1);
         } else {
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
+            let snapshot = checked(tickscope::snapshot());
             let open = &snapshot.threads.iter().max_by_key(|thread| thread.open.len());
             assert_eq!(open.unwrap().open.len() as u64, LEVELS);
         }
@@ -444,8 +441,7 @@ fn recursion_far_beyond_the_deepest_level() {
         drop(session);
     });
     for (_, run) in runs {
-        let last = newest(&run.ring());
-        check(&last);
+        let last = checked(newest(&run.ring()));
         assert_eq!((last.nodes.len() as u64, last.calls()), (LEVELS, LEVELS));
         assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
         assert_eq!(last.capture.losses.unbalanced, 0);
@@ -476,8 +472,7 @@ fn known_calls_are_counted_to_the_last_one() {
             .unwrap()
             .parse()
             .unwrap();
-        let last = newest(&run.ring());
-        check(&last);
+        let last = checked(newest(&run.ring()));
         assert_eq!(
             (calls_of(&last, "outer"), calls_of(&last, "inner")),
             (calls / 2, calls / 2)
@@ -512,8 +507,7 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         let whole = std::fs::read_to_string(run.place().join("whole")).unwrap();
         let whole: Vec<u64> = whole.split(' ').map(|word| word.parse().unwrap()).collect();
         let ring = run.ring();
-        let last = newest(&ring);
-        check(&last);
+        let last = checked(newest(&ring));
         let mode = last.capture.mode;
         assert!(last.capture.pruned > 0, "{mode:?}");
         assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());

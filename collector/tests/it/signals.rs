@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Isolated, calls_of, check, each_passes, test_name};
+use crate::support::{self, Isolated, calls_of, check, checked, each_passes, test_name};
 use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -150,8 +150,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             let _over = support::Over(&over);
             mask(libc::SIG_UNBLOCK);
             while HANDLED.load(Ordering::Relaxed) < 300 || MADE.load(Ordering::Relaxed) < 5_000 {
-                let snapshot = tickscope::snapshot();
-                check(&snapshot);
+                let snapshot = checked(tickscope::snapshot());
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

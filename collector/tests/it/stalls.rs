@@ -182,8 +182,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
     HOLDER.store(0, Ordering::Relaxed);
     let during = capture.join().unwrap();
     support::check(&during);
-    let snapshot = tickscope::snapshot();
-    support::check(&snapshot);
+    let snapshot = support::checked(tickscope::snapshot());
     support::check_order(&during, &snapshot);
     let short: Vec<_> = threads_named(&snapshot, "short").collect();
     assert_eq!(short.len(), 1);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Isolated, calls_of, check, each_passes, newest, open_path, test_name, threads_named, ticks_of,
-    tree, wait_until,
+    self, Isolated, calls_of, check, checked, each_passes, newest, open_path, test_name, threads_named,
+    ticks_of, tree, wait_until,
 };
 use tickscope::Builder;
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -42,8 +42,7 @@ fn a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed() {
     let mut last = 0;
     for _ in 0..3 {
         wait_until("growing time", || {
-            let snapshot = newest(&ring);
-            check(&snapshot);
+            let snapshot = checked(newest(&ring));
             let (before, now) = (last, ticks_of(&snapshot, "stuck"));
             last = now;
             now > before && before > 0
@@ -133,8 +132,7 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
         .join()
         .unwrap();
     }
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(
         snapshot.calls() + snapshot.capture.losses.dropped,
         OPENED.load(Ordering::Relaxed)
@@ -186,8 +184,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         u64::from(round.is_multiple_of(2))
     };
     let body: u64 = 1 + (0..60).map(opened).sum::<u64>();
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(OPENED.load(Ordering::Relaxed), 240);
     assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
     // If a destructor opens the first scope, it registers the collector's destructor, and the number does not change.
@@ -228,8 +225,7 @@ fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
         for _ in 0..10 {
             tickscope::time!("after", ());
         }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let losses = snapshot.capture.losses;
         assert_eq!(losses.dropped, 0, "{losses:?}");
         assert!(losses.unbalanced >= round * 1_500, "{losses:?}");
@@ -284,8 +280,7 @@ fn nodes_of_the_process_are_given_back_by_threads_that_end() {
     });
     opened += is_ready.recv().unwrap();
     opened += bush(2);
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     let (rows, calls) = rows_and_calls(&snapshot);
     assert_eq!(rows, 420 + 500);
     assert!(snapshot.capture.losses.dropped > 0);
@@ -305,8 +300,7 @@ fn finished_threads_beyond_the_nodes_of_the_process_are_one_row() {
         let thread = std::thread::Builder::new().name(name.into()).spawn(|| bush(2));
         opened += thread.unwrap().join().unwrap();
     }
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(snapshot.calls(), opened);
     assert_eq!(
         tree(&snapshot, "two").split(' ').take(2).collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::signals::while_interrupted;
-use crate::support::{self, calls_of, check, path_of, rows_named, sum_of};
+use crate::support::{self, calls_of, check, checked, path_of, rows_named, sum_of};
 use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -72,8 +72,7 @@ fn every_form_keeps_its_numbers() {
             _ => tickscope::gauge!(group = "queues", "open", round > 0,),
         }
     }
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     for (name, calls, sum, min, max) in [
         ("literal", 3, 3 * 4096, 4096, 4096),
         (NAME, 3, 6, 1, 3),
@@ -305,8 +304,7 @@ fn a_handler_inside_a_value_is_dropped_and_counted() {
         give_both(9);
         made += 1;
     });
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     let counted = calls_of(&snapshot, "both");
     assert_eq!(sum_of(&snapshot, "both"), 9 * counted);
     assert_eq!(

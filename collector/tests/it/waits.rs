@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Isolated, check, cpu_ns, each_passes, measured, pin, rows_named, test_name, wait_for, wait_until,
+    Isolated, check, checked, cpu_ns, each_passes, measured, pin, rows_named, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
@@ -103,8 +103,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
                     slept.add(asleep, || std::thread::sleep(Duration::from_millis(3)));
                 }
                 preempted.add(at_work, || work(Duration::from_millis(60)));
-                let snapshot = tickscope::snapshot();
-                check(&snapshot);
+                let snapshot = checked(tickscope::snapshot());
                 assert!(snapshot.waits);
                 let shown = of(&snapshot, "sleep", Waiting) + of(&snapshot, "sleep", Ready);
                 assert_near(shown, slept, SLEEPS);
@@ -154,8 +153,7 @@ fn a_thread_without_a_cpu_is_ready() {
     let after = ready();
     drop(stop);
     rival.join().unwrap();
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_near(
         of(&snapshot, "work", Ready) + of(&snapshot, "work", Waiting),
         off,
@@ -188,8 +186,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
     });
     let mut shown = 0;
     wait_until("the wait to be shown", || {
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let waiting = of(&snapshot, "recv", Waiting);
         assert!(waiting >= shown, "{shown} ns became {waiting}");
         shown = waiting;
@@ -253,8 +250,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
         // The sleep is long enough for the publisher to read its system call.
         tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
         drop(session);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         assert!(!snapshot.waits && snapshot.waits_in.is_empty());
         assert_eq!(all(&snapshot, Waiting), 0);
     });

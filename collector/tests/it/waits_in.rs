@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::support::{check, complain, quick, threads_named, wait_for, wait_until};
+use crate::support::{checked, complain, quick, threads_named, wait_for, wait_until};
 use tickscope::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Now;
@@ -93,8 +93,7 @@ fn threads_are_found_in_the_calls_they_wait_in() {
         ),
     ];
     let snapshot = wait_for("some samples of each", || {
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let all = ["nap", "lock", "input"]
             .iter()
             .all(|name| found(&snapshot, name).1 >= 3);
@@ -115,15 +114,13 @@ fn threads_are_found_in_the_calls_they_wait_in() {
 
     let before = found(&snapshot, "lock").1;
     tickscope::reset();
-    let after = tickscope::snapshot();
-    check(&after);
+    let after = checked(tickscope::snapshot());
     assert!(found(&after, "lock").1 < before, "a reset begins anew");
     drop((release, output));
     END.store(true, Ordering::Relaxed);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let kept = found(&after, "input").1;
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert!(
         found(&snapshot, "input").1 >= kept,
         "ended threads keep their samples"
@@ -137,8 +134,7 @@ fn while_a_standard_descriptor_is_closed_nobody_looks() {
     // SAFETY: this process reads nothing.
     assert_eq!(unsafe { libc::close(0) }, 0);
     tickscope::time!("nap", std::thread::sleep(Duration::from_millis(500)));
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert_eq!(found(&snapshot, "nap").1, 0);
     // SAFETY: the path is zero-terminated.
     let null = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) };
@@ -166,8 +162,7 @@ fn of_many_threads_each_is_looked_at() {
         })
         .collect();
     wait_until("all to be known", || {
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let waiting = snapshot
             .waits_in
             .now()
@@ -176,8 +171,7 @@ fn of_many_threads_each_is_looked_at() {
     });
     drop(send);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    let snapshot = tickscope::snapshot();
-    check(&snapshot);
+    let snapshot = checked(tickscope::snapshot());
     assert!(found(&snapshot, "wait").1 >= THREADS as u64);
 }
 

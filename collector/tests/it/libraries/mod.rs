@@ -203,8 +203,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
             assert!(has_exited(&ring), "{}", path.display());
-            let last = newest(&ring);
-            support::check(&last);
+            let last = support::checked(newest(&ring));
             assert_eq!(calls_of(&last, "constructor"), 1);
             // Handlers run in reverse order: the collector's exit handler was registered earlier, so it runs later.
             assert_eq!(calls_of(&last, "after main"), 1);
