@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
 use crate::support::{
-    self, Done, Isolated, Says, calls_of, check, checked, each, has_exited, newest, ring_of, rings_in,
-    started, tell, test_name, wait_until,
+    self, Done, Isolated, Says, calls_of, check, checked, each, has_exited, isolated_as_usual, newest,
+    ring_of, rings_in, started, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::Liveness;
@@ -218,16 +218,14 @@ fn a_files_name_says_the_form() {
 }
 
 fn a_form_that_is_not_there_is_said_at_the_start() {
-    Isolated::as_usual(test_name!())
-        .env("TICKSCOPE_REPORT", "report.json")
-        .run(|| {
-            std::env::set_current_dir(support::shared_place()).unwrap();
-            let session = tickscope::start("starts");
-            let warnings = session.warnings().join("\n");
-            let warns = warnings.contains("report.json needs the feature `export`; it will be ");
-            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_REPORT", "report.json");
+    test.succeeds(|| {
+        std::env::set_current_dir(support::shared_place()).unwrap();
+        let session = tickscope::start("starts");
+        let warnings = session.warnings().join("\n");
+        let warns = warnings.contains("report.json needs the feature `export`; it will be ");
+        assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
+    });
 }
 
 fn an_ending_that_says_no_form_is_text_and_told() {
@@ -249,16 +247,14 @@ fn an_ending_that_says_no_form_is_text_and_told() {
             done.stderr
         );
     }
-    Isolated::as_usual(test_name!())
-        .report("report.svg")
-        .run(|| {
-            let warnings = tickscope::start("starts").warnings().join("\n");
-            warnings.says([
-                "the report at exit /",
-                "report.svg is text: its ending names no form",
-            ]);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).report("report.svg");
+    test.succeeds(|| {
+        let warnings = tickscope::start("starts").warnings().join("\n");
+        warnings.says([
+            "the report at exit /",
+            "report.svg is text: its ending names no form",
+        ]);
+    });
 }
 
 fn a_name_that_is_taken_gets_a_number() {
@@ -330,18 +326,16 @@ fn several_processes_do_not_take_each_others_reports() {
 }
 
 fn a_relative_name_begins_where_the_program_started() {
-    let done = Isolated::as_usual(test_name!())
-        .run(|| {
-            let first = support::shared_place();
-            std::env::set_current_dir(&first).unwrap();
-            fs::create_dir("elsewhere").unwrap();
-            let _session = Builder::new("moves")
-                .report_at_exit(Destination::File("report.html".into()))
-                .start();
-            work();
-            std::env::set_current_dir("elsewhere").unwrap();
-        })
-        .succeeded();
+    let done = isolated_as_usual!(|| {
+        let first = support::shared_place();
+        std::env::set_current_dir(&first).unwrap();
+        fs::create_dir("elsewhere").unwrap();
+        let _session = Builder::new("moves")
+            .report_at_exit(Destination::File("report.html".into()))
+            .start();
+        work();
+        std::env::set_current_dir("elsewhere").unwrap();
+    });
     assert_eq!(reports(done.place()), ["report.html"]);
 }
 
@@ -496,23 +490,21 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
 
 /// The report at exit must not wait for std's lock on standard error, which another thread never releases.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "report")
-        .run(|| {
-            tickscope::time!("work", ());
-            let (locked, wait) = mpsc::channel();
-            let holder = std::thread::spawn(move || {
-                let _held = std::io::stderr().lock();
-                locked.send(()).unwrap();
-                loop {
-                    std::thread::park();
-                }
-            });
-            wait.recv().unwrap();
-            assert!(!holder.is_finished());
-            std::process::exit(0);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "report");
+    let done = test.succeeds(|| {
+        tickscope::time!("work", ());
+        let (locked, wait) = mpsc::channel();
+        let holder = std::thread::spawn(move || {
+            let _held = std::io::stderr().lock();
+            locked.send(()).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        wait.recv().unwrap();
+        assert!(!holder.is_finished());
+        std::process::exit(0);
+    });
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 

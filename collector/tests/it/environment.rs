@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, Says, calls_of, checked, each_passes, has_exited, limit, mapped, newest,
-    on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell, test_name,
-    wait_until,
+    self, Done, Isolated, Says, calls_of, checked, each_passes, has_exited, isolated_as_usual, limit, mapped,
+    newest, on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell,
+    test_name, wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
 use tickscope_format::file::open::RingFile;
@@ -82,14 +82,13 @@ fn live_outlives_the_sessions_of_the_program() {
 }
 
 fn live_begins_also_where_threads_include_themselves() {
-    let done = Isolated::as_usual(test_name!())
+    let test = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
-        .env("TICKSCOPE_THREADS", "opt-in")
-        .run(|| {
-            tickscope::thread::include();
-            marked();
-        })
-        .succeeded();
+        .env("TICKSCOPE_THREADS", "opt-in");
+    let done = test.succeeds(|| {
+        tickscope::thread::include();
+        marked();
+    });
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
 }
 
@@ -149,36 +148,32 @@ fn nodes_without_memory_do_not_count_against_the_limit() {
 }
 
 fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
-    let done = Isolated::as_usual(test_name!())
-        .run(|| {
-            marked();
-            // 1 MiB is enough for a small ring, and too little for a thread's stack.
-            let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
-            let session = Builder::new("threadless").ring_bytes(64 << 10).start();
-            limit(libc::RLIMIT_AS, before);
-            assert_eq!(session.status(), Status::Counting);
-            let warnings = session.warnings().join("\n");
-            assert!(
-                warnings.starts_with("no thread for the publisher: "),
-                "{warnings}"
-            );
-            marked();
-        })
-        .succeeded();
+    let done = isolated_as_usual!(|| {
+        marked();
+        // 1 MiB is enough for a small ring, and too little for a thread's stack.
+        let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
+        let session = Builder::new("threadless").ring_bytes(64 << 10).start();
+        limit(libc::RLIMIT_AS, before);
+        assert_eq!(session.status(), Status::Counting);
+        let warnings = session.warnings().join("\n");
+        assert!(
+            warnings.starts_with("no thread for the publisher: "),
+            "{warnings}"
+        );
+        marked();
+    });
     let ring = done.ring();
     assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "marked"), 2);
 }
 
 fn a_log_without_a_place_says_so() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| {
-            limit(libc::RLIMIT_FSIZE, 64 << 10);
-            let session = tickscope::start("nowhere");
-            assert_eq!(session.status(), Status::Counting);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "log");
+    let done = test.succeeds(|| {
+        limit(libc::RLIMIT_FSIZE, 64 << 10);
+        let session = tickscope::start("nowhere");
+        assert_eq!(session.status(), Status::Counting);
+    });
     // The session from the environment may write other lines before this one.
     assert!(
         done.stderr
@@ -221,25 +216,21 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {
-    Isolated::as_usual(test_name!())
-        .run(|| {
-            assert_eq!(
-                tickscope::mode(),
-                tickscope::Mode::Adaptive,
-                "before the first scope"
-            );
-            marked();
-            assert_eq!(tickscope::mode(), tickscope::Mode::default());
-            let session = quick("usual");
-            let snapshot = tickscope::snapshot();
-            assert_eq!(snapshot.capture.mode, Mode::USUAL);
-            drop(session);
-            let _session = tickscope::Builder::new("chosen")
-                .mode(tickscope::Mode::Exact)
-                .start();
-            assert_eq!(tickscope::mode(), tickscope::Mode::Exact);
-        })
-        .succeeded();
+    assert_eq!(
+        tickscope::mode(),
+        tickscope::Mode::Adaptive,
+        "before the first scope"
+    );
+    marked();
+    assert_eq!(tickscope::mode(), tickscope::Mode::default());
+    let session = quick("usual");
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.capture.mode, Mode::USUAL);
+    drop(session);
+    let _session = tickscope::Builder::new("chosen")
+        .mode(tickscope::Mode::Exact)
+        .start();
+    assert_eq!(tickscope::mode(), tickscope::Mode::Exact);
 }
 
 fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
@@ -319,25 +310,21 @@ fn bad_values_are_named_with_what_is_allowed() {
 }
 
 fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "lvie\n")
-        .run(|| {
-            marked();
-            std::thread::spawn(marked).join().unwrap();
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "lvie\n");
+    let done = test.succeeds(|| {
+        marked();
+        std::thread::spawn(marked).join().unwrap();
+    });
     assert_eq!(
         done.stderr,
         "tickscope: TICKSCOPE=lvie\\n is not understood, so it starts nothing; allowed: live, log, report, off\n"
     );
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     let long = "x".repeat(1000);
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", &long)
-        .run(|| {
-            marked();
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", &long);
+    let done = test.succeeds(|| {
+        marked();
+    });
     assert!(
         done.stderr.ends_with("allowed: live, log, report, off\n"),
         "{}",
@@ -516,7 +503,6 @@ crate::support::tests![
     a_start_without_a_thread_says_so_and_the_last_record_is_written,
     a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
-    the_mode_is_adaptive_unless_one_is_chosen,
     off_counts_nothing_and_wins_over_a_place_for_the_report,
     bad_values_are_named_with_what_is_allowed,
     a_bad_value_is_told_where_there_is_no_session_to_tell_it,
@@ -526,5 +512,5 @@ crate::support::tests![
     a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,
     without_space_for_history_the_ring_does_alone_and_says_so,
     a_file_system_with_little_space_is_passed_over;
-    as_usual: scopes_and_counters_leave_errno_as_it_was;
+    as_usual: scopes_and_counters_leave_errno_as_it_was, the_mode_is_adaptive_unless_one_is_chosen;
 ];

@@ -84,16 +84,14 @@ fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
 }
 
 fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
-    Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| {
-            let session = tickscope::Builder::new("logs").try_start().unwrap();
-            work();
-            assert_eq!(session.status(), Status::Publishing);
-            let warnings = session.warnings().join("\n");
-            warnings.says(["the log needs the feature `report`", "`tickscope log`"]);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "log");
+    test.succeeds(|| {
+        let session = tickscope::Builder::new("logs").try_start().unwrap();
+        work();
+        assert_eq!(session.status(), Status::Publishing);
+        let warnings = session.warnings().join("\n");
+        warnings.says(["the log needs the feature `report`", "`tickscope log`"]);
+    });
 }
 
 crate::support::tests![

@@ -209,20 +209,19 @@ fn viewers_switch_modes_and_sites() {
 }
 
 fn the_environment_chooses_mode_and_histograms() {
-    Isolated::new(test_name!())
+    let test = Isolated::new(test_name!())
         .env("TICKSCOPE_MODE", "sampled")
-        .env("TICKSCOPE_HISTOGRAM", "off")
-        .run(|| {
-            inner(0);
-            assert_eq!(tickscope::mode(), Mode::Sampled);
-            let session = started(Builder::new("env").mode(Mode::Exact).histogram(true));
-            assert!(session.warnings().is_empty());
-            assert_eq!(tickscope::mode(), Mode::Sampled, "the environment wins");
-            tickscope::set_mode(Mode::Exact);
-            inner(0);
-            assert!(!tickscope::snapshot().measuring.histograms);
-        })
-        .succeeded();
+        .env("TICKSCOPE_HISTOGRAM", "off");
+    test.succeeds(|| {
+        inner(0);
+        assert_eq!(tickscope::mode(), Mode::Sampled);
+        let session = started(Builder::new("env").mode(Mode::Exact).histogram(true));
+        assert!(session.warnings().is_empty());
+        assert_eq!(tickscope::mode(), Mode::Sampled, "the environment wins");
+        tickscope::set_mode(Mode::Exact);
+        inner(0);
+        assert!(!tickscope::snapshot().measuring.histograms);
+    });
 }
 
 /// If each switch allocated new histograms and never reused the old, no memory would be left for latencies.

@@ -186,16 +186,15 @@ fn a_start_on_a_small_stack_publishes() {
 
 /// Warnings of `start` must be in snapshots, and not only in `Session::warnings`.
 fn warnings_of_the_start_are_in_each_snapshot() {
-    let done = Isolated::as_usual(test_name!())
+    let test = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
-        .env("TICKSCOPE_REPORT", "stderr")
-        .run(|| {
-            let session = Builder::new("a b").try_start().unwrap();
-            let warnings = session.warnings();
-            assert_eq!(warnings.len(), 2, "each is said once: {warnings:?}");
-            tickscope::time!("work", ());
-        })
-        .succeeded();
+        .env("TICKSCOPE_REPORT", "stderr");
+    let done = test.succeeds(|| {
+        let session = Builder::new("a b").try_start().unwrap();
+        let warnings = session.warnings();
+        assert_eq!(warnings.len(), 2, "each is said once: {warnings:?}");
+        tickscope::time!("work", ());
+    });
     let warnings = newest(&done.ring()).process.warnings.join("\n");
     for says in [
         "TICKSCOPE_MAX_DEPTH=deep",

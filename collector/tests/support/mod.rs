@@ -54,9 +54,7 @@ pub(crate) use test_name;
 /// Runs a body in a child process, which must succeed.
 macro_rules! isolated {
     ($body:expr) => {
-        $crate::support::Isolated::new($crate::support::test_name!())
-            .run($body)
-            .succeeded()
+        $crate::support::Isolated::new($crate::support::test_name!()).succeeds($body)
     };
 }
 pub(crate) use isolated;
@@ -64,9 +62,7 @@ pub(crate) use isolated;
 /// Runs a body in a child process in the default mode, for tests that concern users who have not chosen a mode.
 macro_rules! isolated_as_usual {
     ($body:expr) => {
-        $crate::support::Isolated::as_usual($crate::support::test_name!())
-            .run($body)
-            .succeeded()
+        $crate::support::Isolated::as_usual($crate::support::test_name!()).succeeds($body)
     };
 }
 pub(crate) use isolated_as_usual;
@@ -91,20 +87,19 @@ macro_rules! case {
         $crate::support::case!($test, ignored, $test)
     };
     (isolated $test:ident) => {
-        $crate::support::case!($test, new, || $crate::support::Isolated::new(stringify!($test))
-            .passes($test))
+        $crate::support::case!($test, new, || {
+            $crate::support::Isolated::new(stringify!($test)).succeeds($test);
+        })
     };
     (as_usual $test:ident) => {
-        $crate::support::case!($test, new, || $crate::support::Isolated::as_usual(stringify!(
-            $test
-        ))
-        .passes($test))
+        $crate::support::case!($test, new, || {
+            $crate::support::Isolated::as_usual(stringify!($test)).succeeds($test);
+        })
     };
     (ignored_isolated $test:ident) => {
-        $crate::support::case!($test, ignored, || $crate::support::Isolated::new(stringify!(
-            $test
-        ))
-        .passes($test))
+        $crate::support::case!($test, ignored, || {
+            $crate::support::Isolated::new(stringify!($test)).succeeds($test);
+        })
     };
     ($test:ident, $make:ident, $run:expr) => {
         tickscope_testkit::suite::Case::$make(concat!(module_path!(), "::", stringify!($test)), $run)
@@ -301,8 +296,8 @@ impl Isolated {
     }
 
     /// Runs the body in the child, which must succeed.
-    pub(crate) fn passes(self, body: fn()) {
-        self.run(body).succeeded();
+    pub(crate) fn succeeds(self, body: impl FnOnce()) -> Done {
+        self.run(body).succeeded()
     }
 }
 
