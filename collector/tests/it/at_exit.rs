@@ -154,17 +154,15 @@ fn the_environment_alone_is_enough() {
             Some(wish) => test.env("TICKSCOPE", wish),
             None => test,
         };
-        let done = test
-            .env("THREAD", if thread { "1" } else { "" })
-            .run(|| {
-                tell("pid", std::process::id().to_string());
-                if std::env::var("THREAD").unwrap().is_empty() {
-                    work();
-                } else {
-                    std::thread::spawn(work).join().unwrap();
-                }
-            })
-            .succeeded();
+        let test = test.env("THREAD", if thread { "1" } else { "" });
+        let done = test.succeeds(|| {
+            tell("pid", std::process::id().to_string());
+            if std::env::var("THREAD").unwrap().is_empty() {
+                work();
+            } else {
+                std::thread::spawn(work).join().unwrap();
+            }
+        });
         let pid = fs::read_to_string(done.place().join("pid")).unwrap();
         let reports = reports(done.place());
         assert_eq!(reports.len(), 1, "{reports:?}");
@@ -262,12 +260,10 @@ fn a_name_that_is_taken_gets_a_number() {
     for taken in ["report.html", "report.2.html"] {
         fs::write(test.place().join(taken), "mine").unwrap();
     }
-    let done = test
-        .run(|| {
-            let _session = reporting();
-            work();
-        })
-        .succeeded();
+    let done = test.succeeds(|| {
+        let _session = reporting();
+        work();
+    });
     assert_eq!(
         reports(done.place()),
         ["report.2.html", "report.3.html", "report.html"]

@@ -236,39 +236,36 @@ fn the_mode_is_adaptive_unless_one_is_chosen() {
 fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
     let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.html");
-    let done = test
-        .env("TICKSCOPE", "off")
-        .env("TICKSCOPE_REPORT", &place)
-        .run(|| {
-            marked();
-            let session = tickscope::start("nothing");
-            assert_eq!((session.status(), session.path()), (Status::Off, None));
-            tickscope::thread::include();
-            std::thread::spawn(marked).join().unwrap();
-            let _pause = tickscope::pause();
-            marked();
-            let snapshot = tickscope::snapshot();
-            assert_eq!(
-                (
-                    snapshot.nodes.len(),
-                    snapshot.threads.len(),
-                    snapshot.capture.losses.dropped
-                ),
-                (0, 0, 0)
-            );
-            assert_eq!(tickscope::reset().lifetime.calls, 0);
-            tickscope::request_reset();
-            let error = Builder::new("nothing").try_start().unwrap_err().to_string();
-            error.says(["TICKSCOPE=off", "unset it"]);
-            let path = support::shared_place().join("now.txt");
-            let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
-            assert!(
-                said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
-                "{said}"
-            );
-            assert!(!path.exists());
-        })
-        .succeeded();
+    let test = test.env("TICKSCOPE", "off").env("TICKSCOPE_REPORT", &place);
+    let done = test.succeeds(|| {
+        marked();
+        let session = tickscope::start("nothing");
+        assert_eq!((session.status(), session.path()), (Status::Off, None));
+        tickscope::thread::include();
+        std::thread::spawn(marked).join().unwrap();
+        let _pause = tickscope::pause();
+        marked();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            (
+                snapshot.nodes.len(),
+                snapshot.threads.len(),
+                snapshot.capture.losses.dropped
+            ),
+            (0, 0, 0)
+        );
+        assert_eq!(tickscope::reset().lifetime.calls, 0);
+        tickscope::request_reset();
+        let error = Builder::new("nothing").try_start().unwrap_err().to_string();
+        error.says(["TICKSCOPE=off", "unset it"]);
+        let path = support::shared_place().join("now.txt");
+        let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
+        assert!(
+            said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
+            "{said}"
+        );
+        assert!(!path.exists());
+    });
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     assert!(!place.exists());
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
@@ -346,7 +343,7 @@ fn good_values_win_over_the_program() {
     ] {
         test = test.env(name, value);
     }
-    test.run(|| {
+    test.succeeds(|| {
         let builder = Builder::new("good").threads(Threads::OptIn).ring_bytes(1 << 20);
         let session = started(builder.max_depth(100));
         assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -367,8 +364,7 @@ fn good_values_win_over_the_program() {
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);
         assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
         assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (4, 2));
-    })
-    .succeeded();
+    });
 }
 
 /// Opens a scope and reports the session's state; removes a ring outside the test's directory.
@@ -408,10 +404,8 @@ fn passed_over(done: &Done, bad: &Path, reason: &str) {
 }
 
 fn a_directory_that_may_not_be_written_is_passed_over() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE_DIR", "/proc/self")
-        .run(work_anyhow)
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_DIR", "/proc/self");
+    let done = test.succeeds(work_anyhow);
     passed_over(&done, Path::new("/proc/self"), "/proc/self");
 }
 

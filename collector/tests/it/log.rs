@@ -141,16 +141,12 @@ fn the_calls_of_all_lines_are_all_calls_of_a_session() {
 }
 
 fn without_groups_it_says_so_and_nothing_without_being_asked() {
-    let done = Isolated::new(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| tickscope::time!("plain", ()))
-        .succeeded();
+    let test = Isolated::new(test_name!()).env("TICKSCOPE", "log");
+    let done = test.succeeds(|| tickscope::time!("plain", ()));
     let told = lines(&done.stderr);
     assert_eq!(told[0].name, "(no group or function to follow was met yet)");
-    let done = Isolated::new("the_calls_of_all_lines_are_all_calls_of_a_session")
-        .env("TICKSCOPE_LOG_EVERY_MS", "0")
-        .run(|| ())
-        .succeeded();
+    let test = Isolated::new("the_calls_of_all_lines_are_all_calls_of_a_session");
+    let done = test.env("TICKSCOPE_LOG_EVERY_MS", "0").succeeds(|| ());
     assert_eq!(done.stderr, "", "the environment wins");
 }
 

@@ -250,29 +250,27 @@ fn number(variable: &str) -> Option<u64> {
 
 /// Plays programs; shortens and prints a program that fails.
 fn play(name: &'static str, limits: (usize, usize)) {
-    let done = Isolated::new(name)
-        .run(|| {
-            let mut theatre = Theatre::open(limits);
-            let seeds = match number("SEED") {
-                Some(seed) => seed..seed + 1,
-                None => 0..number("PROGRAMS").map_or(PROGRAMS, |programs| programs / 2),
-            };
-            for seed in seeds.clone() {
-                let program = Program::random(seed);
-                if seed % IN_A_SESSION == IN_A_SESSION - 1 {
-                    theatre.begin_again();
-                }
-                if let Err(difference) = theatre.play(&program) {
-                    let theatre = std::cell::RefCell::new(theatre);
-                    let short = program.shrunk(|program| theatre.borrow_mut().play(program).is_err());
-                    let again = theatre.borrow_mut().play(&short);
-                    panic!("seed {seed}: {difference}\nshrunk:\n{short}{again:?}");
-                }
+    let done = Isolated::new(name).succeeds(|| {
+        let mut theatre = Theatre::open(limits);
+        let seeds = match number("SEED") {
+            Some(seed) => seed..seed + 1,
+            None => 0..number("PROGRAMS").map_or(PROGRAMS, |programs| programs / 2),
+        };
+        for seed in seeds.clone() {
+            let program = Program::random(seed);
+            if seed % IN_A_SESSION == IN_A_SESSION - 1 {
+                theatre.begin_again();
             }
-            support::tell("resets", theatre.resets.to_string());
-            support::tell("programs", (seeds.end - seeds.start).to_string());
-        })
-        .succeeded();
+            if let Err(difference) = theatre.play(&program) {
+                let theatre = std::cell::RefCell::new(theatre);
+                let short = program.shrunk(|program| theatre.borrow_mut().play(program).is_err());
+                let again = theatre.borrow_mut().play(&short);
+                panic!("seed {seed}: {difference}\nshrunk:\n{short}{again:?}");
+            }
+        }
+        support::tell("resets", theatre.resets.to_string());
+        support::tell("programs", (seeds.end - seeds.start).to_string());
+    });
     let told = |what: &str| std::fs::read_to_string(done.place().join(what)).unwrap();
     println!(
         "G10: {} programs, {} resets, 0 differences",
