@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use crate::enabled::platform::modules::{self, Loaded};
+use crate::enabled::platform::modules::Loaded;
 
 /// Size of a symbol in bytes, and the type of symbols of functions, `STT_FUNC`.
 const SYMBOL_BYTES: usize = 24;
@@ -14,11 +14,6 @@ impl Loaded {
     #[cfg(any(feature = "functions", test))]
     pub(crate) fn own() -> Option<Self> {
         Self::holding(Self::own as *const () as usize)
-    }
-
-    /// Returns the executable or library that contains an address.
-    pub(crate) fn holding(address: usize) -> Option<Self> {
-        modules::loaded().into_iter().find(|loaded| loaded.holds(address))
     }
 
     /// Returns the addresses and the linker's names of all functions in the file, sorted by address. Each
