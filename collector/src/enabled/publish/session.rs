@@ -59,14 +59,10 @@ fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
 }
 
-extern "C" fn at_exit() {
-    ending::at_exit(fill_in_cost);
-}
-
 /// Registers the exit handler that writes the last record at a normal exit. Neither allocates nor takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
-        os::at_exit(at_exit);
+        os::at_exit(ending::at_exit);
     }
 }
 

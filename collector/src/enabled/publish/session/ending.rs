@@ -12,7 +12,6 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::enabled::capture::{capture_lock, thread_lifecycle};
@@ -143,8 +142,8 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
     }
 }
 
-/// Waits for the last record, and writes the requested report. `fill_in_cost` adds the cost of a scope to its snapshot.
-pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
+/// The exit handler: waits for the last record, and writes the requested report.
+pub(super) extern "C" fn at_exit() {
     if config::is_forked_child() {
         return;
     }
@@ -188,6 +187,6 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         return report_file::missed();
     };
     snapshot.process.warnings.append(&mut warnings);
-    fill_in_cost(&mut snapshot);
+    super::fill_in_cost(&mut snapshot);
     report_file::at_exit(&snapshot, &destination, ring.as_deref().and_then(Path::parent));
 }
