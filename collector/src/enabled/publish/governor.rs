@@ -22,6 +22,7 @@ use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
 use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
+use crate::enabled::publish::overhead::function_call_ns;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::site::Site;
@@ -185,15 +186,13 @@ impl Governor {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Does a round if one is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call
-    /// after a switch, and returns 0 if the cost cannot be measured. Its flag is whether the call skips the clock, if
-    /// the mode allows that.
-    pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
+    /// Does a round if one is due. Returns whether sleds are to be switched.
+    pub(crate) fn round(&mut self) -> bool {
         if Instant::now() < self.next {
             return false;
         }
         let began = os::own_cpu_ns();
-        let changed = self.look(call_ns);
+        let changed = self.look();
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(began));
         let age = self.began.elapsed();
         let mut pause = (age / OFTEN).clamp(FIRST, LONGEST);
@@ -206,7 +205,7 @@ impl Governor {
         changed
     }
 
-    fn look(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
+    fn look(&mut self) -> bool {
         let switch = mode_switch::newest();
         if !switch.mode.traits().is_counting {
             return false;
@@ -216,7 +215,7 @@ impl Governor {
         if spent < LEAST_CPU_NS {
             return false;
         }
-        let Some(cost) = self.call_cost(switch, call_ns) else {
+        let Some(cost) = self.call_cost(switch) else {
             return false;
         };
         self.cpu_ns = cpu_ns;
@@ -269,19 +268,19 @@ impl Governor {
 
     /// Returns the cost of a call in the current mode. Returns `None` if the cost is unknown. Also returns `None` if
     /// the mode has changed since the last round, because earlier calls say nothing about the new mode.
-    fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
+    fn call_cost(&mut self, switch: Switch) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
             return Some(cost);
         }
-        let counted = call_ns(switch, true);
+        let counted = function_call_ns(switch, true);
         let timed = match switch.mode.times_some_calls() {
             true => {
                 let exact = Switch {
                     mode: Mode::Exact,
                     ..switch
                 };
-                call_ns(switch, false) + call_ns(exact, true)
+                function_call_ns(switch, false) + function_call_ns(exact, true)
             }
             false => counted,
         };

@@ -278,10 +278,7 @@ impl Publisher {
             capture_lock::with(|state| state.session.sampling_hz = hz);
         }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-        let has_switched = self
-            .governor
-            .as_mut()
-            .is_some_and(|governor| governor.round(overhead::function_call_ns));
+        let has_switched = self.governor.as_mut().is_some_and(Governor::round);
         #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
         let has_switched = false;
         if has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()) {
