@@ -322,6 +322,8 @@ impl Builder {
         allow_remote_control: bool,
         waits: bool,
         lines: bool,
+        end_within: Duration,
+        end_on_signals: bool,
     }
 
     /// Does nothing, because nothing is measured here.

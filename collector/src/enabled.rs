@@ -84,6 +84,8 @@ pub mod private {
     pub use super::note::note;
     pub use super::platform::clock::tsc;
     pub use super::platform::descriptors::write_all;
+    #[cfg(feature = "report")]
+    pub use super::publish::reports::of_format as form_of;
     pub use super::publish::session::BEFORE_MAIN;
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;

@@ -165,16 +165,16 @@ macro_rules! wait {
 #[macro_export]
 macro_rules! count {
     (group = $group:expr, $name:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, $group), 1)
+        $crate::__private::count($crate::__site!(@named $name, $group, .counting()), 1)
     };
     (group = $group:expr, $name:expr, $amount:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, $group), $crate::__amount!($amount))
+        $crate::__private::count($crate::__site!(@named $name, $group, .counting()), $crate::__amount!($amount))
     };
     ($name:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, ""), 1)
+        $crate::__private::count($crate::__site!(@named $name, "", .counting()), 1)
     };
     ($name:expr, $amount:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, ""), $crate::__amount!($amount))
+        $crate::__private::count($crate::__site!(@named $name, "", .counting()), $crate::__amount!($amount))
     };
 }
 
@@ -299,15 +299,6 @@ macro_rules! __level {
     };
     ($level:expr) => {
         $crate::Level::level($level)
-    };
-}
-
-/// The static descriptor of a counter.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __counter {
-    ($name:expr, $group:expr) => {
-        $crate::__site!(@named $name, $group, .counting())
     };
 }
 

@@ -124,9 +124,9 @@ pub enum Status {
     Unsupported,
 }
 
-/// Declares an error type that contains a message.
-macro_rules! error_with_message {
-    ($(#[$doc:meta])* $name:ident) => {
+/// Declares error types that contain a message.
+macro_rules! errors_with_messages {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name {
@@ -140,25 +140,19 @@ macro_rules! error_with_message {
         }
 
         impl std::error::Error for $name {}
-    };
+    )*};
 }
 
-error_with_message! {
+errors_with_messages! {
     /// The reason why [`Builder::try_start`](crate::Builder::try_start) could not publish.
-    StartError
-}
+    StartError;
 
-error_with_message! {
     /// The reason why [`dump`](crate::dump) wrote nothing.
-    DumpError
-}
+    DumpError;
 
-error_with_message! {
     /// The reason why [`watch`](crate::watch) watches nothing.
-    WatchError
-}
+    WatchError;
 
-error_with_message! {
     /// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.
-    SitesError
+    SitesError;
 }

@@ -7,12 +7,23 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tickscope::__private::write_all;
-use tickscope::{Format, Mode, Over, Snapshot, thread};
+use tickscope::{Format, Mode, Over, SitesError, Snapshot, thread};
 use tickscope_format::snapshot_file;
 #[cfg(feature = "report")]
-use tickscope_report::form::{Form, FormOptions};
+use {tickscope::__private::form_of, tickscope_report::form::FormOptions};
 
 use crate::text::{bytes_of, failed, of_c};
+
+/// Why a call has failed.
+type Failure = Box<dyn std::error::Error>;
+
+/// Returns what a call returns: 0, or the failure code after it has recorded the reason.
+fn code<T>(done: Result<T, impl ToString>) -> i32 {
+    match done {
+        Ok(_) => 0,
+        Err(error) => failed(&error),
+    }
+}
 
 /// Sets all counters to zero before it returns.
 #[unsafe(no_mangle)]
@@ -29,29 +40,19 @@ extern "C" fn tickscope_request_reset() {
 /// Writes a report to a new file.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_dump(path: *const c_char, format: i32) -> i32 {
-    let Some(format) = format_of(format) else {
-        return failed(&format!(
-            "no dump: there is no form {format}; wanted one of enum tickscope_format"
-        ));
-    };
-    match tickscope::dump(Path::new(OsStr::from_bytes(bytes_of(path))), format) {
-        Ok(_) => 0,
-        Err(error) => failed(&error),
-    }
+    let path = Path::new(OsStr::from_bytes(bytes_of(path)));
+    code(format_of(format).and_then(|format| Ok(tickscope::dump(path, format)?)))
 }
 
 /// Writes a report to an open file.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
-    let Some(format) = format_of(format) else {
-        return failed(&format!(
-            "no dump: there is no form {format}; wanted one of enum tickscope_format"
-        ));
-    };
+    code(format_of(format).and_then(|format| write_to(descriptor, format)))
+}
+
+fn write_to(descriptor: i32, format: Format) -> Result<(), Failure> {
     if descriptor < 0 {
-        return failed(&format!(
-            "no dump: {descriptor} is not a descriptor; wanted an open file"
-        ));
+        return Err(format!("no dump: {descriptor} is not a descriptor; wanted an open file").into());
     }
     // SAFETY: the header asks for a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
@@ -60,26 +61,16 @@ extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
         let _pause = tickscope::pause();
         write_all(file.as_raw_fd(), &report(&tickscope::snapshot(), format)?, -1)
     });
-    match written {
-        Ok(()) => 0,
-        Err(error) => failed(&format!("no dump: descriptor {descriptor}: {error}")),
-    }
+    written.map_err(|error| format!("no dump: descriptor {descriptor}: {error}").into())
 }
 
 #[cfg(feature = "report")]
 fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
-    let form = match format {
-        Format::Text => Form::Text,
-        Format::Html => Form::Html,
-        Format::Folded => Form::Folded,
-        Format::Callgrind => Form::Callgrind,
-        Format::Json => Form::Json,
-        Format::Speedscope => Form::Speedscope,
-        Format::Pprof => Form::Pprof,
-        Format::Tks | _ => return snapshot_file::bytes(snapshot).map_err(io::Error::other),
-    };
+    if format == Format::Tks {
+        return snapshot_file::bytes(snapshot).map_err(io::Error::other);
+    }
     let mut bytes = Vec::new();
-    form.write(snapshot, &FormOptions::default(), &mut bytes)?;
+    form_of(format).write(snapshot, &FormOptions::default(), &mut bytes)?;
     Ok(bytes)
 }
 
@@ -95,8 +86,8 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     snapshot_file::bytes(snapshot).map_err(io::Error::other)
 }
 
-fn format_of(code: i32) -> Option<Format> {
-    Some(match code {
+fn format_of(code: i32) -> Result<Format, Failure> {
+    Ok(match code {
         0 => Format::Tks,
         1 => Format::Text,
         2 => Format::Html,
@@ -106,7 +97,10 @@ fn format_of(code: i32) -> Option<Format> {
         // 6 was a format of older versions. The number is not used again.
         7 => Format::Speedscope,
         8 => Format::Pprof,
-        _ => return None,
+        _ => {
+            let wanted = "wanted one of enum tickscope_format";
+            return Err(format!("no dump: there is no form {code}; {wanted}").into());
+        }
     })
 }
 
@@ -127,31 +121,30 @@ extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
     0
 }
 
-/// Enables all sites that a pattern matches.
-#[unsafe(no_mangle)]
-extern "C" fn tickscope_enable(pattern: *const c_char) -> i32 {
-    match tickscope::enable_sites(&of_c(pattern)) {
+/// Returns the number of sites that a pattern matched, or the failure code.
+fn count(matched: Result<usize, SitesError>) -> i32 {
+    match matched {
         Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
         Err(error) => failed(&error),
     }
+}
+
+/// Enables all sites that a pattern matches.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_enable(pattern: *const c_char) -> i32 {
+    count(tickscope::enable_sites(&of_c(pattern)))
 }
 
 /// Disables all sites that a pattern matches.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
-    match tickscope::disable_sites(&of_c(pattern)) {
-        Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
-        Err(error) => failed(&error),
-    }
+    count(tickscope::disable_sites(&of_c(pattern)))
 }
 
 /// Distinguishes slow calls of functions from typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
-    match tickscope::watch(&of_c(pattern), Over::Tail) {
-        Ok(_) => 0,
-        Err(error) => failed(&error),
-    }
+    code(tickscope::watch(&of_c(pattern), Over::Tail))
 }
 
 /// Makes the calling thread count.

@@ -15,7 +15,6 @@ use crate::text::{of_c, to_c};
 type Handle = usize;
 
 /// The sessions that have not ended.
-#[derive(Debug)]
 struct Open {
     last: Handle,
     sessions: BTreeMap<Handle, Arc<Session>>,

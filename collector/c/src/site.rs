@@ -4,7 +4,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use tickscope::__private::foreign::{self, Kind, Open, Place};
+use tickscope::__private::foreign::{self, Open, Place};
 use tickscope::__private::{self, Site};
 
 use crate::name;
@@ -15,7 +15,6 @@ use crate::text::of_constant;
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
 /// `tickscope_site` of the header: a static variable at each call site.
-#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct CSite {
     /// Name of the site, or the name of the function as the compiler prints it.
@@ -44,12 +43,12 @@ impl CSite {
 
     /// Returns the site, which is made at the first call.
     fn meet(&self) -> Option<&'static Site> {
-        let kind = match self.kind & !FUNCTION {
-            1 => Kind::WatchedScope,
-            2 => Kind::Counter,
-            3 => Kind::Value,
-            4 => Kind::Gauge,
-            _ => Kind::Scope,
+        let kind: fn(Site) -> Site = match self.kind & !FUNCTION {
+            1 => Site::watched,
+            2 => Site::counting,
+            3 => Site::of_value,
+            4 => Site::of_gauge,
+            _ => std::convert::identity,
         };
         let (given, file) = (of_constant(self.name)?, of_constant(self.file)?);
         let place = Place {
@@ -106,9 +105,9 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// Declares two functions of a call with a number: one for the macros, and one that accepts a null site.
-macro_rules! takes_number {
-    ($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path) => {
+/// Declares two functions of each call with a number: one for the macros, and one that accepts a null site.
+macro_rules! take_numbers {
+    ($($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path;)*) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
         extern "C-unwind" fn $unchecked(site: &CSite, number: $number) {
@@ -125,22 +124,18 @@ macro_rules! takes_number {
                 $unchecked(site, number);
             }
         }
-    };
+    )*};
 }
 
-takes_number! {
+take_numbers! {
     /// Adds an amount to a counter.
-    tickscope_count, tickscope_count_, u64, __private::count
-}
+    tickscope_count, tickscope_count_, u64, __private::count;
 
-takes_number! {
     /// Adds a number to a value.
-    tickscope_value, tickscope_value_, u64, __private::value
-}
+    tickscope_value, tickscope_value_, u64, __private::value;
 
-takes_number! {
     /// Sets the level of a gauge.
-    tickscope_gauge, tickscope_gauge_, i64, __private::gauge
+    tickscope_gauge, tickscope_gauge_, i64, __private::gauge;
 }
 
 /// Handles the first call of a site.

@@ -2,10 +2,9 @@
 
 use proc_macro::{Delimiter, TokenTree};
 
-use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened};
+use crate::tokens::{collect, group_at, is_path_separator, is_punct, is_word, last_of_path, opened};
 
 /// The attributes at the start of an item.
-#[derive(Debug)]
 pub(crate) struct Attributes {
     /// The index after the last attribute.
     pub(crate) end: usize,
@@ -54,10 +53,7 @@ pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
 /// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown here, so
 /// its attributes count: measuring a function twice would be worse than leaving it out.
 fn is_profile(meta: &[TokenTree]) -> bool {
-    let mut last = if is_path_separator(meta, 0) { 2 } else { 0 };
-    while is_any_word(meta, last) && is_path_separator(meta, last + 1) {
-        last += 3;
-    }
+    let last = last_of_path(meta, 0);
     if is_word(meta, last, "profile") {
         return true;
     }

@@ -5,7 +5,6 @@ use proc_macro::{Delimiter, Span, TokenStream};
 use crate::writer::Writer;
 
 /// An error at the token that causes it. Its text names the token found and the tokens wanted.
-#[derive(Debug)]
 pub(crate) struct Error {
     span: Span,
     text: String,
@@ -17,6 +16,11 @@ impl Error {
             span,
             text: text.into(),
         }
+    }
+
+    /// Returns an error as the result of a function.
+    pub(crate) fn at<T>(span: Span, text: impl Into<String>) -> Result<T, Self> {
+        Err(Error::new(span, text))
     }
 
     /// Returns `::core::compile_error! { "text" }`. Braces need no semicolon wherever items may be.

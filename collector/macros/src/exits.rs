@@ -6,7 +6,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::function::Promise;
 use crate::tokens::{
-    Angles, async_block_end, collect, group_at, is_any_word, is_path_separator, is_punct, is_word,
+    Angles, async_block_end, collect, function_end, group_at, is_any_word, is_path_separator, is_punct,
+    is_word, regrouped,
 };
 
 /// Functions that put code around futures.
@@ -126,13 +127,9 @@ impl Exits<'_> {
         } else if !self.pins {
             return None;
         }
-        let mut again = Group::new(
-            Delimiter::Parenthesis,
-            (self.around.future)(argument.iter().cloned().collect()),
-        );
-        again.set_span(group.span());
+        let future = (self.around.future)(argument.iter().cloned().collect());
         let mut out: TokenStream = value[..at].iter().cloned().collect();
-        out.extend([TokenTree::Group(again)]);
+        out.extend([regrouped(group, future)]);
         out.extend(value[at + 1..].iter().cloned());
         Some(out)
     }
@@ -174,9 +171,7 @@ impl Exits<'_> {
                 && has_return(group)
             {
                 let inside = self.returns(&collect(group.stream()));
-                let mut again = Group::new(group.delimiter(), inside.into_iter().collect());
-                again.set_span(group.span());
-                out.push(TokenTree::Group(again));
+                out.push(regrouped(group, inside.into_iter().collect()));
             } else {
                 out.extend(trees[at..end].iter().cloned());
             }
@@ -204,9 +199,7 @@ fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
         return Some(end);
     }
     if is_word(trees, at, "fn") {
-        let end = (at..trees.len())
-            .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'));
-        return Some(end.map_or(trees.len(), |end| end + 1));
+        return Some(function_end(trees, at));
     }
     if is_punct(trees, at, '!') && matches!(trees.get(at + 1), Some(TokenTree::Group(_))) {
         return Some(at + 2);

@@ -9,7 +9,7 @@ use crate::item::{Item, Kind, map_items};
 use crate::open_scope;
 use crate::options::Options;
 use crate::plain;
-use crate::tokens::{collect, group_at};
+use crate::tokens::{collect, group_at, regrouped};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
@@ -46,60 +46,57 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
     let found = item.kind.words();
     match item.kind {
         Kind::Fragment | Kind::Other(_) => {
-            return Err(Error::new(span, format!("#[profile] found {found}, {WANTED}")));
+            return Error::at(span, format!("#[profile] found {found}, {WANTED}"));
         }
         // With both attributes, each call would count twice.
         _ if item.speaks_for_itself => {
-            return Err(Error::new(
+            return Error::at(
                 Span::call_site(),
                 format!("#[profile] found another profile attribute on {found}, wanted only one"),
-            ));
+            );
         }
         _ if options.skip => return Ok(unchanged(&trees)),
         Kind::Module if item.body.is_none() => {
-            return Err(Error::new(
+            return Error::at(
                 span,
                 "#[profile] found a module in another file, wanted an inline module `mod m { .. }`: the attribute sees \
                  only this declaration. Put #[profile] on the functions, impl blocks and traits in that file",
-            ));
+            );
         }
         _ if item.body.is_none() => {
-            return Err(Error::new(
-                span,
-                format!("#[profile] found {found} without a body, {WANTED}"),
-            ));
+            return Error::at(span, format!("#[profile] found {found} without a body, {WANTED}"));
         }
         Kind::Function { is_const: true, .. } => {
-            return Err(Error::new(
+            return Error::at(
                 span,
                 "#[profile] found a const fn, wanted a fn that runs at run time only: the compiler may call a \
                  const fn, and has no clock. Remove `const`, or profile the functions that call it",
-            ));
+            );
         }
         Kind::Function { is_async, .. } => {
             if let Some(word) = &options.task
                 && !is_async
                 && returned(&item, options).is_none()
             {
-                return Err(Error::new(
+                return Error::at(
                     word.span(),
                     "found `task` on a fn that does not visibly return a future, wanted an async fn: a task is a future \
                      that an executor polls. For any other future, write `tickscope::task(\"name\", future)`",
-                ));
+                );
             }
         }
         Kind::Implementation | Kind::Trait | Kind::Module => {
             if let Some((word, _)) = &options.name {
-                return Err(Error::new(
+                return Error::at(
                     word.span(),
                     format!("found `name` on {found}, wanted it on a single fn: each row has its own name"),
-                ));
+                );
             }
             if let Some(word) = &options.task {
-                return Err(Error::new(
+                return Error::at(
                     word.span(),
                     format!("found `task` on {found}, wanted it on the async fn that is spawned"),
-                ));
+                );
             }
         }
     }
@@ -171,7 +168,5 @@ fn members(group: &Group, options: &Options, stays_async: bool) -> TokenStream {
     if !MEASURES {
         return inside;
     }
-    let mut out = Group::new(group.delimiter(), inside);
-    out.set_span(group.span());
-    TokenTree::Group(out).into()
+    regrouped(group, inside).into()
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use proc_macro::{Delimiter, Group, Ident, TokenTree};
+use proc_macro::{Delimiter, Ident, TokenTree};
 
 use crate::tokens::{
-    Angles, collect, group_at, is_any_word, is_arrow, is_path_separator, is_punct, is_word, opened, pieces,
+    Angles, collect, group_at, is_any_word, is_arrow, is_punct, is_word, last_of_path, opened, pieces,
+    regrouped,
 };
 
 /// Places of the parts of a signature, between the keyword `fn` and the body.
-#[derive(Debug)]
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.
     pub(crate) arguments: Option<usize>,
@@ -51,7 +51,6 @@ impl Signature {
 }
 
 /// The return type in a signature.
-#[derive(Debug)]
 pub(crate) enum Return {
     /// There is no arrow: `()`.
     Unit,
@@ -95,9 +94,7 @@ fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
         out.push(match tree {
             TokenTree::Group(group) => {
                 let inside = without_opaque(&collect(group.stream()));
-                let mut again = Group::new(group.delimiter(), inside.into_iter().collect());
-                again.set_span(group.span());
-                TokenTree::Group(again)
+                regrouped(group, inside.into_iter().collect())
             }
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tree.clone(),
         });
@@ -112,7 +109,7 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     for at in from..written.len() {
         let ends = [',', ';', '>'].iter().any(|&sign| is_punct(written, at, sign));
-        if ends && angles.closed() && !angles.in_arrow() {
+        if ends && angles.closed() && !angles.in_arrow {
             return at;
         }
         angles.feed(written, at);
@@ -121,7 +118,6 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
 }
 
 /// The future in a return type, if it is recognized.
-#[derive(Debug)]
 pub(crate) enum Promise {
     /// `impl Future<..> + Send`, or other bounds that a profiled future keeps.
     Opaque,
@@ -159,14 +155,8 @@ fn boxed_bounds(written: &[TokenTree]) -> Option<&[TokenTree]> {
 }
 
 /// Returns the index of the last word of the path that begins at `at`.
-fn path_end(trees: &[TokenTree], mut at: usize) -> Option<usize> {
-    if is_path_separator(trees, at) {
-        at += 2;
-    }
-    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
-        at += 3;
-    }
-    is_any_word(trees, at).then_some(at)
+fn path_end(trees: &[TokenTree], at: usize) -> Option<usize> {
+    Some(last_of_path(trees, at)).filter(|&last| is_any_word(trees, last))
 }
 
 /// Returns whether bounds include `Future`, and only further bounds that a profiled future keeps.

@@ -4,7 +4,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::attribute;
 use crate::tokens::{
-    Angles, braces_at, collect, group_at, is_any_word, is_path_separator, is_punct, is_word, opened,
+    Angles, after_semicolon, braces_at, collect, group_at, is_any_word, is_punct, is_word, last_of_path,
+    opened,
 };
 
 /// The kind of an item, as far as the attribute needs it.
@@ -42,7 +43,6 @@ const MACRO_CALL: Kind = Kind::Other("a macro call");
 /// Kind of anything that is not an item.
 const STATEMENT: Kind = Kind::Other("something else");
 
-#[derive(Debug)]
 pub(crate) struct Item<'a> {
     /// All tokens of the item, attributes included. Empty only at the end of the input.
     pub(crate) trees: &'a [TokenTree],
@@ -77,7 +77,7 @@ impl<'a> Item<'a> {
         let (kind, keyword, end) = classify(trees, start);
         let (length, body) = match end {
             End::Braces => braces_end(trees, keyword),
-            End::Semicolon => (semicolon_end(trees, keyword), None),
+            End::Semicolon => (after_semicolon(trees, keyword), None),
             End::Macro => (macro_end(trees, keyword), None),
             End::Here => ((keyword + 1).min(trees.len()), None),
         };
@@ -169,13 +169,8 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
 }
 
 /// Returns the index of the `!` of a macro call `a::b! ..`, if one begins at `at`.
-fn macro_sign(trees: &[TokenTree], mut at: usize) -> Option<usize> {
-    if is_path_separator(trees, at) {
-        at += 2;
-    }
-    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
-        at += 3;
-    }
+fn macro_sign(trees: &[TokenTree], at: usize) -> Option<usize> {
+    let at = last_of_path(trees, at);
     (is_any_word(trees, at) && is_punct(trees, at + 1, '!')).then_some(at + 1)
 }
 
@@ -198,12 +193,6 @@ fn braces_end(trees: &[TokenTree], keyword: usize) -> (usize, Option<(usize, Gro
     (trees.len(), None)
 }
 
-fn semicolon_end(trees: &[TokenTree], from: usize) -> usize {
-    (from..trees.len())
-        .find(|&at| is_punct(trees, at, ';'))
-        .map_or(trees.len(), |at| at + 1)
-}
-
 fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     // `macro_rules! name { .. }` has a name before its group.
     let group = if is_any_word(trees, sign + 1) {
@@ -213,7 +202,7 @@ fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
     };
     match group_at(trees, group, Delimiter::Brace) {
         Some(_) => group + 1,
-        None => semicolon_end(trees, sign),
+        None => after_semicolon(trees, sign),
     }
 }
 

@@ -7,7 +7,9 @@
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
 use crate::error::Error;
-use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct, is_word};
+use crate::tokens::{
+    after_semicolon, collect, function_end, group_at, is_any_word, is_path_separator, is_punct, is_word,
+};
 
 /// A call of `scope!` or `time!` whose scope is open.
 #[derive(Clone, Copy)]
@@ -60,7 +62,7 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
         if is_word(trees, at, "fn") {
-            at = behind_function(trees, at);
+            at = function_end(trees, at);
             continue;
         }
         if is_word(trees, at, "async") {
@@ -74,7 +76,7 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
                 continue;
             }
             if is_punct(trees, body, '|') {
-                at = statement_end(trees, body);
+                at = after_semicolon(trees, body);
                 continue;
             }
         }
@@ -105,19 +107,6 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
         at += 1;
     }
     None
-}
-
-/// Returns the index after a function's body, or after the type `fn(..) -> T` of a local.
-fn behind_function(trees: &[TokenTree], keyword: usize) -> usize {
-    (keyword..trees.len())
-        .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'))
-        .map_or(trees.len(), |at| at + 1)
-}
-
-fn statement_end(trees: &[TokenTree], from: usize) -> usize {
-    (from..trees.len())
-        .find(|&at| is_punct(trees, at, ';'))
-        .unwrap_or(trees.len())
 }
 
 /// Returns whether a statement begins at `start`. A statement with an attribute is not recognized, because the attribute may be a

@@ -3,7 +3,7 @@
 use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 
 use crate::error::Error;
-use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
+use crate::tokens::{is_any_word, is_punct, last_of_path, opened};
 
 const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task`, `watch` or `skip`";
 
@@ -42,20 +42,15 @@ impl Options {
         for part in parts {
             let word = match part.first() {
                 Some(TokenTree::Ident(word)) => word.clone(),
-                Some(other) => return Err(Error::new(other.span(), format!("found `{other}`, {WANTED}"))),
-                None => {
-                    return Err(Error::new(
-                        Span::call_site(),
-                        format!("found an extra comma, {WANTED}"),
-                    ));
-                }
+                Some(other) => return Error::at(other.span(), format!("found `{other}`, {WANTED}")),
+                None => return Error::at(Span::call_site(), format!("found an extra comma, {WANTED}")),
             };
             let key = word.to_string();
             if given.iter().any(|earlier| earlier.to_string() == key) {
-                return Err(Error::new(
+                return Error::at(
                     word.span(),
                     format!("found `{key}` twice, wanted it at most once"),
-                ));
+                );
             }
             match key.as_str() {
                 "name" => options.name = Some((word.clone(), text(&word, &part[1..])?)),
@@ -63,10 +58,10 @@ impl Options {
                 "crate" => options.root = Some(path(&word, &part[1..])?),
                 "task" | "watch" | "skip" => {
                     if let Some(extra) = part.get(1) {
-                        return Err(Error::new(
+                        return Error::at(
                             extra.span(),
                             format!("found `{extra}` after `{key}`, wanted nothing"),
-                        ));
+                        );
                     }
                     match key.as_str() {
                         "task" => options.task = Some(word.clone()),
@@ -74,22 +69,17 @@ impl Options {
                         _ => options.skip = true,
                     }
                 }
-                _ => {
-                    return Err(Error::new(
-                        word.span(),
-                        format!("found the option `{key}`, {WANTED}"),
-                    ));
-                }
+                _ => return Error::at(word.span(), format!("found the option `{key}`, {WANTED}")),
             }
             given.push(word);
         }
         match given.iter().find(|word| word.to_string() != "skip") {
-            Some(other) if options.skip => Err(Error::new(
+            Some(other) if options.skip => Error::at(
                 other.span(),
                 format!(
                     "found `{other}` beside `skip`, wanted `skip` alone, because the item stays unchanged"
                 ),
-            )),
+            ),
             _ => Ok(options),
         }
     }
@@ -99,19 +89,12 @@ impl Options {
 fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
     let wanted = format!("wanted `{word} = {wanted}`");
     match rest {
-        [] => Err(Error::new(
-            word.span(),
-            format!("found `{word}` without a value, {wanted}"),
-        )),
-        [sign] if is_punct(rest, 0, '=') => Err(Error::new(
-            sign.span(),
-            format!("found nothing after `{word} =`, {wanted}"),
-        )),
+        [] => Error::at(word.span(), format!("found `{word}` without a value, {wanted}")),
+        [sign] if is_punct(rest, 0, '=') => {
+            Error::at(sign.span(), format!("found nothing after `{word} =`, {wanted}"))
+        }
         [_, value @ ..] if is_punct(rest, 0, '=') => Ok(value),
-        [other, ..] => Err(Error::new(
-            other.span(),
-            format!("found `{other}` after `{word}`, {wanted}"),
-        )),
+        [other, ..] => Error::at(other.span(), format!("found `{other}` after `{word}`, {wanted}")),
     }
 }
 
@@ -119,10 +102,10 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
     let trees = value(word, rest, "\"...\"")?;
     let Some(TokenTree::Literal(literal)) = trees.first() else {
         let found = &trees[0];
-        return Err(Error::new(
+        return Error::at(
             found.span(),
             format!("found `{found}`, wanted a string: `{word} = \"...\"`"),
-        ));
+        );
     };
     let source = literal.to_string();
     let raw = source.strip_prefix('r').map(|raw| raw.trim_matches('#'));
@@ -131,22 +114,22 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
     else {
-        return Err(Error::new(
+        return Error::at(
             literal.span(),
             format!("found `{source}`, wanted a string: `{word} = \"...\"`"),
-        ));
+        );
     };
     if content.trim().is_empty() {
-        return Err(Error::new(
+        return Error::at(
             literal.span(),
             format!("found an empty {word}, wanted at least one letter, or no `{word}` at all"),
-        ));
+        );
     }
     if let Some(extra) = trees.get(1) {
-        return Err(Error::new(
+        return Error::at(
             extra.span(),
             format!("found `{extra}` after the value of `{word}`, wanted a comma"),
-        ));
+        );
     }
     Ok(literal.clone())
 }
@@ -154,10 +137,7 @@ fn text(word: &Ident, rest: &[TokenTree]) -> Result<Literal, Error> {
 fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
     let trees = value(word, rest, "path")?;
     let wanted = "wanted a path such as `crate::mock` or `::other::tickscope`";
-    let mut at = if is_path_separator(trees, 0) { 2 } else { 0 };
-    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
-        at += 3;
-    }
+    let at = last_of_path(trees, 0);
     if !is_any_word(trees, at) {
         // If the path has ended, the error points at the option's word.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
@@ -166,13 +146,10 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
             .map_or("no name at the end of the path".to_owned(), |tree| {
                 format!("`{tree}`")
             });
-        return Err(Error::new(span, format!("found {found}, {wanted}")));
+        return Error::at(span, format!("found {found}, {wanted}"));
     }
     match trees.get(at + 1) {
-        Some(extra) => Err(Error::new(
-            extra.span(),
-            format!("found `{extra}` in the path, {wanted}"),
-        )),
+        Some(extra) => Error::at(extra.span(), format!("found `{extra}` in the path, {wanted}")),
         None => Ok(trees.iter().cloned().collect()),
     }
 }

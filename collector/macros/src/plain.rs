@@ -4,15 +4,14 @@
 //! layout of nested futures recursively, up to its recursion limit. One future fewer for each function nearly doubles
 //! the possible depth.
 
-use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro::{Group, Ident, Span, TokenStream, TokenTree};
 
 use crate::function::Signature;
 use crate::item::Item;
-use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces};
+use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces, regrouped};
 use crate::writer::Writer;
 
 /// An async function without the word `async`.
-#[derive(Debug)]
 pub(crate) struct Plain {
     /// Everything before the body. A name replaces the pattern of each argument.
     pub(crate) head: TokenStream,
@@ -38,7 +37,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
 
     let mut head: TokenStream = before.iter().filter(|tree| !is_async(tree)).cloned().collect();
     head.extend(signature[..at].iter().cloned());
-    head.extend([TokenTree::Group(arguments.written)]);
+    head.extend([arguments.written]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
     // The compiler shows the whole signature if both its ends have the function's spans.
     let last = signature[..parts.end]
@@ -88,7 +87,7 @@ fn binding(pattern: TokenStream, value: TokenStream) -> TokenStream {
 }
 
 struct Arguments {
-    written: Group,
+    written: TokenTree,
     taken: TokenStream,
 }
 
@@ -138,10 +137,8 @@ impl Arguments {
             }
             written.extend(writer().puncts(",").done());
         }
-        let mut again = Group::new(Delimiter::Parenthesis, written);
-        again.set_span(group.span());
         Some(Self {
-            written: again,
+            written: regrouped(group, written),
             taken,
         })
     }

@@ -2,9 +2,9 @@
 
 use std::iter::once;
 
-use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-use crate::tokens::{group_at, is_punct, is_word};
+use crate::tokens::{group_at, is_punct, is_word, regrouped};
 
 /// Path of this library in `tickscope-profiling`, which programs call `profiling`.
 const ROOT: &str = "::profiling::__private::tickscope";
@@ -19,12 +19,11 @@ pub(crate) fn marked(item: TokenStream) -> TokenStream {
 /// Puts `#[profile]` in front of an `impl` block, in which `#[profiling::skip]` or `#[skip]` excludes functions.
 pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     let mut trees: Vec<TokenTree> = item.into_iter().collect();
-    if let Some(TokenTree::Group(group)) = trees.last_mut()
+    if let Some(last) = trees.last_mut()
+        && let TokenTree::Group(group) = &*last
         && group.delimiter() == Delimiter::Brace
     {
-        let mut body = Group::new(Delimiter::Brace, with_skips(group.stream()));
-        body.set_span(group.span());
-        *group = body;
+        *last = regrouped(group, with_skips(group.stream()));
     }
     marked(trees.into_iter().collect())
 }

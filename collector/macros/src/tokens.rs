@@ -27,6 +27,17 @@ pub(crate) fn is_arrow(trees: &[TokenTree], at: usize) -> bool {
     is_punct(trees, at, '-') && is_joint(trees, at) && is_punct(trees, at + 1, '>')
 }
 
+/// Returns the index of the last word of the path `a::b` or `::a::b` that begins at `at`.
+pub(crate) fn last_of_path(trees: &[TokenTree], mut at: usize) -> usize {
+    if is_path_separator(trees, at) {
+        at += 2;
+    }
+    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
+        at += 3;
+    }
+    at
+}
+
 fn is_joint(trees: &[TokenTree], at: usize) -> bool {
     matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint)
 }
@@ -37,6 +48,13 @@ pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> 
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
         _ => None,
     }
+}
+
+/// Returns a group with the delimiters and the span of another group.
+pub(crate) fn regrouped(group: &Group, inside: TokenStream) -> TokenTree {
+    let mut again = Group::new(group.delimiter(), inside);
+    again.set_span(group.span());
+    TokenTree::Group(again)
 }
 
 /// Returns the braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which is opened.
@@ -73,31 +91,33 @@ pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
+/// Returns the index after the first semicolon.
+pub(crate) fn after_semicolon(trees: &[TokenTree], from: usize) -> usize {
+    (from..trees.len())
+        .find(|&at| is_punct(trees, at, ';'))
+        .map_or(trees.len(), |at| at + 1)
+}
+
 /// The depth of `<..>`, updated token by token. In a signature a `<` is never a comparison, because expressions there
 /// stand in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,
-    /// Whether the next `>` belongs to an arrow.
-    arrow: bool,
+    /// Whether the position is between the two signs of an arrow.
+    pub(crate) in_arrow: bool,
 }
 
 impl Angles {
     pub(crate) fn feed(&mut self, trees: &[TokenTree], at: usize) {
-        if self.arrow {
-            self.arrow = false;
+        if self.in_arrow {
+            self.in_arrow = false;
         } else if is_arrow(trees, at) {
-            self.arrow = true;
+            self.in_arrow = true;
         } else if is_punct(trees, at, '<') {
             self.depth += 1;
         } else if is_punct(trees, at, '>') {
             self.depth = self.depth.saturating_sub(1);
         }
-    }
-
-    /// Returns whether the position is between the two signs of an arrow.
-    pub(crate) fn in_arrow(&self) -> bool {
-        self.arrow
     }
 
     /// Returns whether the position is outside of all angle brackets.
@@ -122,6 +142,13 @@ pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
         pieces.push(&trees[from..]);
     }
     pieces
+}
+
+/// Returns the index after a function's body, or after the type `fn(..) -> T` of a local.
+pub(crate) fn function_end(trees: &[TokenTree], keyword: usize) -> usize {
+    (keyword..trees.len())
+        .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'))
+        .map_or(trees.len(), |at| at + 1)
 }
 
 /// Returns the index after the block if `async { .. }` or `async move { .. }` begins at `at`.

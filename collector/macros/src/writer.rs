@@ -3,7 +3,6 @@
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 /// Writes tokens that all have the same span.
-#[derive(Debug)]
 pub(crate) struct Writer {
     span: Span,
     out: TokenStream,

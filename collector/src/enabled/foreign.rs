@@ -17,21 +17,6 @@ const TEXT_BYTES: usize = 2 << 20;
 static SITES: Made<Site, SITES_MAX> = Made::none();
 static TEXTS: Texts<TEXT_BYTES> = Texts::none();
 
-/// Kind of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Opens scopes.
-    Scope,
-    /// Opens scopes, whose calls are watched.
-    WatchedScope,
-    /// Adds up amounts.
-    Counter,
-    /// Keeps the distribution of numbers.
-    Value,
-    /// Sets a level.
-    Gauge,
-}
-
 /// Name and place of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -52,20 +37,14 @@ pub struct Place<'a> {
 #[repr(transparent)]
 pub struct Open(&'static Node);
 
-/// Makes a site that is never freed, with copies of the texts. Returns `None` if there is no space for it.
+/// Makes a site that is never freed, with copies of the texts. `kind` makes the site of a scope that of another kind.
+/// Returns `None` if there is no space for the site.
 #[cold]
-pub fn site(kind: Kind, place: &Place<'_>) -> Option<&'static Site> {
+pub fn site(kind: fn(Site) -> Site, place: &Place<'_>) -> Option<&'static Site> {
     let kept = || {
         let (name, module) = (TEXTS.keep(place.name)?, TEXTS.keep(place.module)?);
         let (file, group) = (TEXTS.keep(place.file)?, TEXTS.keep(place.group)?);
-        let site = Site::named(name, module, file, place.line).in_group(group);
-        SITES.keep(match kind {
-            Kind::Scope => site,
-            Kind::WatchedScope => site.watched(),
-            Kind::Counter => site.counting(),
-            Kind::Value => site.of_value(),
-            Kind::Gauge => site.of_gauge(),
-        })
+        SITES.keep(kind(Site::named(name, module, file, place.line).in_group(group)))
     };
     let site = kept();
     if site.is_none() {

@@ -72,7 +72,7 @@ impl<F: Future> Profiled<F> {
         let (site, call) = (unwinding.site, &mut *unwinding.call);
         let is_first = call.is_new();
         let scope = scope::enter_poll(site, is_first, &call.id, delay);
-        let node = scope.node();
+        let node = scope.node;
         let polling = call.begin_poll(site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
         // type is `Unpin` only if the future is.
@@ -148,7 +148,7 @@ impl Ending {
         let tree = current_thread::hot();
         let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
         let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
-        let node = scope.as_ref().and_then(scope::Scope::node);
+        let node = scope.as_ref().and_then(|scope| scope.node);
         // The scope is not a poll, so its duration is not counted in the latencies of polls.
         if let Some(node) = node {
             node.forget_beginning();

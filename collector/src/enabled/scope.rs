@@ -25,8 +25,8 @@ use crate::own_thread::OwnThread;
 /// intact and is counted as unbalanced.
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    /// `None` if the scope does not count.
-    node: Option<&'static Node>,
+    /// The node that is open; `None` if the scope does not count.
+    pub(crate) node: Option<&'static Node>,
     /// The node is in this thread's tree, so the guard must not move to another thread.
     _own_thread: OwnThread,
 }
@@ -40,17 +40,6 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Returns whether the scope is measured, so that its node is open.
-    pub(crate) fn counts(&self) -> bool {
-        self.node.is_some()
-    }
-
-    /// Returns the node that is open, if the scope counts.
-    #[inline(always)]
-    pub(crate) fn node(&self) -> Option<&'static Node> {
-        self.node
-    }
-
     /// Leaves the scope open. It ends with [`end`] of its node, or [`end_poll`].
     #[inline(always)]
     pub(crate) fn keep_open(self) -> Option<&'static Node> {
@@ -193,17 +182,7 @@ fn enter_in_watched(
 /// Handles new sites, and sites whose calls are watched.
 #[inline(never)]
 fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if site.is(SiteState::New) && !may_count(site) {
-        return None;
-    }
-    if !site.is(SiteState::Watched) {
-        return enter_rarely(site, calls);
-    }
-    let node = enter_otherwise(current_thread::hot(), site, calls)?;
-    if let Some(tree) = current_thread::hot() {
-        tree.watch_call(node);
-    }
-    Some(node)
+    enter_unusual(site, calls, |tree, node| tree.watch_call(node))
 }
 
 /// Handles polls at new sites, and at sites whose calls are watched. `call` is a reference, so that the usual path need
@@ -216,7 +195,18 @@ fn enter_unusual_poll(
     call: &CallId,
     delay: Option<u64>,
 ) -> Option<&'static Node> {
-    let calls = is_first.into();
+    enter_unusual(site, is_first.into(), |tree, node| {
+        tree.watch_poll(node, is_first, *call, delay)
+    })
+}
+
+/// Opens the scope at a new or watched site. `watch` begins to watch the call.
+#[inline(always)]
+fn enter_unusual(
+    site: &'static Site,
+    calls: u64,
+    watch: impl FnOnce(&'static Tree, &'static Node),
+) -> Option<&'static Node> {
     if site.is(SiteState::New) && !may_count(site) {
         return None;
     }
@@ -225,7 +215,7 @@ fn enter_unusual_poll(
     }
     let node = enter_otherwise(current_thread::hot(), site, calls)?;
     if let Some(tree) = current_thread::hot() {
-        tree.watch_poll(node, is_first, *call, delay);
+        watch(tree, node);
     }
     Some(node)
 }

@@ -12,7 +12,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
-use crate::enabled::call::Call;
+use crate::enabled::call::{Call, Polling};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::in_flight;
@@ -113,7 +113,7 @@ pub fn enter(number: u32) {
     let node = scope::enter(site).keep_open();
     let first = node.map_or(NOT_COUNTED, |node| node.known_beginning().unwrap_or(UNKNOWN));
     span.first.store(first, Ordering::Relaxed);
-    note_open(number, node);
+    note_open(number, node, None);
 }
 
 /// Exits a span on the calling thread. If the thread has not entered it, nothing happens.
@@ -140,16 +140,23 @@ pub fn current() -> Option<(u32, u32)> {
     Some((number, open_spans::get(number)?.tag.load(Ordering::Relaxed)))
 }
 
-/// Notes that a span is open in a node, without a poll.
+/// Notes that a span is open in a node, and that its call is polled meanwhile if `polling` is given.
 #[inline]
-fn note_open(number: u32, node: Option<&'static Node>) {
+fn note_open(number: u32, node: Option<&'static Node>, polling: Option<Polling>) {
     let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
     let Some((tree, open)) = open else {
+        drop(polling);
         return node.into_iter().for_each(scope::end);
     };
     open.node.set(node);
     open.span.store(number, Ordering::Relaxed);
-    open.is_poll.store(0, Ordering::Relaxed);
+    open.is_poll.store(polling.is_some().into(), Ordering::Relaxed);
+    if let Some(polling) = polling {
+        open.outer.store(polling.outer, Ordering::Relaxed);
+        open.number.store(polling.number, Ordering::Relaxed);
+        // The poll ends when the span is exited.
+        std::mem::forget(polling);
+    }
     tree.spans.set_depth(tree.spans.depth() + 1);
 }
 
@@ -183,13 +190,7 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {
     let depth = tree.spans.depth();
-    let is_it = |&at: &u32| {
-        let open = tree.spans.get(at);
-        open.is_some_and(|open| open.span.load(Ordering::Relaxed) == number)
-    };
-    let Some(at) = (0..depth).rev().find(is_it) else {
-        return;
-    };
+    let Some(at) = place_of(tree, number) else { return };
     let span_at = |at| Some(tree.spans.get(at)?.span.load(Ordering::Relaxed));
     for inner in (at..depth).rev() {
         if let Some(open) = tree.spans.get(inner) {
@@ -217,7 +218,7 @@ fn go_on(number: u32) {
     if span.is_future.load(Ordering::Acquire) != 0 {
         enter_poll(number, span, site, false);
     } else {
-        note_open(number, scope::enter_counting(site, 0).keep_open());
+        note_open(number, scope::enter_counting(site, 0).keep_open(), None);
     }
 }
 
@@ -229,9 +230,11 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
         return enter_poll(number, span, site, false);
     }
     // A span that is open on this thread is not polled again. Only one thread may decide the kind of its call.
-    let may_decide = (is_first || !is_open(number)) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
+    let is_open = || current_thread::hot().is_some_and(|tree| place_of(tree, number).is_some());
+    let may_decide = (is_first || !is_open()) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
-        return note_open(number, scope::enter_counting(site, is_first.into()).keep_open());
+        let node = scope::enter_counting(site, is_first.into()).keep_open();
+        return note_open(number, node, None);
     }
     if !is_first {
         site.note_late_future();
@@ -239,13 +242,13 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
     enter_poll(number, span, site, is_first);
 }
 
-/// Returns whether a span is open on the calling thread.
-fn is_open(number: u32) -> bool {
-    let Some(tree) = current_thread::hot() else {
-        return false;
+/// Returns the innermost place at which a span is open on the calling thread.
+fn place_of(tree: &'static Tree, number: u32) -> Option<u32> {
+    let is_it = |&at: &u32| {
+        let open = tree.spans.get(at);
+        open.is_some_and(|open| open.span.load(Ordering::Relaxed) == number)
     };
-    let mut all = (0..tree.spans.depth()).filter_map(|at| tree.spans.get(at));
-    all.any(|open| open.span.load(Ordering::Relaxed) == number)
+    (0..tree.spans.depth()).rev().find(is_it)
 }
 
 /// Begins the call of a span that was entered once, which was counted as a function's call.
@@ -284,21 +287,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
         // The first entry of the span is now counted as a poll as well.
         polling.tree.measure([(Quantity::Polls, 1)], config::exact_path);
     }
-    let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
-    let Some((tree, open)) = open else {
-        drop(polling);
-        return node.into_iter().for_each(scope::end);
-    };
-    open.node.set(node);
-    open.span.store(number, Ordering::Relaxed);
-    open.is_poll.store(polling.is_some().into(), Ordering::Relaxed);
-    if let Some(polling) = polling {
-        open.outer.store(polling.outer, Ordering::Relaxed);
-        open.number.store(polling.number, Ordering::Relaxed);
-        // The poll ends when the span is exited.
-        std::mem::forget(polling);
-    }
-    tree.spans.set_depth(tree.spans.depth() + 1);
+    note_open(number, node, polling);
 }
 
 fn call_of(span: &Span) -> Call {

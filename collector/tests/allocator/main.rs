@@ -20,7 +20,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::support::{
-    Isolated, calls_of, check, isolated, newest, path_of, test_name, threads_named, wait_until,
+    Isolated, calls_of, check, checked, each_passes, newest, path_of, started, test_name, threads_named,
+    wait_until,
 };
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
@@ -140,86 +141,74 @@ fn churn(threads: u32) {
 }
 
 fn scopes_in_the_allocator_neither_recurse_nor_hang() {
-    for mode in ["exact", "adaptive", "sampled", "off"] {
-        let body = || {
-            let session = Builder::new("allocator").try_start().unwrap();
-            churn(300);
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            if tickscope::mode() == tickscope::Mode::Off {
-                assert_eq!(snapshot.lifetime.calls, 0);
-            } else {
-                assert!(snapshot.lifetime.calls > 2000 + 300);
-            }
-            assert_eq!(
-                (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
-                (0, 0)
-            );
-            drop(session);
-        };
-        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(body);
-        assert!(done.status.success(), "{mode}: {}", done.stderr);
-    }
+    let in_mode = |mode| Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive", "sampled", "off"], in_mode, |mode| {
+        let session = Builder::new("allocator").try_start().unwrap();
+        churn(300);
+        let snapshot = checked(tickscope::snapshot());
+        if mode == "off" {
+            assert_eq!(snapshot.lifetime.calls, 0);
+        } else {
+            assert!(snapshot.lifetime.calls > 2000 + 300);
+        }
+        assert_eq!(
+            (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+            (0, 0)
+        );
+        drop(session);
+    });
 }
 
 fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
     // The runtime allocates before `main`, so the collector reads its environment and starts its publisher there.
-    let done = Isolated::new(test_name!())
-        .env("TICKSCOPE", "live")
-        .run(|| churn(100))
-        .succeeded();
-    let last = newest(&done.ring());
-    check(&last);
+    let test = Isolated::new(test_name!()).env("TICKSCOPE", "live");
+    let done = test.succeeds(|| churn(100));
+    let last = checked(newest(&done.ring()));
     assert!(last.lifetime.calls > 4000, "{}", last.lifetime.calls);
 }
 
 fn every_allocation_of_a_thread_is_a_call() {
-    isolated!(|| {
-        let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
-        let (told, hear) = mpsc::sync_channel::<()>(1);
-        let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
-            for size in 1..500usize {
-                black_box(vec![0u8; size]);
-            }
-            let mut slept = false;
-            ready.send(0).unwrap();
-            let _ = hear.recv();
-            let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
-            black_box(&boxed);
-            SEEN.store(ALLOCATIONS.get(), Ordering::Release);
-            while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
-                std::hint::spin_loop();
-            }
-        });
-        static SEEN: AtomicU64 = AtomicU64::new(0);
-        static GO: AtomicBool = AtomicBool::new(false);
-        is_ready.recv().unwrap();
-        told.send(()).unwrap();
-        wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
-        let snapshot = tickscope::snapshot();
-        GO.store(true, Ordering::Release);
-        assert_eq!(
-            calls_in(&snapshot, "worker", "alloc"),
-            SEEN.load(Ordering::Relaxed)
-        );
-        assert_eq!(
-            calls_in(&snapshot, "worker", "bytes"),
-            SEEN.load(Ordering::Relaxed)
-        );
-        assert_eq!(snapshot.capture.losses.dropped, 0);
-        worker.unwrap().join().unwrap();
+    let (ready, is_ready) = mpsc::sync_channel::<u64>(1);
+    let (told, hear) = mpsc::sync_channel::<()>(1);
+    let worker = std::thread::Builder::new().name("worker".into()).spawn(move || {
+        for size in 1..500usize {
+            black_box(vec![0u8; size]);
+        }
+        let mut slept = false;
+        ready.send(0).unwrap();
+        let _ = hear.recv();
+        let boxed: Vec<Box<u64>> = (0..1000).map(Box::new).collect();
+        black_box(&boxed);
+        SEEN.store(ALLOCATIONS.get(), Ordering::Release);
+        while !std::mem::replace(&mut slept, GO.load(Ordering::Acquire)) {
+            std::hint::spin_loop();
+        }
     });
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    static GO: AtomicBool = AtomicBool::new(false);
+    is_ready.recv().unwrap();
+    told.send(()).unwrap();
+    wait_until("the count", || SEEN.load(Ordering::Acquire) > 0);
+    let snapshot = tickscope::snapshot();
+    GO.store(true, Ordering::Release);
+    assert_eq!(
+        calls_in(&snapshot, "worker", "alloc"),
+        SEEN.load(Ordering::Relaxed)
+    );
+    assert_eq!(
+        calls_in(&snapshot, "worker", "bytes"),
+        SEEN.load(Ordering::Relaxed)
+    );
+    assert_eq!(snapshot.capture.losses.dropped, 0);
+    worker.unwrap().join().unwrap();
 }
 
 fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     for asks in ["session", "snapshot"] {
         let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
-            let session = Builder::new("gives-up")
-                // The interval is too short and causes a warning; `warnings` copies its text, which allocates.
-                .interval(Duration::ZERO)
-                .report_at_exit(Destination::Stdout)
-                .try_start()
-                .unwrap();
+            // The interval is too short and causes a warning; `warnings` copies its text, which allocates.
+            let builder = Builder::new("gives-up").interval(Duration::ZERO);
+            let session = started(builder.report_at_exit(Destination::Stdout));
             let asks = std::env::var("ASKS").unwrap();
             assert_eq!(session.warnings().len(), 1);
             GIVES_UP.store(own_tid(), Ordering::Relaxed);
@@ -289,15 +278,16 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
     }
 }
 
-tickscope_testkit::tests![
+support::tests![
+    own:
     an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing,
     an_exit_while_a_session_is_asked_says_that_there_is_no_report,
     scopes_in_the_allocator_neither_recurse_nor_hang,
-    the_first_scope_of_the_program_may_stand_in_its_allocator,
-    every_allocation_of_a_thread_is_a_call;
+    the_first_scope_of_the_program_may_stand_in_its_allocator;
+    isolated: every_allocation_of_a_thread_is_a_call;
     ignored:
     // The test takes a minute, so only `.ci/nightly` runs it.
-    an_exit_inside_the_allocator_allocates_nothing,
+    an_exit_inside_the_allocator_allocates_nothing;
 ];
 
 fn main() -> std::process::ExitCode {

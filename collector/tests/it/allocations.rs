@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::signals::{HANDLED, profile};
-use crate::support::{check, isolated, measured};
+use crate::support::{checked, measured};
 use tickscope::{Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{
     AllocatedBytes, Allocations, FreedBytes, Frees, LiveBytes, LiveVariance,
@@ -109,54 +109,47 @@ fn made(count: usize) -> Vec<Box<[u8; 64]>> {
 }
 
 fn all_ways_to_allocate_are_counted() {
-    isolated!(|| {
-        {
-            tickscope::scope!("ways");
-            // Four ways: allocate zeroed memory, grow, shrink, free.
-            let mut bytes = black_box(vec![0u8; 100]);
-            bytes.reserve_exact(300);
-            bytes.truncate(50);
-            bytes.shrink_to_fit();
-            drop(black_box(bytes));
-        }
-        let snapshot = tickscope::snapshot();
-        assert_eq!(counted(&snapshot, "ways"), [3, 550, 3, 550]);
-    });
+    {
+        tickscope::scope!("ways");
+        // Four ways: allocate zeroed memory, grow, shrink, free.
+        let mut bytes = black_box(vec![0u8; 100]);
+        bytes.reserve_exact(300);
+        bytes.truncate(50);
+        bytes.shrink_to_fit();
+        drop(black_box(bytes));
+    }
+    let snapshot = tickscope::snapshot();
+    assert_eq!(counted(&snapshot, "ways"), [3, 550, 3, 550]);
 }
 
 fn the_collectors_own_work_is_not_the_programs() {
-    isolated!(|| {
-        tickscope::scope!("asks");
-        let session = tickscope::start("asks");
-        for round in 0..5 {
-            let snapshots = [tickscope::snapshot(), tickscope::reset()];
-            assert!(tickscope::disable_sites("nothing::*").is_ok());
-            tickscope::set_histogram(round % 2 == 0);
-            // The program owns its snapshots, so their frees count.
-            drop(snapshots);
-            tickscope::set_mode(Mode::Exact);
-        }
-        drop(session);
-        let [allocations, ..] = counted(&tickscope::snapshot(), "asks");
-        assert_eq!(allocations, 0);
-    });
+    tickscope::scope!("asks");
+    let session = tickscope::start("asks");
+    for round in 0..5 {
+        let snapshots = [tickscope::snapshot(), tickscope::reset()];
+        assert!(tickscope::disable_sites("nothing::*").is_ok());
+        tickscope::set_histogram(round % 2 == 0);
+        // The program owns its snapshots, so their frees count.
+        drop(snapshots);
+        tickscope::set_mode(Mode::Exact);
+    }
+    drop(session);
+    let [allocations, ..] = counted(&tickscope::snapshot(), "asks");
+    assert_eq!(allocations, 0);
 }
 
 /// Signal handlers open scopes between and inside events while the thread's scopes allocate.
 fn handlers_change_no_count() {
-    isolated!(|| {
-        drop(made(1));
-        profile(true);
-        let mut rounds = 1;
-        while HANDLED.load(Ordering::Relaxed) < 100 {
-            drop(made(10));
-            rounds += 10;
-        }
-        profile(false);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(counted(&snapshot, "make")[..2], [rounds, 64 * rounds]);
-    });
+    drop(made(1));
+    profile(true);
+    let mut rounds = 1;
+    while HANDLED.load(Ordering::Relaxed) < 100 {
+        drop(made(10));
+        rounds += 10;
+    }
+    profile(false);
+    let snapshot = checked(tickscope::snapshot());
+    assert_eq!(counted(&snapshot, "make")[..2], [rounds, 64 * rounds]);
 }
 
 /// Returns the live bytes of all rows with this name, and their possible error in bytes.
@@ -183,46 +176,42 @@ fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
 }
 
 fn live_bytes_are_as_far_from_the_truth_as_they_say() {
-    isolated!(|| {
-        let rounds = 100;
-        // A new thread is used, because its random numbers are the same in each run.
-        let thread = std::thread::spawn(move || {
-            tickscope::scope!("thread");
-            let (mut inside, mut sum) = (0, 0.0);
-            for round in 0..rounds {
-                let (held, bytes) = blocks(8 << 20, round);
-                let snapshot = tickscope::snapshot();
-                let (live, error) = live(&snapshot, "holds");
-                inside += usize::from(live.abs_diff(bytes) <= error);
-                sum += live as f64 / bytes as f64;
-                assert!(
-                    error >= 4 * LIVE_SAMPLE_BYTES && error < bytes * 3 / 2,
-                    "{error} of {bytes}"
-                );
-                drop(held);
-                assert_eq!(self::live(&tickscope::snapshot(), "holds").0, 0);
-            }
-            (inside, sum)
-        });
-        let (inside, sum) = thread.join().unwrap();
-        assert!(inside * 20 >= rounds * 19, "{inside} of {rounds}");
-        // 8 MiB give 16 samples in each round. 1 600 samples in total have a standard deviation of 2.5 %.
-        let mean = sum / rounds as f64;
-        assert!((mean - 1.0).abs() < 0.1, "{mean} of the truth");
+    let rounds = 100;
+    // A new thread is used, because its random numbers are the same in each run.
+    let thread = std::thread::spawn(move || {
+        tickscope::scope!("thread");
+        let (mut inside, mut sum) = (0, 0.0);
+        for round in 0..rounds {
+            let (held, bytes) = blocks(8 << 20, round);
+            let snapshot = tickscope::snapshot();
+            let (live, error) = live(&snapshot, "holds");
+            inside += usize::from(live.abs_diff(bytes) <= error);
+            sum += live as f64 / bytes as f64;
+            assert!(
+                error >= 4 * LIVE_SAMPLE_BYTES && error < bytes * 3 / 2,
+                "{error} of {bytes}"
+            );
+            drop(held);
+            assert_eq!(self::live(&tickscope::snapshot(), "holds").0, 0);
+        }
+        (inside, sum)
     });
+    let (inside, sum) = thread.join().unwrap();
+    assert!(inside * 20 >= rounds * 19, "{inside} of {rounds}");
+    // 8 MiB give 16 samples in each round. 1 600 samples in total have a standard deviation of 2.5 %.
+    let mean = sum / rounds as f64;
+    assert!((mean - 1.0).abs() < 0.1, "{mean} of the truth");
 }
 
 fn a_block_that_cannot_grow_is_live_where_it_was() {
-    isolated!(|| {
-        let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
-        // A block of this size is always sampled, and its sample represents no other block.
-        let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
-        assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
-        // No allocator can serve this new size.
-        let refused = tickscope::time!("grows", block.try_reserve_exact(isize::MAX as usize - 1));
-        assert!(refused.is_err());
-        assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
-    });
+    let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
+    // A block of this size is always sampled, and its sample represents no other block.
+    let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
+    assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
+    // No allocator can serve this new size.
+    let refused = tickscope::time!("grows", block.try_reserve_exact(isize::MAX as usize - 1));
+    assert!(refused.is_err());
+    assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
 }
 
 /// An allocator that returns addresses without memory behind them.
@@ -238,53 +227,51 @@ unsafe impl GlobalAlloc for Addresses {
 }
 
 fn more_live_blocks_than_have_a_place_are_said() {
-    isolated!(|| {
-        const BLOCKS: usize = 100_000;
-        const PLACES: u64 = 65_536;
-        // Blocks of this size are always sampled.
-        let layout = Layout::from_size_align(64 << 20, 4096).unwrap();
-        let addresses = tickscope::Alloc::new(Addresses(AtomicUsize::new(1 << 40)));
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        let allocate = |blocks: &mut Vec<*mut u8>, count: usize| {
-            tickscope::scope!("holds");
-            // SAFETY: the size is not 0.
-            blocks.extend((0..count).map(|_| unsafe { addresses.alloc(layout) }));
-        };
-        let size = layout.size() as u64;
-        allocate(&mut blocks, 1_000);
-        let snapshot = tickscope::snapshot();
-        assert_eq!(live(&snapshot, "holds"), (1_000 * size, 4 * LIVE_SAMPLE_BYTES));
-        assert!(snapshot.process.warnings.is_empty());
-        allocate(&mut blocks, BLOCKS - 1_000);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(counted(&snapshot, "holds")[0], BLOCKS as u64);
-        let (full, _) = live(&snapshot, "holds");
-        assert!(full > 16 << 30 && full <= PLACES * size, "{full}");
-        let said = &snapshot.process.warnings;
-        assert!(
-            said.iter().any(|warning| warning.contains("live bytes")),
-            "{said:?}"
-        );
-        for block in blocks.drain(..) {
-            // SAFETY: `addresses` allocated the block.
-            unsafe { addresses.dealloc(block, layout) };
-        }
-        assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "no block is left");
-        allocate(&mut blocks, 10);
-        assert_eq!(
-            live(&tickscope::snapshot(), "holds").0,
-            10 * size,
-            "there is room again"
-        );
-    });
+    const BLOCKS: usize = 100_000;
+    const PLACES: u64 = 65_536;
+    // Blocks of this size are always sampled.
+    let layout = Layout::from_size_align(64 << 20, 4096).unwrap();
+    let addresses = tickscope::Alloc::new(Addresses(AtomicUsize::new(1 << 40)));
+    let mut blocks = Vec::with_capacity(BLOCKS);
+    let allocate = |blocks: &mut Vec<*mut u8>, count: usize| {
+        tickscope::scope!("holds");
+        // SAFETY: the size is not 0.
+        blocks.extend((0..count).map(|_| unsafe { addresses.alloc(layout) }));
+    };
+    let size = layout.size() as u64;
+    allocate(&mut blocks, 1_000);
+    let snapshot = tickscope::snapshot();
+    assert_eq!(live(&snapshot, "holds"), (1_000 * size, 4 * LIVE_SAMPLE_BYTES));
+    assert!(snapshot.process.warnings.is_empty());
+    allocate(&mut blocks, BLOCKS - 1_000);
+    let snapshot = checked(tickscope::snapshot());
+    assert_eq!(counted(&snapshot, "holds")[0], BLOCKS as u64);
+    let (full, _) = live(&snapshot, "holds");
+    assert!(full > 16 << 30 && full <= PLACES * size, "{full}");
+    let said = &snapshot.process.warnings;
+    assert!(
+        said.iter().any(|warning| warning.contains("live bytes")),
+        "{said:?}"
+    );
+    for block in blocks.drain(..) {
+        // SAFETY: `addresses` allocated the block.
+        unsafe { addresses.dealloc(block, layout) };
+    }
+    assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "no block is left");
+    allocate(&mut blocks, 10);
+    assert_eq!(
+        live(&tickscope::snapshot(), "holds").0,
+        10 * size,
+        "there is room again"
+    );
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     more_live_blocks_than_have_a_place_are_said,
     all_ways_to_allocate_are_counted,
     live_bytes_are_as_far_from_the_truth_as_they_say,
     a_block_that_cannot_grow_is_live_where_it_was,
     the_collectors_own_work_is_not_the_programs,
-    handlers_change_no_count,
+    handlers_change_no_count;
 ];

@@ -7,9 +7,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
-use crate::support::{self, Done, Isolated, calls_of, check, newest, rings_in, tell, test_name, wait_until};
+use crate::support::{
+    self, Done, Isolated, Says, calls_of, check, checked, each, has_exited, isolated_as_usual, newest,
+    ring_of, rings_in, started, tell, test_name, wait_until,
+};
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
@@ -23,10 +26,8 @@ fn work() {
 
 /// Starts a session in the child; at exit it writes an HTML report, which contains the snapshot.
 fn reporting() -> Session {
-    Builder::new("reports")
-        .report_at_exit(Destination::File(support::shared_place().join("report.html")))
-        .try_start()
-        .unwrap()
+    let report = Destination::File(support::shared_place().join("report.html"));
+    started(Builder::new("reports").report_at_exit(report))
 }
 
 /// Returns the snapshot of the child's report at exit.
@@ -142,30 +143,26 @@ fn a_panic_out_of_main_and_one_of_a_thread() {
     );
     assert!(done.stderr.contains("main, on purpose"), "{}", done.stderr);
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "fatal"), 1);
 }
 
 fn the_environment_alone_is_enough() {
     for (wish, thread) in [(None, false), (Some("report"), true), (Some("live"), false)] {
-        let test = Isolated::as_usual(test_name!());
-        let place = test.place().join("%n-%p-100%%-report.html");
+        let test = Isolated::as_usual(test_name!()).report("%n-%p-100%%-report.html");
         let test = match wish {
             Some(wish) => test.env("TICKSCOPE", wish),
             None => test,
         };
-        let done = test
-            .env("TICKSCOPE_REPORT", place)
-            .env("THREAD", if thread { "1" } else { "" })
-            .run(|| {
-                tell("pid", std::process::id().to_string());
-                if std::env::var("THREAD").unwrap().is_empty() {
-                    work();
-                } else {
-                    std::thread::spawn(work).join().unwrap();
-                }
-            })
-            .succeeded();
+        let test = test.env("THREAD", if thread { "1" } else { "" });
+        let done = test.succeeds(|| {
+            tell("pid", std::process::id().to_string());
+            if std::env::var("THREAD").unwrap().is_empty() {
+                work();
+            } else {
+                std::thread::spawn(work).join().unwrap();
+            }
+        });
         let pid = fs::read_to_string(done.place().join("pid")).unwrap();
         let reports = reports(done.place());
         assert_eq!(reports.len(), 1, "{reports:?}");
@@ -183,8 +180,7 @@ fn the_environment_alone_is_enough() {
 fn a_program_that_has_met_no_scope_says_nothing_whatever_the_environment_asks_for() {
     for wish in ["live", "log", "report"] {
         let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", wish);
-        let place = test.place().join("report.html");
-        let done = test.env("TICKSCOPE_REPORT", place).run(|| ()).succeeded();
+        let done = test.report("report.html").run(|| ()).succeeded();
         assert_eq!(reports(done.place()), [""; 0], "{wish}");
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{wish}");
         assert!(rings_in(&done.place().join("rings")).is_empty(), "{wish}");
@@ -195,8 +191,7 @@ fn a_files_name_says_the_form() {
     let needs_export = ("report.json", "\"self_ns\"", "report.json.tks");
     for (name, begins, without) in [("callgrind.out.report", "# callgrind format", ""), needs_export] {
         let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(name);
-        let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+        let done = test.report(name).run(work).succeeded();
         let is_kept_instead = !without.is_empty() && !Form::Json.is_built_in();
         let (file, begins) = if is_kept_instead {
             (without, "TICKKEPT")
@@ -208,13 +203,11 @@ fn a_files_name_says_the_form() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.contains(begins), "{file}: {text:.200}");
         if is_kept_instead {
-            for part in [
+            done.stderr.says([
                 " needs the feature `export`; kept instead: tickscope report /",
                 name,
                 file,
-            ] {
-                assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-            }
+            ]);
             assert_eq!(done.stderr.lines().count(), 1);
         } else {
             assert_eq!(done.stderr, "");
@@ -223,23 +216,20 @@ fn a_files_name_says_the_form() {
 }
 
 fn a_form_that_is_not_there_is_said_at_the_start() {
-    Isolated::as_usual(test_name!())
-        .env("TICKSCOPE_REPORT", "report.json")
-        .run(|| {
-            std::env::set_current_dir(support::shared_place()).unwrap();
-            let session = tickscope::start("starts");
-            let warnings = session.warnings().join("\n");
-            let warns = warnings.contains("report.json needs the feature `export`; it will be ");
-            assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_REPORT", "report.json");
+    test.succeeds(|| {
+        std::env::set_current_dir(support::shared_place()).unwrap();
+        let session = tickscope::start("starts");
+        let warnings = session.warnings().join("\n");
+        let warns = warnings.contains("report.json needs the feature `export`; it will be ");
+        assert_eq!(warns, !Form::Json.is_built_in(), "{warnings}");
+    });
 }
 
 fn an_ending_that_says_no_form_is_text_and_told() {
     for (name, is_told) in [("report.svg", true), ("report.2026", false), ("report", false)] {
         let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(name);
-        let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+        let done = test.report(name).run(work).succeeded();
         assert_eq!(reports(done.place()), [name]);
         assert!(
             fs::read_to_string(done.place().join(name))
@@ -255,19 +245,14 @@ fn an_ending_that_says_no_form_is_text_and_told() {
             done.stderr
         );
     }
-    let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.svg");
-    test.env("TICKSCOPE_REPORT", place)
-        .run(|| {
-            let warnings = tickscope::start("starts").warnings().join("\n");
-            for part in [
-                "the report at exit /",
-                "report.svg is text: its ending names no form",
-            ] {
-                assert!(warnings.contains(part), "{warnings}");
-            }
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).report("report.svg");
+    test.succeeds(|| {
+        let warnings = tickscope::start("starts").warnings().join("\n");
+        warnings.says([
+            "the report at exit /",
+            "report.svg is text: its ending names no form",
+        ]);
+    });
 }
 
 fn a_name_that_is_taken_gets_a_number() {
@@ -275,12 +260,10 @@ fn a_name_that_is_taken_gets_a_number() {
     for taken in ["report.html", "report.2.html"] {
         fs::write(test.place().join(taken), "mine").unwrap();
     }
-    let done = test
-        .run(|| {
-            let _session = reporting();
-            work();
-        })
-        .succeeded();
+    let done = test.succeeds(|| {
+        let _session = reporting();
+        work();
+    });
     assert_eq!(
         reports(done.place()),
         ["report.2.html", "report.3.html", "report.html"]
@@ -301,12 +284,11 @@ fn a_name_that_is_taken_gets_a_number() {
 
 fn where_all_names_are_taken_it_is_said() {
     let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.html");
-    fs::write(&place, "mine").unwrap();
+    fs::write(test.place().join("report.html"), "mine").unwrap();
     for number in 2..=999 {
         fs::write(test.place().join(format!("report.{number}.html")), "mine").unwrap();
     }
-    let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
+    let done = test.report("report.html").run(work).succeeded();
     assert!(
         done.stderr
             .ends_with("report.html and its numbered names up to 999 exist: remove some of these files\n"),
@@ -340,18 +322,16 @@ fn several_processes_do_not_take_each_others_reports() {
 }
 
 fn a_relative_name_begins_where_the_program_started() {
-    let done = Isolated::as_usual(test_name!())
-        .run(|| {
-            let first = support::shared_place();
-            std::env::set_current_dir(&first).unwrap();
-            fs::create_dir("elsewhere").unwrap();
-            let _session = Builder::new("moves")
-                .report_at_exit(Destination::File("report.html".into()))
-                .start();
-            work();
-            std::env::set_current_dir("elsewhere").unwrap();
-        })
-        .succeeded();
+    let done = isolated_as_usual!(|| {
+        let first = support::shared_place();
+        std::env::set_current_dir(&first).unwrap();
+        fs::create_dir("elsewhere").unwrap();
+        let _session = Builder::new("moves")
+            .report_at_exit(Destination::File("report.html".into()))
+            .start();
+        work();
+        std::env::set_current_dir("elsewhere").unwrap();
+    });
     assert_eq!(reports(done.place()), ["report.html"]);
 }
 
@@ -360,9 +340,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
         ("/proc/report.html", "report.html"),
         ("missing/report.html", "; make the directory first"),
     ] {
-        let test = Isolated::as_usual(test_name!());
-        let place = test.place().join(place);
-        let done = test.env("TICKSCOPE_REPORT", place).run(|| {
+        let done = Isolated::as_usual(test_name!()).report(place).run(|| {
             work();
             std::process::exit(3);
         });
@@ -379,17 +357,15 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
     // The first limit stops the report, the second one also the line about it.
-    for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
-        let done = Isolated::as_usual(test_name!())
-            .env("LENGTH", length.to_string())
-            .run(|| {
-                let session = reporting();
-                work();
-                std::mem::forget(session);
-                let length = std::env::var("LENGTH").unwrap();
-                support::limit(libc::RLIMIT_FSIZE, length.parse().unwrap());
-                std::process::exit(3);
-            });
+    let cases = [(100, "tickscope: no report at exit: "), (0, "")];
+    let make = |_| Isolated::as_usual(test_name!());
+    for ((_, says), done) in each(cases, make, |(length, _)| {
+        let session = reporting();
+        work();
+        std::mem::forget(session);
+        support::limit(libc::RLIMIT_FSIZE, length);
+        std::process::exit(3);
+    }) {
         assert_eq!(done.status.code(), Some(3), "{done:?}");
         assert!(done.stderr.starts_with(says), "{}", done.stderr);
         assert_eq!(reports(done.place()), [""; 0]);
@@ -458,7 +434,7 @@ fn other_ends_leave_the_ring() {
     ] {
         let done = Isolated::as_usual(test_name!()).env("END", end).run(|| {
             let session = reporting();
-            let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            let ring = ring_of(&session);
             tickscope::scope!("open");
             work();
             let _slot = ring.take_slot().unwrap();
@@ -481,8 +457,7 @@ fn other_ends_leave_the_ring() {
             matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }),
             "{end}"
         );
-        let last = newest(&ring);
-        check(&last);
+        let last = checked(newest(&ring));
         assert_eq!(calls_of(&last, "work"), 1, "{end}");
         assert_eq!(last.threads[0].open.len(), 1, "{end}: it shows where it was");
     }
@@ -511,23 +486,21 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
 
 /// The report at exit must not wait for std's lock on standard error, which another thread never releases.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "report")
-        .run(|| {
-            tickscope::time!("work", ());
-            let (locked, wait) = mpsc::channel();
-            let holder = std::thread::spawn(move || {
-                let _held = std::io::stderr().lock();
-                locked.send(()).unwrap();
-                loop {
-                    std::thread::park();
-                }
-            });
-            wait.recv().unwrap();
-            assert!(!holder.is_finished());
-            std::process::exit(0);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "report");
+    let done = test.succeeds(|| {
+        tickscope::time!("work", ());
+        let (locked, wait) = mpsc::channel();
+        let holder = std::thread::spawn(move || {
+            let _held = std::io::stderr().lock();
+            locked.send(()).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        wait.recv().unwrap();
+        assert!(!holder.is_finished());
+        std::process::exit(0);
+    });
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 

@@ -5,9 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, check, isolated, spend, ticks_of, wait_until};
+use crate::support::{self, checked, isolated, ring_of, spend, started, ticks_of, wait_until};
 use tickscope::{Builder, Clock, Session};
-use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::CaptureKind;
 
 /// State of a clock: its ticks per us, the time in ns at which this rate began, and the tick at that time.
@@ -52,79 +51,57 @@ fn set_rate(per_us: u64) {
 }
 
 fn session() -> Session {
-    Builder::new("rates")
-        .clock(Clock::Custom(running, 0.0))
-        .interval(Duration::from_millis(50))
-        .try_start()
-        .unwrap()
+    let builder = Builder::new("rates").clock(Clock::Custom(running, 0.0));
+    started(builder.interval(Duration::from_millis(50)))
 }
 
 fn breaks() -> u32 {
     tickscope::snapshot().clock.epoch
 }
 
-fn a_rate_that_is_none_is_measured() {
-    isolated!(|| {
-        let _session = session();
-        let begin = Instant::now();
-        {
-            tickscope::scope!("work");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        let most = begin.elapsed().as_nanos() as f64;
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let ns = snapshot.nanos(ticks_of(&snapshot, "work")) as f64;
-        assert!((195e6..most * 1.01).contains(&ns), "{ns} of at most {most}");
-        assert_eq!((snapshot.clock.epoch, snapshot.clock.errors), (0, 0));
-    });
-}
-
 /// Another rate, a stopped clock, the first rate again: each change begins a new epoch. Earlier times stay unchanged.
 fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
-    isolated!(|| {
-        let session = session();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        let over = std::sync::atomic::AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let _over = support::Over(&over);
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    tickscope::time!("work", std::thread::sleep(Duration::from_millis(1)));
-                }
-            });
-            let rate = || tickscope::snapshot().clock.ticks_per_second;
-            // The session takes more than a second to measure the first rate.
-            std::thread::sleep(Duration::from_millis(1500));
-            assert_eq!(breaks(), 0);
-            for (number, per_us) in [(1, 1000), (2, 0), (3, 2800)] {
-                let before = rate();
-                set_rate(per_us);
-                wait_until("the break", || breaks() >= number);
-                if per_us == 0 {
-                    assert!((rate() / before - 1.0).abs() < 0.5, "{} after {before}", rate());
-                }
-                std::thread::sleep(Duration::from_millis(1500));
+    let session = session();
+    let ring = ring_of(&session);
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _over = support::Over(&over);
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                tickscope::time!("work", std::thread::sleep(Duration::from_millis(1)));
             }
-            let breaks = breaks();
-            println!("{breaks} breaks");
-            assert!(breaks >= 3);
-            assert!((rate() / 2.8e9 - 1.0).abs() < 0.05, "{}", rate());
         });
-        drop(session);
-        let mut before = 0;
-        for (_, snapshot) in support::records(&ring) {
-            assert!(snapshot.clock.epoch >= before, "counted");
-            before = snapshot.clock.epoch;
-            let shown = snapshot.nanos(snapshot.measured_ticks()) as f64;
-            // The session notices a change within about a second, during which it uses the old rate.
-            let most = snapshot.capture.since_reset_ns as f64 + 1.8 * 3e9;
-            assert!(shown <= most, "{shown} ns of {most}");
-            if snapshot.capture.kind == CaptureKind::Closing {
-                assert!(snapshot.clock.ticks_per_second > 1e8, "the rate before the break");
+        let rate = || tickscope::snapshot().clock.ticks_per_second;
+        // The session takes more than a second to measure the first rate.
+        std::thread::sleep(Duration::from_millis(1500));
+        assert_eq!(breaks(), 0);
+        for (number, per_us) in [(1, 1000), (2, 0), (3, 2800)] {
+            let before = rate();
+            set_rate(per_us);
+            wait_until("the break", || breaks() >= number);
+            if per_us == 0 {
+                assert!((rate() / before - 1.0).abs() < 0.5, "{} after {before}", rate());
             }
+            std::thread::sleep(Duration::from_millis(1500));
         }
+        let breaks = breaks();
+        println!("{breaks} breaks");
+        assert!(breaks >= 3);
+        assert!((rate() / 2.8e9 - 1.0).abs() < 0.05, "{}", rate());
     });
+    drop(session);
+    let mut before = 0;
+    for (_, snapshot) in support::records(&ring) {
+        assert!(snapshot.clock.epoch >= before, "counted");
+        before = snapshot.clock.epoch;
+        let shown = snapshot.nanos(snapshot.measured_ticks()) as f64;
+        // The session notices a change within about a second, during which it uses the old rate.
+        let most = snapshot.capture.since_reset_ns as f64 + 1.8 * 3e9;
+        assert!(shown <= most, "{shown} ns of {most}");
+        if snapshot.capture.kind == CaptureKind::Closing {
+            assert!(snapshot.clock.ticks_per_second > 1e8, "the rate before the break");
+        }
+    }
 }
 
 thread_local! {
@@ -137,43 +114,37 @@ fn by_cpu() -> u64 {
 }
 
 fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
-    isolated!(|| {
-        const APART: u64 = 1000;
-        let _session = Builder::new("cpus")
-            .clock(Clock::Custom(by_cpu, 1e9))
-            .try_start()
-            .unwrap();
-        // Two threads that stay on their CPUs are measured exactly, however much the clocks differ.
-        for ahead in [0, APART] {
-            std::thread::spawn(move || {
-                AHEAD.set(ahead);
-                tickscope::time!("stays", spend(7));
-            })
-            .join()
-            .unwrap();
-        }
-        let snapshot = tickscope::snapshot();
-        assert_eq!((ticks_of(&snapshot, "stays"), snapshot.clock.errors), (14, 0));
-        // A thread changes its CPU: each step back is counted as a clock error and charged to no row.
-        let wanderings = 50;
-        for _ in 0..wanderings {
-            tickscope::scope!("wanders");
-            spend(3);
-            AHEAD.set(APART);
-            tickscope::time!("inner", spend(5));
-            AHEAD.set(0);
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(snapshot.clock.errors, wanderings);
-        let (outer, inner) = (ticks_of(&snapshot, "wanders"), ticks_of(&snapshot, "inner"));
-        assert_eq!(inner, 5 * wanderings);
-        assert!(
-            outer <= (3 + APART) * wanderings,
-            "{outer}: by no more than lies between them"
-        );
-        assert_eq!(snapshot.lifetime.ticks, 14 + outer + inner);
-    });
+    const APART: u64 = 1000;
+    let _session = started(Builder::new("cpus").clock(Clock::Custom(by_cpu, 1e9)));
+    // Two threads that stay on their CPUs are measured exactly, however much the clocks differ.
+    for ahead in [0, APART] {
+        std::thread::spawn(move || {
+            AHEAD.set(ahead);
+            tickscope::time!("stays", spend(7));
+        })
+        .join()
+        .unwrap();
+    }
+    let snapshot = tickscope::snapshot();
+    assert_eq!((ticks_of(&snapshot, "stays"), snapshot.clock.errors), (14, 0));
+    // A thread changes its CPU: each step back is counted as a clock error and charged to no row.
+    let wanderings = 50;
+    for _ in 0..wanderings {
+        tickscope::scope!("wanders");
+        spend(3);
+        AHEAD.set(APART);
+        tickscope::time!("inner", spend(5));
+        AHEAD.set(0);
+    }
+    let snapshot = checked(tickscope::snapshot());
+    assert_eq!(snapshot.clock.errors, wanderings);
+    let (outer, inner) = (ticks_of(&snapshot, "wanders"), ticks_of(&snapshot, "inner"));
+    assert_eq!(inner, 5 * wanderings);
+    assert!(
+        outer <= (3 + APART) * wanderings,
+        "{outer}: by no more than lies between them"
+    );
+    assert_eq!(snapshot.lifetime.ticks, 14 + outer + inner);
 }
 
 /// Compares the errors of the first and the refined rate; `DRIFT_SECONDS=60` in the environment measures for a minute.
@@ -212,9 +183,9 @@ fn the_rate_is_refined_as_the_program_runs() {
     println!("{}", std::fs::read_to_string(told.place().join("drift")).unwrap());
 }
 
-tickscope_testkit::tests![
-    a_rate_that_is_none_is_measured,
+crate::support::tests![
+    own: the_rate_is_refined_as_the_program_runs;
+    isolated:
     a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time,
-    a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged,
-    the_rate_is_refined_as_the_program_runs,
+    a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged;
 ];

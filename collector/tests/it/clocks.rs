@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Random, by_hand, check, isolated, spend, step_back, test_name, tick, ticks_of, tree,
-    wait_until,
+    self, Isolated, Random, by_hand, check, checked, each_passes, ring_of, spend, started, step_back,
+    test_name, tick, ticks_of, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
@@ -57,163 +57,124 @@ const RELIABLE: &str = if cfg!(target_arch = "aarch64") {
 };
 
 fn each_clock_is_taken_or_the_reason_why_not_is_said() {
-    for asked in ["tsc", "tsc-ordered", "monotonic"] {
-        let test = Isolated::new(test_name!()).env("ASKED", asked);
-        let done = test.run(|| {
-            let asked = match &*std::env::var("ASKED").unwrap() {
-                "tsc" => Clock::Tsc,
-                "tsc-ordered" => Clock::TscOrdered,
-                _ => Clock::Monotonic,
-            };
-            let clock = measure(asked).clock;
-            let (reason, rate) = (&*clock.reason, clock.ticks_per_second);
-            match (asked, clock.source) {
-                (Clock::Monotonic, ClockSource::Monotonic) => assert_eq!((reason, rate), ("asked for", 1e9)),
-                (_, ClockSource::Monotonic) => {
-                    assert!(
-                        reason.starts_with("monotonic clock: ") && (rate - 1e9).abs() < 1.0,
-                        "{reason}"
-                    );
-                }
-                (Clock::Tsc, ClockSource::Tsc) | (Clock::TscOrdered, ClockSource::TscOrdered) => {
-                    assert!(reason.starts_with(RELIABLE), "{reason}");
-                    assert!(rate > 1e6, "{rate}");
-                }
-                (asked, taken) => panic!("{taken:?} for {asked:?}"),
+    let clocks = [Clock::Tsc, Clock::TscOrdered, Clock::Monotonic];
+    let make = |_| Isolated::new(test_name!());
+    each_passes(clocks, make, |asked| {
+        let clock = measure(asked).clock;
+        let (reason, rate) = (&*clock.reason, clock.ticks_per_second);
+        match (asked, clock.source) {
+            (Clock::Monotonic, ClockSource::Monotonic) => assert_eq!((reason, rate), ("asked for", 1e9)),
+            (_, ClockSource::Monotonic) => {
+                assert!(
+                    reason.starts_with("monotonic clock: ") && (rate - 1e9).abs() < 1.0,
+                    "{reason}"
+                );
             }
-            assert_eq!((clock.errors, clock.epoch), (0, 0));
-        });
-        assert!(done.status.success(), "{asked}: {}", done.stderr);
-    }
-}
-
-/// `programs` tests exact trees with such a clock.
-fn a_clock_of_the_programs_own_has_its_reason() {
-    isolated!(|| {
-        let _session = Builder::new("custom").clock(by_hand()).start();
-        spend(5);
-        tickscope::time!("all", spend(1000));
-        spend(6);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        // A thread's time begins at its first event, so the 5 ticks before it belong to no thread.
-        assert_eq!(
-            (snapshot.threads[0].outside_ticks, snapshot.lifetime.ticks),
-            (6, 1000)
-        );
-        assert_eq!(snapshot.clock.source, ClockSource::Custom);
-        assert_eq!(
-            (&*snapshot.clock.reason, snapshot.clock.ticks_per_second),
-            ("the program's own", 1e9)
-        );
+            (Clock::Tsc, ClockSource::Tsc) | (Clock::TscOrdered, ClockSource::TscOrdered) => {
+                assert!(reason.starts_with(RELIABLE), "{reason}");
+                assert!(rate > 1e6, "{rate}");
+            }
+            (asked, taken) => panic!("{taken:?} for {asked:?}"),
+        }
+        assert_eq!((clock.errors, clock.epoch), (0, 0));
     });
 }
 
 fn steps_backward_charge_nothing_and_are_counted() {
-    isolated!(|| {
-        let _session = Builder::new("backward").clock(by_hand()).start();
-        {
-            tickscope::scope!("outer");
-            spend(10);
-            step_back(500);
-            assert_eq!(
-                ticks_of(&tickscope::snapshot(), "outer"),
-                0,
-                "not shown, not even for a moment"
-            );
-            tickscope::time!("inner", spend(3));
-            spend(4);
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(tree(&snapshot, "main"), "outer 1 4 7\n  inner 1 3 3\n");
-        assert_eq!(snapshot.clock.errors, 1);
-        assert_eq!(snapshot.errors.len(), 1);
-        assert_eq!((snapshot.errors[0].node.0, snapshot.errors[0].count), (0, 1));
-    });
+    let _session = Builder::new("backward").clock(by_hand()).start();
+    {
+        tickscope::scope!("outer");
+        spend(10);
+        step_back(500);
+        assert_eq!(
+            ticks_of(&tickscope::snapshot(), "outer"),
+            0,
+            "not shown, not even for a moment"
+        );
+        tickscope::time!("inner", spend(3));
+        spend(4);
+    }
+    let snapshot = checked(tickscope::snapshot());
+    assert_eq!(tree(&snapshot, "main"), "outer 1 4 7\n  inner 1 3 3\n");
+    assert_eq!(snapshot.clock.errors, 1);
+    assert_eq!(snapshot.errors.len(), 1);
+    assert_eq!((snapshot.errors[0].node.0, snapshot.errors[0].count), (0, 1));
 }
 
 fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once() {
-    for mode in ["exact", "adaptive"] {
-        let test = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
-        let done = test.run(|| {
-            let _session = Builder::new("steps").clock(by_hand()).start();
-            let mut random = Random(7);
-            tickscope::time!("first", ());
-            let is_exact = tickscope::snapshot().capture.mode == tickscope_format::snapshot::Mode::Exact;
-            tickscope::reset();
-            let (mut passed, mut charged, mut unseen) = (0, 0, 0);
-            for round in 0..200 {
-                let mut back = 0;
-                let mut guards = Vec::new();
-                for _ in 0..30 {
-                    let ticks = random.below(if round % 2 == 0 { 20 } else { 2_000 });
-                    spend(ticks);
-                    passed += ticks;
-                    match random.below(12) {
-                        0..4 => guards.push(tickscope::scope_guard!("scope")),
-                        4..8 => drop(guards.pop()),
-                        8 if back == 0 => {
-                            tickscope::time!("before", ());
-                            back = 1 + random.below(1_000);
-                            // Adaptive mode reads no clock at some events.
-                            unseen += if is_exact { 0 } else { back };
-                            step_back(back);
-                            tickscope::time!("back", ());
-                        }
-                        9 => {
-                            spend(std::mem::take(&mut back));
-                            tickscope::time!("forward", ());
-                        }
-                        _ => {
-                            let _ = tickscope::snapshot();
-                        }
+    let in_mode = |mode| Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive"], in_mode, |mode| {
+        let _session = Builder::new("steps").clock(by_hand()).start();
+        let mut random = Random(7);
+        tickscope::time!("first", ());
+        tickscope::reset();
+        let (mut passed, mut charged, mut unseen) = (0, 0, 0);
+        for round in 0..200 {
+            let mut back = 0;
+            let mut guards = Vec::new();
+            for _ in 0..30 {
+                let ticks = random.below(if round % 2 == 0 { 20 } else { 2_000 });
+                spend(ticks);
+                passed += ticks;
+                match random.below(12) {
+                    0..4 => guards.push(tickscope::scope_guard!("scope")),
+                    4..8 => drop(guards.pop()),
+                    8 if back == 0 => {
+                        tickscope::time!("before", ());
+                        back = 1 + random.below(1_000);
+                        // Adaptive mode reads no clock at some events.
+                        unseen += if mode == "exact" { 0 } else { back };
+                        step_back(back);
+                        tickscope::time!("back", ());
+                    }
+                    9 => {
+                        spend(std::mem::take(&mut back));
+                        tickscope::time!("forward", ());
+                    }
+                    _ => {
+                        let _ = tickscope::snapshot();
                     }
                 }
-                while guards.pop().is_some() {}
-                spend(back);
-                tickscope::time!("last", ());
-                let reset = tickscope::reset();
-                charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
-                assert!(
-                    charged <= passed + unseen,
-                    "{charged} of {passed} and {unseen} in round {round}"
-                );
             }
-        });
-        done.succeeded();
-    }
+            while guards.pop().is_some() {}
+            spend(back);
+            tickscope::time!("last", ());
+            let reset = tickscope::reset();
+            charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
+            assert!(
+                charged <= passed + unseen,
+                "{charged} of {passed} and {unseen} in round {round}"
+            );
+        }
+    });
 }
 
 fn a_gap_that_will_not_be_charged_is_not_shown_either() {
-    isolated!(|| {
-        let _session = Builder::new("absurd")
-            .clock(by_hand())
-            .max_gap(Duration::from_micros(1))
-            .start();
-        let guard = tickscope::scope_guard!("open");
-        spend(1000);
-        assert_eq!(ticks_of(&tickscope::snapshot(), "open"), 1000);
-        spend(1);
-        assert_eq!(ticks_of(&tickscope::reset(), "open"), 0);
-        drop(guard);
-        tickscope::time!("open", spend(8));
-        let snapshot = tickscope::snapshot();
-        assert_eq!(ticks_of(&snapshot, "open"), 8);
-        assert_eq!((snapshot.lifetime.ticks, snapshot.clock.errors), (8, 1));
-    });
+    let _session = Builder::new("absurd")
+        .clock(by_hand())
+        .max_gap(Duration::from_micros(1))
+        .start();
+    let guard = tickscope::scope_guard!("open");
+    spend(1000);
+    assert_eq!(ticks_of(&tickscope::snapshot(), "open"), 1000);
+    spend(1);
+    assert_eq!(ticks_of(&tickscope::reset(), "open"), 0);
+    drop(guard);
+    tickscope::time!("open", spend(8));
+    let snapshot = tickscope::snapshot();
+    assert_eq!(ticks_of(&snapshot, "open"), 8);
+    assert_eq!((snapshot.lifetime.ticks, snapshot.clock.errors), (8, 1));
 }
 
 fn the_ring_knows_the_clock_from_its_first_record() {
-    isolated!(|| {
-        let session = Builder::new("custom").clock(by_hand()).try_start().unwrap();
-        let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
-        tickscope::time!("work", spend(7));
-        wait_until("the work", || ticks_of(&support::newest(&ring), "work") == 7);
-        let (record, first) = &support::records(&ring)[0];
-        assert_eq!((record.stamp.tick, first.capture.tick), (1_000_000, 1_000_000));
-        assert_eq!(first.clock.source, ClockSource::Custom);
-    });
+    let session = Builder::new("custom").clock(by_hand()).try_start().unwrap();
+    let ring = ring_of(&session);
+    tickscope::time!("work", spend(7));
+    wait_until("the work", || ticks_of(&support::newest(&ring), "work") == 7);
+    let (record, first) = &support::records(&ring)[0];
+    assert_eq!((record.stamp.tick, first.capture.tick), (1_000_000, 1_000_000));
+    assert_eq!(first.clock.source, ClockSource::Custom);
+    assert_eq!(first.clock.reason, "the program's own");
 }
 
 /// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once it is parked.
@@ -225,66 +186,57 @@ fn is_publisher() -> bool {
 }
 
 fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
-    isolated!(|| {
-        let clock = || {
-            while HELD.load(Ordering::Relaxed) && is_publisher() {
-                WAITS.store(true, Ordering::Relaxed);
-                // The thread parks instead of spinning, because CPU time counts as progress.
-                std::thread::park();
-            }
-            spend(1);
-            tick()
-        };
-        let first = Builder::new("first")
-            .clock(Clock::Custom(clock, 1e9))
-            .interval(Duration::from_millis(10))
-            .try_start()
-            .unwrap();
-        HELD.store(true, Ordering::Relaxed);
-        wait_until("the publisher waits", || WAITS.load(Ordering::Relaxed));
-        drop(first);
-        let next = tickscope::start("next");
-        let warnings = next.warnings();
-        assert_eq!(
-            warnings.last().map(String::as_str),
-            Some("the last session is still ending; try again later")
-        );
-        HELD.store(false, Ordering::Relaxed);
-    });
+    let clock = || {
+        while HELD.load(Ordering::Relaxed) && is_publisher() {
+            WAITS.store(true, Ordering::Relaxed);
+            // The thread parks instead of spinning, because CPU time counts as progress.
+            std::thread::park();
+        }
+        spend(1);
+        tick()
+    };
+    let builder = Builder::new("first").clock(Clock::Custom(clock, 1e9));
+    let first = started(builder.interval(Duration::from_millis(10)));
+    HELD.store(true, Ordering::Relaxed);
+    wait_until("the publisher waits", || WAITS.load(Ordering::Relaxed));
+    drop(first);
+    let next = tickscope::start("next");
+    let warnings = next.warnings();
+    assert_eq!(
+        warnings.last().map(String::as_str),
+        Some("the last session is still ending; try again later")
+    );
+    HELD.store(false, Ordering::Relaxed);
 }
 
 fn a_publisher_that_panics_is_told_and_the_program_goes_on() {
-    isolated!(|| {
-        let clock = || {
-            assert!(!HELD.load(Ordering::Relaxed) || !is_publisher(), "on purpose");
-            spend(1);
-            tick()
-        };
-        let session = Builder::new("panics")
-            .clock(Clock::Custom(clock, 1e9))
-            .interval(Duration::from_millis(10))
-            .try_start()
-            .unwrap();
-        HELD.store(true, Ordering::Relaxed);
-        wait_until("it is told", || session.status() == Status::Counting);
-        let warnings = session.warnings();
-        assert_eq!(
-            warnings,
-            ["the publisher panicked; scopes are counted, but nothing is published"]
-        );
-        tickscope::time!("after", ());
-        let after = tickscope::snapshot();
-        assert!(tree(&after, "main").contains("after"), "{}", tree(&after, "main"));
-    });
+    let clock = || {
+        assert!(!HELD.load(Ordering::Relaxed) || !is_publisher(), "on purpose");
+        spend(1);
+        tick()
+    };
+    let builder = Builder::new("panics").clock(Clock::Custom(clock, 1e9));
+    let session = started(builder.interval(Duration::from_millis(10)));
+    HELD.store(true, Ordering::Relaxed);
+    wait_until("it is told", || session.status() == Status::Counting);
+    let warnings = session.warnings();
+    assert_eq!(
+        warnings,
+        ["the publisher panicked; scopes are counted, but nothing is published"]
+    );
+    tickscope::time!("after", ());
+    let after = tickscope::snapshot();
+    assert!(tree(&after, "main").contains("after"), "{}", tree(&after, "main"));
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
+    each_clock_is_taken_or_the_reason_why_not_is_said,
+    a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once;
+    isolated:
     a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so,
     a_publisher_that_panics_is_told_and_the_program_goes_on,
-    each_clock_is_taken_or_the_reason_why_not_is_said,
-    a_clock_of_the_programs_own_has_its_reason,
     steps_backward_charge_nothing_and_are_counted,
-    a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once,
     a_gap_that_will_not_be_charged_is_not_shown_either,
-    the_ring_knows_the_clock_from_its_first_record,
+    the_ring_knows_the_clock_from_its_first_record;
 ];

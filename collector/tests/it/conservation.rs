@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Over, Random, ask, calls_of, check, check_order, ends_that_count, newest, sum_of,
-    test_name, threads_named,
+    self, Isolated, Over, Random, ask, calls_of, check, check_order, checked, ends_that_count, newest,
+    ring_of, sum_of, test_name, threads_named,
 };
 use tickscope::Builder;
 use tickscope_format::Snapshot;
@@ -140,7 +140,7 @@ fn storm(ops: &[Op]) {
         }
     }));
     let session = Builder::new("storm").ring_bytes(128 << 20).try_start().unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     let over = AtomicBool::new(false);
     let mut undos = 0;
     std::thread::scope(|scope| {
@@ -160,8 +160,7 @@ fn storm(ops: &[Op]) {
         scope.spawn(|| {
             let mut last: Option<Snapshot> = None;
             while !over.load(Ordering::Relaxed) {
-                let snapshot = tickscope::snapshot();
-                check(&snapshot);
+                let snapshot = checked(tickscope::snapshot());
                 if let Some(last) = &last {
                     check_order(last, &snapshot);
                 }
@@ -181,8 +180,7 @@ fn storm(ops: &[Op]) {
                 (Op::UndoReset, Outcome::NothingToUndo) | (_, Outcome::Done) => {}
                 (_, outcome) => panic!("{op:?}: {outcome:?}"),
             }
-            let now = newest(&ring);
-            check(&now);
+            let now = checked(newest(&ring));
             check_order(&before, &now);
             assert!(now.capture.reset_epoch >= reply.reset_epoch);
             before = now;
@@ -291,43 +289,40 @@ fn wander(random: &mut Random, depth: u64) {
 }
 
 fn a_busy_thread_never_shows_more_time_than_has_passed() {
-    support::isolated!(|| {
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let _over = Over(&over);
-            let worker = std::thread::Builder::new().name("worker".into());
-            let body = || {
-                tickscope::scope!("all");
-                let mut random = Random(5);
-                while !over.load(Ordering::Relaxed) {
-                    wander(&mut random, 4);
-                }
-            };
-            worker.spawn_scoped(scope, body).unwrap();
-            let mut looks = 0;
-            while looks < 30 {
-                let snapshot = tickscope::snapshot();
-                let Some(thread) = threads_named(&snapshot, "worker").next() else {
-                    continue;
-                };
-                let all = snapshot.threads[thread.index()].open.first();
-                let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
-                    continue;
-                };
-                looks += 1;
-                let shown: u64 = snapshot
-                    .rows_of(thread)
-                    .map(|row| snapshot.nodes.self_ticks[row])
-                    .sum();
-                let passed = snapshot.capture.tick - all.began_tick;
-                assert!(shown <= passed, "{shown} ticks in {passed}");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _over = Over(&over);
+        let worker = std::thread::Builder::new().name("worker".into());
+        let body = || {
+            tickscope::scope!("all");
+            let mut random = Random(5);
+            while !over.load(Ordering::Relaxed) {
+                wander(&mut random, 4);
             }
-        });
+        };
+        worker.spawn_scoped(scope, body).unwrap();
+        let mut looks = 0;
+        while looks < 30 {
+            let snapshot = tickscope::snapshot();
+            let Some(thread) = threads_named(&snapshot, "worker").next() else {
+                continue;
+            };
+            let all = snapshot.threads[thread.index()].open.first();
+            let Some(all) = all.filter(|_| calls_of(&snapshot, "all") == 1) else {
+                continue;
+            };
+            looks += 1;
+            let shown: u64 = snapshot
+                .rows_of(thread)
+                .map(|row| snapshot.nodes.self_ticks[row])
+                .sum();
+            let passed = snapshot.capture.tick - all.began_tick;
+            assert!(shown <= passed, "{shown} ticks in {passed}");
+        }
     });
 }
 
-tickscope_testkit::tests![
-    a_storm_of_resets_loses_nothing,
-    a_storm_of_modes_loses_nothing,
-    a_busy_thread_never_shows_more_time_than_has_passed,
+crate::support::tests![
+    own: a_storm_of_resets_loses_nothing, a_storm_of_modes_loses_nothing;
+    isolated: a_busy_thread_never_shows_more_time_than_has_passed;
 ];

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, quick, rings_in, test_name, wait_until,
+    self, Isolated, calls_of, each_passes, has_exited, isolated_as_usual, newest, quick, ring_of, rings_in,
+    test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -76,55 +77,50 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         check_own(&files);
     });
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "after"), 2);
 }
 
 fn a_ring_that_is_closed_and_gone_is_replaced() {
-    isolated_as_usual!(|| {
-        let session = quick("closes");
-        let path = session.path().unwrap();
-        fs::remove_file(&path).unwrap();
-        close_from(3);
-        let files = own_files(&support::shared_place());
-        wait_until("another ring", || session.path().is_some_and(|now| now != path));
-        let warnings = session.warnings().join("\n");
-        // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
-        let said = match tickscope_testkit::ring::kernel_copies() {
-            true => "was removed or moved by another program",
-            false => "was moved away, and the program has closed its descriptor",
-        };
-        assert!(warnings.contains(said), "{warnings}");
-        drop(session);
-        check_own(&files);
-        drop(quick("again"));
-    });
+    let session = quick("closes");
+    let path = session.path().unwrap();
+    fs::remove_file(&path).unwrap();
+    close_from(3);
+    let files = own_files(&support::shared_place());
+    wait_until("another ring", || session.path().is_some_and(|now| now != path));
+    let warnings = session.warnings().join("\n");
+    // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
+    let said = match tickscope_testkit::ring::kernel_copies() {
+        true => "was removed or moved by another program",
+        false => "was moved away, and the program has closed its descriptor",
+    };
+    assert!(warnings.contains(said), "{warnings}");
+    drop(session);
+    check_own(&files);
+    drop(quick("again"));
 }
 
 /// The report at exit must not go into a file of the program that has got the descriptor of standard error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
-    for (end, hears) in [("own", false), ("log", true), ("null", false)] {
-        let done = Isolated::as_usual(test_name!())
-            .env("END", end)
-            .run(|| {
-                let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
-                tickscope::time!("work", ());
-                let path = support::shared_place().join("own");
-                fs::write(&path, "mine").unwrap();
-                let mut options = File::options();
-                let file = match &*std::env::var("END").unwrap() {
-                    "own" => options.read(true).write(true).open(path),
-                    "log" => options.append(true).open(path),
-                    _ => options.write(true).open("/dev/null"),
-                };
-                // SAFETY: both descriptors are open.
-                let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
-                assert_eq!(number, libc::STDERR_FILENO);
-            })
-            .succeeded();
+    let make = |_| Isolated::as_usual(test_name!());
+    for (end, done) in each_passes(["own", "log", "null"], make, |end| {
+        let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
+        tickscope::time!("work", ());
+        let path = support::shared_place().join("own");
+        fs::write(&path, "mine").unwrap();
+        let mut options = File::options();
+        let file = match end {
+            "own" => options.read(true).write(true).open(path),
+            "log" => options.append(true).open(path),
+            _ => options.write(true).open("/dev/null"),
+        };
+        // SAFETY: both descriptors are open.
+        let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
+        assert_eq!(number, libc::STDERR_FILENO);
+    }) {
         let own = fs::read_to_string(done.place().join("own")).unwrap();
         assert!(own.starts_with("mine"), "{end}: {own}");
-        assert_eq!(own.contains("work"), hears, "{end}: {own}");
+        assert_eq!(own.contains("work"), end == "log", "{end}: {own}");
         assert_eq!(done.stderr, "");
     }
 }
@@ -172,7 +168,7 @@ fn a_daemon_publishes_where_it_starts_itself() {
             daemon_says(|| {
                 let session = quick("daemon");
                 tickscope::time!("work", ());
-                let ring = RingFile::open(&session.path().unwrap()).unwrap();
+                let ring = ring_of(&session);
                 wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
                 format!("{:?}", session.status())
             });
@@ -204,58 +200,54 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(running.told("daemon"), "Counting 0");
     let done = running.wait().succeeded();
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
 /// The child must not wait for a lock whose holder is a thread of the parent.
 fn a_child_forked_past_the_c_library_goes_on() {
-    isolated_as_usual!(|| {
-        let session = quick("forks");
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    drop(tickscope::snapshot());
-                    drop(session.warnings());
-                }
-            });
-            let _over = support::Over(&over);
-            for _ in 0..50 {
-                // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
-                let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-                if child == 0 {
-                    tickscope::time!("child", ());
-                    tickscope::request_reset();
-                    let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
-                    let counts = session.status() == Status::Counting;
-                    // SAFETY: the call ends the process without handlers.
-                    unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
-                }
-                assert_eq!(support::status_of(child as i32).code(), Some(7));
+    let session = quick("forks");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                drop(tickscope::snapshot());
+                drop(session.warnings());
             }
         });
-        assert_eq!(session.status(), Status::Publishing);
+        let _over = support::Over(&over);
+        for _ in 0..50 {
+            // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
+            let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+            if child == 0 {
+                tickscope::time!("child", ());
+                tickscope::request_reset();
+                let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
+                let counts = session.status() == Status::Counting;
+                // SAFETY: the call ends the process without handlers.
+                unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
+            }
+            assert_eq!(support::status_of(child as i32).code(), Some(7));
+        }
     });
+    assert_eq!(session.status(), Status::Publishing);
 }
 
 fn scopes_between_fork_and_exec_are_no_harm() {
-    isolated_as_usual!(|| {
-        let session = quick("spawns");
-        for _ in 0..20 {
-            let mut command = Command::new("true");
-            // SAFETY: the closure opens a scope, which neither allocates nor locks.
-            unsafe {
-                command.pre_exec(|| {
-                    tickscope::time!("between", ());
-                    Ok(())
-                })
-            };
-            assert!(command.status().unwrap().success());
-        }
-        assert_eq!(calls_of(&tickscope::snapshot(), "between"), 0);
-        assert_eq!(session.status(), Status::Publishing);
-    });
+    let session = quick("spawns");
+    for _ in 0..20 {
+        let mut command = Command::new("true");
+        // SAFETY: the closure opens a scope, which neither allocates nor locks.
+        unsafe {
+            command.pre_exec(|| {
+                tickscope::time!("between", ());
+                Ok(())
+            })
+        };
+        assert!(command.status().unwrap().success());
+    }
+    assert_eq!(calls_of(&tickscope::snapshot(), "between"), 0);
+    assert_eq!(session.status(), Status::Publishing);
 }
 
 /// Gives up all rights that a program can give up while it runs.
@@ -339,7 +331,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
         // The publisher makes its start-up calls in the first second.
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let record = |ring: &RingFile| ring.newest().unwrap().sequence;
         let _slot = ring.take_slot().unwrap();
         let began = std::time::Instant::now();
@@ -367,37 +359,29 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
 
 /// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still measure.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
-    for way in ["scopes", "start"] {
-        let test = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("WAY", way);
-        let done = test.run(|| {
-            let way = std::env::var("WAY").unwrap();
-            let child = support::fork(|| {
-                let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
-                tickscope::time!("in the child", ());
-                if session.is_none() {
-                    wait_until("the child publishes", || {
-                        let own = format!(".{}.", std::process::id());
-                        let rings = rings_in(&support::shared_place().join("rings"));
-                        rings.iter().any(|path| path.to_string_lossy().contains(&own))
-                    });
-                }
-                drop(session);
-                std::process::exit(0);
-            });
-            tickscope::time!("in the parent", ());
-            assert!(support::status_of(child).success());
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (way, done) in each_passes(["scopes", "start"], live, |way| {
+        let child = support::fork(|| {
+            let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
+            tickscope::time!("in the child", ());
+            if session.is_none() {
+                wait_until("the child publishes", || {
+                    let own = format!(".{}.", std::process::id());
+                    let rings = rings_in(&support::shared_place().join("rings"));
+                    rings.iter().any(|path| path.to_string_lossy().contains(&own))
+                });
+            }
+            drop(session);
+            std::process::exit(0);
         });
-        assert!(done.status.success(), "{done:?}");
+        tickscope::time!("in the parent", ());
+        assert!(support::status_of(child).success());
+    }) {
         let rings = rings_in(&done.place().join("rings"));
         assert_eq!(rings.len(), 2, "{way}: {rings:?}");
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
-            assert!(
-                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                "{way}"
-            );
+            assert!(has_exited(&ring), "{way}");
             let last = newest(&ring);
             let calls = ["in the child", "in the parent"].map(|name| calls_of(&last, name));
             assert!(matches!(calls, [1, 0] | [0, 1]), "{way}: {calls:?}");
@@ -405,15 +389,17 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own,
     descriptors_of_a_program_that_closes_all_are_left_alone,
-    a_ring_that_is_closed_and_gone_is_replaced,
     a_report_at_exit_goes_into_no_file_that_took_the_descriptor,
     a_daemon_publishes_where_it_starts_itself,
     a_daemon_that_was_started_before_publishes_nothing_and_goes_on,
-    a_child_forked_past_the_c_library_goes_on,
-    scopes_between_fork_and_exec_are_no_harm,
     a_program_that_gives_up_its_rights_goes_on_publishing,
-    under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on,
+    under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on;
+    as_usual:
+    a_ring_that_is_closed_and_gone_is_replaced,
+    a_child_forked_past_the_c_library_goes_on,
+    scopes_between_fork_and_exec_are_no_harm;
 ];

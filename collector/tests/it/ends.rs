@@ -3,8 +3,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use crate::support::{Done, Isolated, calls_of, newest, test_name};
-use tickscope_format::file::open::Liveness;
+use crate::support::{Done, Isolated, calls_of, has_exited, newest, test_name};
 
 const THREADS: usize = 8;
 const DEPTH: u32 = 8;
@@ -17,10 +16,7 @@ fn asked(variable: &str, few: u64) -> u64 {
 fn assert_whole(done: &Done, calls: &[(&str, u64)]) {
     assert!(done.status.success(), "{done:?}");
     let ring = done.ring();
-    assert!(
-        matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-        "{done:?}"
-    );
+    assert!(has_exited(&ring), "{done:?}");
     let last = newest(&ring);
     assert_eq!(last.calls(), calls.iter().map(|(_, calls)| calls).sum::<u64>());
     for &(name, calls) in calls.iter().filter(|_| last.capture.pruned == 0) {

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated_as_usual, limit, mapped, newest, on_small_file_system,
-    publisher_of, quick, rings_in, status_line, tell, test_name, wait_until,
+    self, Done, Isolated, Says, calls_of, checked, each_passes, has_exited, isolated_as_usual, limit, mapped,
+    newest, on_small_file_system, publisher_of, quick, ring_of, rings_in, started, status_line, tell,
+    test_name, wait_until,
 };
 use tickscope::{Builder, Format, Session, Status, Threads};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::{CaptureKind, ClockSource, Mode};
 use tickscope_testkit::suite::skip;
 
@@ -38,25 +39,20 @@ fn live_rests_before_the_first_scope() {
 
 /// A viewer that looks for rings between two sessions must not find a short-lived ring.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
-    for name in ["", "inner"] {
-        let done = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("SESSION", name)
-            .run(|| {
-                let place = support::shared_place().join("rings");
-                let _publisher = publisher_of(std::process::id());
-                assert_eq!(rings_in(&place).len(), 0);
-                let name = std::env::var("SESSION").unwrap();
-                if name.is_empty() {
-                    marked();
-                    wait_until("the ring", || rings_in(&place).len() == 1);
-                } else {
-                    let session = Builder::new(&name).try_start().unwrap();
-                    assert_eq!(rings_in(&place).len(), 1);
-                    drop(session);
-                }
-            })
-            .succeeded();
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (name, done) in each_passes(["", "inner"], live, |name| {
+        let place = support::shared_place().join("rings");
+        let _publisher = publisher_of(std::process::id());
+        assert_eq!(rings_in(&place).len(), 0);
+        if name.is_empty() {
+            marked();
+            wait_until("the ring", || rings_in(&place).len() == 1);
+        } else {
+            let session = Builder::new(name).try_start().unwrap();
+            assert_eq!(rings_in(&place).len(), 1);
+            drop(session);
+        }
+    }) {
         let ring = done.ring();
         assert!(
             ring.header()
@@ -67,21 +63,17 @@ fn live_shows_no_ring_before_the_first_scope_or_start() {
 }
 
 fn live_outlives_the_sessions_of_the_program() {
-    for scope_first in [true, false] {
-        let done = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE", "live")
-            .env("SCOPE_FIRST", if scope_first { "1" } else { "0" })
-            .run(|| {
-                if std::env::var("SCOPE_FIRST").unwrap() == "1" {
-                    marked();
-                }
-                drop(Builder::new("inner").try_start().unwrap());
-                let session = Builder::new("inner").try_start().unwrap();
-                assert_eq!(session.status(), Status::Publishing);
-                drop(session);
-                marked();
-            })
-            .succeeded();
+    let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
+    for (scope_first, done) in each_passes([true, false], live, |scope_first| {
+        if scope_first {
+            marked();
+        }
+        drop(Builder::new("inner").try_start().unwrap());
+        let session = Builder::new("inner").try_start().unwrap();
+        assert_eq!(session.status(), Status::Publishing);
+        drop(session);
+        marked();
+    }) {
         let last = newest(&done.ring());
         assert_eq!(last.capture.kind, CaptureKind::Final);
         assert_eq!(calls_of(&last, "marked"), 1 + u64::from(scope_first));
@@ -90,14 +82,13 @@ fn live_outlives_the_sessions_of_the_program() {
 }
 
 fn live_begins_also_where_threads_include_themselves() {
-    let done = Isolated::as_usual(test_name!())
+    let test = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
-        .env("TICKSCOPE_THREADS", "opt-in")
-        .run(|| {
-            tickscope::thread::include();
-            marked();
-        })
-        .succeeded();
+        .env("TICKSCOPE_THREADS", "opt-in");
+    let done = test.succeeds(|| {
+        tickscope::thread::include();
+        marked();
+    });
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
 }
 
@@ -111,88 +102,78 @@ fn keeps_errno(what: &str, body: impl FnOnce()) {
 }
 
 fn scopes_and_counters_leave_errno_as_it_was() {
-    isolated_as_usual!(|| {
-        support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
-        keeps_errno("the first scope of the program", || _ = marked());
-        // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
-        std::thread::spawn(|| {
-            let protection = libc::PROT_READ | libc::PROT_WRITE;
-            support::refuse(libc::SYS_mmap, protection, libc::EPERM);
-            keeps_errno("a thread without a tree", || tickscope::count!("counter"));
-        })
-        .join()
-        .unwrap();
-        // Sandboxes and kernels before 5.14 do not support MADV_POPULATE_WRITE.
-        std::thread::spawn(|| {
-            support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
-            keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-            // One of these calls has a duration without a bucket, and allocates a histogram.
-            for _ in 0..100 {
-                keeps_errno("a scope's end", || tickscope::time!("call", ()));
-            }
-            keeps_errno("new nodes", support::call_many_paths);
-        })
-        .join()
-        .unwrap();
-        let snapshot = tickscope::snapshot();
-        assert_eq!(calls_of(&snapshot, "call"), 100);
-        assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
-    });
+    support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
+    keeps_errno("the first scope of the program", || _ = marked());
+    // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
+    std::thread::spawn(|| {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        support::refuse(libc::SYS_mmap, protection, libc::EPERM);
+        keeps_errno("a thread without a tree", || tickscope::count!("counter"));
+    })
+    .join()
+    .unwrap();
+    // Sandboxes and kernels before 5.14 do not support MADV_POPULATE_WRITE.
+    std::thread::spawn(|| {
+        support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
+        keeps_errno("a thread's first counter", || tickscope::count!("counter"));
+        // One of these calls has a duration without a bucket, and allocates a histogram.
+        for _ in 0..100 {
+            keeps_errno("a scope's end", || tickscope::time!("call", ()));
+        }
+        keeps_errno("new nodes", support::call_many_paths);
+    })
+    .join()
+    .unwrap();
+    let snapshot = tickscope::snapshot();
+    assert_eq!(calls_of(&snapshot, "call"), 100);
+    assert_eq!(calls_of(&snapshot, "digit 7"), 4 * 8u64.pow(3));
 }
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
     // KiB of free address space: 0 is too little for a larger table, 12 is enough for it but not for the nodes.
-    for room in [0, 12] {
-        let test = Isolated::as_usual(test_name!()).env("ROOM", room.to_string());
-        test.run(|| {
-            let session = Builder::new("limited").max_process_nodes(1000).try_start();
-            // The session ends, because a publisher would also need memory.
-            drop(session.unwrap());
-            marked();
-            let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
-            let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
-            support::call_many_paths();
-            limit(libc::RLIMIT_AS, before);
-            let missed = tickscope::snapshot().capture.losses.dropped;
-            assert!(missed > 1000, "{missed} found no memory");
-            tickscope::time!("later", ());
-            assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
-        })
-        .succeeded();
-    }
+    let make = |_| Isolated::as_usual(test_name!());
+    each_passes([0, 12], make, |room| {
+        let session = Builder::new("limited").max_process_nodes(1000).try_start();
+        // The session ends, because a publisher would also need memory.
+        drop(session.unwrap());
+        marked();
+        let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
+        support::call_many_paths();
+        limit(libc::RLIMIT_AS, before);
+        let missed = tickscope::snapshot().capture.losses.dropped;
+        assert!(missed > 1000, "{missed} found no memory");
+        tickscope::time!("later", ());
+        assert_eq!(calls_of(&tickscope::snapshot(), "later"), 1);
+    });
 }
 
 fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
-    let done = Isolated::as_usual(test_name!())
-        .run(|| {
-            marked();
-            // 1 MiB is enough for a small ring, and too little for a thread's stack.
-            let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
-            let session = Builder::new("threadless").ring_bytes(64 << 10).start();
-            limit(libc::RLIMIT_AS, before);
-            assert_eq!(session.status(), Status::Counting);
-            let warnings = session.warnings().join("\n");
-            assert!(
-                warnings.starts_with("no thread for the publisher: "),
-                "{warnings}"
-            );
-            marked();
-        })
-        .succeeded();
+    let done = isolated_as_usual!(|| {
+        marked();
+        // 1 MiB is enough for a small ring, and too little for a thread's stack.
+        let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
+        let session = Builder::new("threadless").ring_bytes(64 << 10).start();
+        limit(libc::RLIMIT_AS, before);
+        assert_eq!(session.status(), Status::Counting);
+        let warnings = session.warnings().join("\n");
+        assert!(
+            warnings.starts_with("no thread for the publisher: "),
+            "{warnings}"
+        );
+        marked();
+    });
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "marked"), 2);
 }
 
 fn a_log_without_a_place_says_so() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| {
-            limit(libc::RLIMIT_FSIZE, 64 << 10);
-            let session = tickscope::start("nowhere");
-            assert_eq!(session.status(), Status::Counting);
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "log");
+    let done = test.succeeds(|| {
+        limit(libc::RLIMIT_FSIZE, 64 << 10);
+        let session = tickscope::start("nowhere");
+        assert_eq!(session.status(), Status::Counting);
+    });
     // The session from the environment may write other lines before this one.
     assert!(
         done.stderr
@@ -235,66 +216,56 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {
-    Isolated::as_usual(test_name!())
-        .run(|| {
-            assert_eq!(
-                tickscope::mode(),
-                tickscope::Mode::Adaptive,
-                "before the first scope"
-            );
-            marked();
-            assert_eq!(tickscope::mode(), tickscope::Mode::default());
-            let session = quick("usual");
-            let snapshot = tickscope::snapshot();
-            assert_eq!(snapshot.capture.mode, Mode::USUAL);
-            drop(session);
-            let _session = tickscope::Builder::new("chosen")
-                .mode(tickscope::Mode::Exact)
-                .start();
-            assert_eq!(tickscope::mode(), tickscope::Mode::Exact);
-        })
-        .succeeded();
+    assert_eq!(
+        tickscope::mode(),
+        tickscope::Mode::Adaptive,
+        "before the first scope"
+    );
+    marked();
+    assert_eq!(tickscope::mode(), tickscope::Mode::default());
+    let session = quick("usual");
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.capture.mode, Mode::USUAL);
+    drop(session);
+    let _session = tickscope::Builder::new("chosen")
+        .mode(tickscope::Mode::Exact)
+        .start();
+    assert_eq!(tickscope::mode(), tickscope::Mode::Exact);
 }
 
 fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
     let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.html");
-    let done = test
-        .env("TICKSCOPE", "off")
-        .env("TICKSCOPE_REPORT", &place)
-        .run(|| {
-            marked();
-            let session = tickscope::start("nothing");
-            assert_eq!((session.status(), session.path()), (Status::Off, None));
-            tickscope::thread::include();
-            std::thread::spawn(marked).join().unwrap();
-            let _pause = tickscope::pause();
-            marked();
-            let snapshot = tickscope::snapshot();
-            assert_eq!(
-                (
-                    snapshot.nodes.len(),
-                    snapshot.threads.len(),
-                    snapshot.capture.losses.dropped
-                ),
-                (0, 0, 0)
-            );
-            assert_eq!(tickscope::reset().lifetime.calls, 0);
-            tickscope::request_reset();
-            let error = Builder::new("nothing").try_start().unwrap_err().to_string();
-            assert!(
-                error.contains("TICKSCOPE=off") && error.contains("unset it"),
-                "{error}"
-            );
-            let path = support::shared_place().join("now.txt");
-            let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
-            assert!(
-                said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
-                "{said}"
-            );
-            assert!(!path.exists());
-        })
-        .succeeded();
+    let test = test.env("TICKSCOPE", "off").env("TICKSCOPE_REPORT", &place);
+    let done = test.succeeds(|| {
+        marked();
+        let session = tickscope::start("nothing");
+        assert_eq!((session.status(), session.path()), (Status::Off, None));
+        tickscope::thread::include();
+        std::thread::spawn(marked).join().unwrap();
+        let _pause = tickscope::pause();
+        marked();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(
+            (
+                snapshot.nodes.len(),
+                snapshot.threads.len(),
+                snapshot.capture.losses.dropped
+            ),
+            (0, 0, 0)
+        );
+        assert_eq!(tickscope::reset().lifetime.calls, 0);
+        tickscope::request_reset();
+        let error = Builder::new("nothing").try_start().unwrap_err().to_string();
+        error.says(["TICKSCOPE=off", "unset it"]);
+        let path = support::shared_place().join("now.txt");
+        let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
+        assert!(
+            said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
+            "{said}"
+        );
+        assert!(!path.exists());
+    });
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     assert!(!place.exists());
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
@@ -319,53 +290,38 @@ const BAD: [(&str, &str, &str); 15] = [
 ];
 
 fn bad_values_are_named_with_what_is_allowed() {
-    for (name, value, allowed) in BAD {
-        Isolated::as_usual(test_name!())
-            .env("VARIABLE", name)
-            .env(name, value)
-            .run(|| {
-                let name = std::env::var("VARIABLE").unwrap();
-                let value = std::env::var(&name).unwrap();
-                let bad = BAD.iter().find(|bad| (bad.0, bad.1) == (&*name, &*value));
-                let session = Builder::new("bad").try_start().unwrap();
-                let warnings = session.warnings();
-                assert_eq!(warnings.len(), 1, "{warnings:?}");
-                for part in [
-                    format!("{name}={value} "),
-                    bad.unwrap().2.into(),
-                    " is not understood; allowed: ".into(),
-                    "; the variable is ignored".into(),
-                ] {
-                    assert!(warnings[0].contains(&part), "{part}: {warnings:?}");
-                }
-                marked();
-                assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
-            })
-            .succeeded();
-        assert!(!allowed.is_empty());
-    }
+    let make = |(name, value, _)| Isolated::as_usual(test_name!()).env(name, value);
+    each_passes(BAD, make, |(name, value, allowed)| {
+        let session = Builder::new("bad").try_start().unwrap();
+        let warnings = session.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        warnings[0].says([
+            &format!("{name}={value} "),
+            allowed,
+            " is not understood; allowed: ",
+            "; the variable is ignored",
+        ]);
+        marked();
+        assert_eq!(calls_of(&tickscope::snapshot(), "marked"), 1);
+    });
 }
 
 fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "lvie\n")
-        .run(|| {
-            marked();
-            std::thread::spawn(marked).join().unwrap();
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "lvie\n");
+    let done = test.succeeds(|| {
+        marked();
+        std::thread::spawn(marked).join().unwrap();
+    });
     assert_eq!(
         done.stderr,
         "tickscope: TICKSCOPE=lvie\\n is not understood, so it starts nothing; allowed: live, log, report, off\n"
     );
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     let long = "x".repeat(1000);
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", &long)
-        .run(|| {
-            marked();
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", &long);
+    let done = test.succeeds(|| {
+        marked();
+    });
     assert!(
         done.stderr.ends_with("allowed: live, log, report, off\n"),
         "{}",
@@ -387,13 +343,9 @@ fn good_values_win_over_the_program() {
     ] {
         test = test.env(name, value);
     }
-    test.run(|| {
-        let session = Builder::new("good")
-            .threads(Threads::OptIn)
-            .ring_bytes(1 << 20)
-            .max_depth(100)
-            .try_start()
-            .unwrap();
+    test.succeeds(|| {
+        let builder = Builder::new("good").threads(Threads::OptIn).ring_bytes(1 << 20);
+        let session = started(builder.max_depth(100));
         assert!(session.warnings().is_empty(), "{:?}", session.warnings());
         {
             tickscope::scope!("1");
@@ -402,19 +354,17 @@ fn good_values_win_over_the_program() {
         }
         tickscope::scope!("4");
         tickscope::scope!("5");
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         assert_eq!(
             (ring.header().ring_words * 8, ring.header().control),
             (256 << 10, false)
         );
         wait_until("a later record", || calls_of(&newest(&ring), "4") == 1);
-        let snapshot = newest(&ring);
-        check(&snapshot);
+        let snapshot = checked(newest(&ring));
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);
         assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
         assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (4, 2));
-    })
-    .succeeded();
+    });
 }
 
 /// Opens a scope and reports the session's state; removes a ring outside the test's directory.
@@ -443,11 +393,7 @@ fn told(done: &Done, name: &str) -> String {
 /// Checks that a warning names a directory that failed and the reason, and that the session uses the next one.
 fn passed_over(done: &Done, bad: &Path, reason: &str) {
     let warnings = told(done, "warnings");
-    assert!(warnings.contains(bad.to_str().unwrap()), "{warnings}");
-    assert!(
-        warnings.contains(reason) && warnings.contains("trying the next place"),
-        "{warnings}"
-    );
+    warnings.says([bad.to_str().unwrap(), reason, "trying the next place"]);
     assert_eq!(told(done, "status"), "Publishing");
     assert!(
         !Path::new(&told(done, "path")).starts_with(bad),
@@ -458,10 +404,8 @@ fn passed_over(done: &Done, bad: &Path, reason: &str) {
 }
 
 fn a_directory_that_may_not_be_written_is_passed_over() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE_DIR", "/proc/self")
-        .run(work_anyhow)
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_DIR", "/proc/self");
+    let done = test.succeeds(work_anyhow);
     passed_over(&done, Path::new("/proc/self"), "/proc/self");
 }
 
@@ -483,7 +427,7 @@ fn a_directory_of_another_user_is_passed_over() {
 }
 
 fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
-    let done = on_small_file_system(test_name!(), 20 << 10, || {
+    on_small_file_system(test_name!(), 20 << 10, || {
         let rings = support::shared_place().join("rings");
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
@@ -491,14 +435,11 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         assert!(path.starts_with(&rings));
         assert_eq!(RingFile::open(&path).unwrap().header().ring_words * 8, 4 << 20);
         let warnings = session.warnings().join("\n");
-        assert!(
-            warnings.contains("space is short in ") && warnings.contains("4194304 instead of 16777216"),
-            "{warnings}"
-        );
-        assert!(
-            warnings.contains("or choose another place with TICKSCOPE_DIR"),
-            "{warnings}"
-        );
+        warnings.says([
+            "space is short in ",
+            "4194304 instead of 16777216",
+            "or choose another place with TICKSCOPE_DIR",
+        ]);
         let ring = RingFile::open(&path).unwrap();
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
@@ -510,17 +451,15 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         assert_eq!(length - ring.header().file_bytes(), 1 << 20);
         assert_eq!(ring.header().coarse_words * 8, 4 << 20);
         assert_eq!(session.warnings().join("\n"), warnings);
-        tell("halved", "");
     });
-    assert!(done.place().join("halved").exists());
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
     // About 3 MB are free, but a history may use a quarter of the free space only if that is 1 MiB or more.
-    let done = on_small_file_system(test_name!(), (4 << 10) + 44, || {
+    on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         for _ in 0..3 {
             drop(tickscope::reset());
         }
@@ -536,9 +475,7 @@ fn without_space_for_history_the_ring_does_alone_and_says_so() {
         assert_eq!(length, ring.header().file_bytes());
         let last = ring.newest().unwrap().sequence;
         wait_until("the next record", || ring.newest().unwrap().sequence > last);
-        tell("alone", "");
     });
-    assert!(done.place().join("alone").exists());
 }
 
 fn a_file_system_with_little_space_is_passed_over() {
@@ -550,8 +487,8 @@ fn a_file_system_with_little_space_is_passed_over() {
     );
 }
 
-tickscope_testkit::tests![
-    scopes_and_counters_leave_errno_as_it_was,
+crate::support::tests![
+    own:
     nodes_without_memory_do_not_count_against_the_limit,
     live_rests_before_the_first_scope,
     live_shows_no_ring_before_the_first_scope_or_start,
@@ -560,7 +497,6 @@ tickscope_testkit::tests![
     a_start_without_a_thread_says_so_and_the_last_record_is_written,
     a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
-    the_mode_is_adaptive_unless_one_is_chosen,
     off_counts_nothing_and_wins_over_a_place_for_the_report,
     bad_values_are_named_with_what_is_allowed,
     a_bad_value_is_told_where_there_is_no_session_to_tell_it,
@@ -569,5 +505,6 @@ tickscope_testkit::tests![
     a_directory_of_another_user_is_passed_over,
     a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,
     without_space_for_history_the_ring_does_alone_and_says_so,
-    a_file_system_with_little_space_is_passed_over,
+    a_file_system_with_little_space_is_passed_over;
+    as_usual: scopes_and_counters_leave_errno_as_it_was, the_mode_is_adaptive_unless_one_is_chosen;
 ];

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, LazyLock};
 use std::time::Duration;
 
-use crate::support::{self, Isolated, calls_of, newest, test_name};
+use crate::support::{self, Isolated, calls_of, has_exited, newest, ring_of, started, test_name};
 use tickscope::{Builder, Clock};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 use tickscope_format::snapshot::CaptureKind;
 
 /// Ways to end the program, with the exit code or the signal that the parent sees.
@@ -126,8 +126,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
             );
             assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{way} from {from}");
             let ring = done.ring();
-            let newest = newest(&ring);
-            support::check(&newest);
+            let newest = support::checked(newest(&ring));
             let fate = ring.liveness().unwrap();
             let asked = matches!(way, "process::exit" | "exit");
             // The ring has no end if the handler interrupted a snapshot or the machine was too busy.
@@ -156,14 +155,11 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
             let _reader = support::full_standard_error();
-            let session = Builder::new("ends")
-                .clock(Clock::Custom(exiting_clock, 1e9))
-                .log_every(Duration::from_millis(10))
-                .try_start()
-                .unwrap();
+            let builder = Builder::new("ends").clock(Clock::Custom(exiting_clock, 1e9));
+            let session = started(builder.log_every(Duration::from_millis(10)));
             LazyLock::force(&WAY);
             tickscope::time!(group = "log", "work", ());
-            let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            let ring = ring_of(&session);
             std::thread::spawn(|| drop(session));
             support::wait_until("the last record", || {
                 newest(&ring).capture.kind == CaptureKind::Final
@@ -245,10 +241,7 @@ fn a_signal_writes_the_last_record_where_that_is_asked_for() {
             if asked == "no" {
                 assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
             } else {
-                assert!(
-                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                    "{asked}"
-                );
+                assert!(has_exited(&ring), "{asked}");
                 assert_eq!(calls_of(&newest(&ring), "work"), 1);
             }
         }

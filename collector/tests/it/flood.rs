@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Isolated, anonymous, newest, wait_until};
+use crate::support::{self, Isolated, anonymous, newest, ring_of, wait_until};
 use tickscope::Builder;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot};
@@ -72,7 +72,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
     let done = Isolated::as_usual(name).run(|| {
         let session = Builder::new("flooded").try_start().unwrap();
         work(11);
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let mut honest = loop {
             // The last slot belongs to the honest viewer; the flood does not write to it.
             let slot = ring.take_slot().unwrap().unwrap();

@@ -9,7 +9,7 @@ use tickscope::Builder;
 use tickscope_format::ids::{NO_PARENT, NodeId};
 use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 
-use crate::support::{by_hand, check_with_polls, isolated, measured, rows_named, spend, tree};
+use crate::support::{by_hand, check_with_polls, measured, rows_named, spend, tree};
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -93,124 +93,118 @@ fn in_flight(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
 }
 
 fn a_call_lasts_from_its_first_poll_to_its_end() {
-    isolated!(|| {
-        let _session = Builder::new("calls").clock(by_hand()).start();
-        let work = || {
-            tickscope::future!("work", async {
-                spend(5);
-                Pending(1).await;
-                spend(7);
-            })
-        };
-        drop(work());
-        let mut future = Box::pin(work());
-        spend(100);
-        assert!(poll(&mut future).is_pending());
-        spend(1_000);
-        let during = tickscope::snapshot();
-        assert_eq!(in_flight(&during), [("work".to_owned(), 1, 1, 1_005)]);
-        let begun = Calls {
-            started: 1,
-            in_flight: 1,
-            polls: 1,
-            ..Calls::default()
-        };
-        assert_eq!(calls(&during, "work"), begun);
-        assert!(poll(&mut future).is_ready());
-        // Dropping a future whose call has ended does not end the call again.
-        drop(future);
-        let after = tickscope::snapshot();
-        let over = Calls {
-            started: 1,
-            ended: 1,
-            polls: 2,
-            wall: 1_012,
-            latencies: 1,
-            ..Calls::default()
-        };
-        assert_eq!(calls(&after, "work"), over);
-        assert!(after.tasks.is_empty());
-        assert_eq!(tree(&after, "main"), "work 1 12 12\n");
-        assert_eq!(after.latencies.of(0).count(), 2, "each poll has a latency");
-    });
+    let _session = Builder::new("calls").clock(by_hand()).start();
+    let work = || {
+        tickscope::future!("work", async {
+            spend(5);
+            Pending(1).await;
+            spend(7);
+        })
+    };
+    drop(work());
+    let mut future = Box::pin(work());
+    spend(100);
+    assert!(poll(&mut future).is_pending());
+    spend(1_000);
+    let during = tickscope::snapshot();
+    assert_eq!(in_flight(&during), [("work".to_owned(), 1, 1, 1_005)]);
+    let begun = Calls {
+        started: 1,
+        in_flight: 1,
+        polls: 1,
+        ..Calls::default()
+    };
+    assert_eq!(calls(&during, "work"), begun);
+    assert!(poll(&mut future).is_ready());
+    // Dropping a future whose call has ended does not end the call again.
+    drop(future);
+    let after = tickscope::snapshot();
+    let over = Calls {
+        started: 1,
+        ended: 1,
+        polls: 2,
+        wall: 1_012,
+        latencies: 1,
+        ..Calls::default()
+    };
+    assert_eq!(calls(&after, "work"), over);
+    assert!(after.tasks.is_empty());
+    assert_eq!(tree(&after, "main"), "work 1 12 12\n");
+    assert_eq!(after.latencies.of(0).count(), 2, "each poll has a latency");
 }
 
 fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
-    isolated!(|| {
-        let _session = Builder::new("cancelled").clock(by_hand()).start();
-        let nested = || {
-            tickscope::future!("outer", async {
-                tickscope::wait!("inner", Pending(9)).await;
-            })
-        };
-        let mut pending = Box::pin(nested());
-        assert!(poll(&mut pending).is_pending());
-        spend(50);
-        let during = tickscope::snapshot();
-        let waits: Vec<bool> = during.tasks.paths.iter().map(|path| path.names_await).collect();
-        assert_eq!(waits, [false, true]);
-        assert_eq!(
-            in_flight(&during),
-            [
-                ("outer".to_owned(), 1, 0, 50),
-                ("outer > inner".to_owned(), 1, 1, 50)
-            ]
-        );
-        {
-            tickscope::scope!("elsewhere");
-            drop(pending);
-        }
-        let mut panics = Box::pin(tickscope::future!("panics", async {
-            Pending(1).await;
-            spend(3);
-            panic!("on purpose");
-        }));
-        assert!(poll(&mut panics).is_pending());
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(&mut panics)));
-        assert!(caught.is_err());
-        let during = tickscope::snapshot();
-        assert!(during.threads[0].open.is_empty());
-        assert_eq!(calls(&during, "panics").in_flight, 0, "what has panicked is over");
-        drop(panics);
-        let after = tickscope::snapshot();
-        let cancelled = |polls, wall| Calls {
-            started: 1,
-            cancelled: 1,
-            polls,
-            wall,
-            latencies: 1,
-            ..Calls::default()
-        };
-        assert_eq!(calls(&after, "outer"), cancelled(1, 50));
-        assert_eq!(calls(&after, "inner"), cancelled(1, 50));
-        assert_eq!(calls(&after, "panics"), cancelled(2, 3));
-        assert!(after.tasks.is_empty());
-        for row in 0..after.nodes.len() as u32 {
-            let polls = after.measures.of_row(Quantity::Polls, row);
-            let latencies = after.latencies.of(row).count();
-            let what = after.site_of(NodeId(row)).name.as_str();
-            // Dropping a future is not a poll, so it adds no latency. The scope has one latency for its call.
-            let expected = if what == "elsewhere" { 1 } else { polls };
-            assert_eq!(latencies, expected, "latencies of polls of {what}");
-        }
-        check_with_polls(&after);
-    });
+    let _session = Builder::new("cancelled").clock(by_hand()).start();
+    let nested = || {
+        tickscope::future!("outer", async {
+            tickscope::wait!("inner", Pending(9)).await;
+        })
+    };
+    let mut pending = Box::pin(nested());
+    assert!(poll(&mut pending).is_pending());
+    spend(50);
+    let during = tickscope::snapshot();
+    let waits: Vec<bool> = during.tasks.paths.iter().map(|path| path.names_await).collect();
+    assert_eq!(waits, [false, true]);
+    assert_eq!(
+        in_flight(&during),
+        [
+            ("outer".to_owned(), 1, 0, 50),
+            ("outer > inner".to_owned(), 1, 1, 50)
+        ]
+    );
+    {
+        tickscope::scope!("elsewhere");
+        drop(pending);
+    }
+    let mut panics = Box::pin(tickscope::future!("panics", async {
+        Pending(1).await;
+        spend(3);
+        panic!("on purpose");
+    }));
+    assert!(poll(&mut panics).is_pending());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(&mut panics)));
+    assert!(caught.is_err());
+    let during = tickscope::snapshot();
+    assert!(during.threads[0].open.is_empty());
+    assert_eq!(calls(&during, "panics").in_flight, 0, "what has panicked is over");
+    drop(panics);
+    let after = tickscope::snapshot();
+    let cancelled = |polls, wall| Calls {
+        started: 1,
+        cancelled: 1,
+        polls,
+        wall,
+        latencies: 1,
+        ..Calls::default()
+    };
+    assert_eq!(calls(&after, "outer"), cancelled(1, 50));
+    assert_eq!(calls(&after, "inner"), cancelled(1, 50));
+    assert_eq!(calls(&after, "panics"), cancelled(2, 3));
+    assert!(after.tasks.is_empty());
+    for row in 0..after.nodes.len() as u32 {
+        let polls = after.measures.of_row(Quantity::Polls, row);
+        let latencies = after.latencies.of(row).count();
+        let what = after.site_of(NodeId(row)).name.as_str();
+        // Dropping a future is not a poll, so it adds no latency. The scope has one latency for its call.
+        let expected = if what == "elsewhere" { 1 } else { polls };
+        assert_eq!(latencies, expected, "latencies of polls of {what}");
+    }
+    check_with_polls(&after);
 }
 
 fn what_ends_below_its_future_ends_in_its_row() {
-    isolated!(|| {
-        let _session = Builder::new("rows").clock(by_hand()).start();
-        let mut pending = Box::pin(tickscope::future!("outer", async {
-            tickscope::future!("inner", Pending(9)).await;
-        }));
-        assert!(poll(&mut pending).is_pending());
-        drop(pending);
-        let after = tickscope::snapshot();
-        assert_eq!(tree(&after, "main"), "outer 1 0 0\n  inner 1 0 0\n");
-        let column = after.measures.of(Quantity::FutureCancels).unwrap();
-        assert_eq!(column.rows, [(0, 1), (1, 1)]);
-        assert!(after.measures.of(Quantity::InFlight).is_none());
-    });
+    let _session = Builder::new("rows").clock(by_hand()).start();
+    let mut pending = Box::pin(tickscope::future!("outer", async {
+        tickscope::future!("inner", Pending(9)).await;
+    }));
+    assert!(poll(&mut pending).is_pending());
+    drop(pending);
+    let after = tickscope::snapshot();
+    assert_eq!(tree(&after, "main"), "outer 1 0 0\n  inner 1 0 0\n");
+    let column = after.measures.of(Quantity::FutureCancels).unwrap();
+    assert_eq!(column.rows, [(0, 1), (1, 1)]);
+    assert!(after.measures.of(Quantity::InFlight).is_none());
 }
 
 /// A waker that records its use.
@@ -227,25 +221,23 @@ fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
     async fn attribute() {
         Pending(2).await;
     }
-    isolated!(|| {
-        let _session = Builder::new("tasks").clock(by_hand()).start();
-        let named: Boxed = Box::pin(tickscope::task("function", Pending(2)));
-        for (mut future, name) in [(named, "function"), (Box::pin(attribute()), "attribute")] {
-            let woken = Arc::new(Woken(AtomicBool::new(false)));
-            let waker = Waker::from(Arc::clone(&woken));
-            for delay in [1_000, 30, 40] {
-                spend(delay);
-                let result = future.as_mut().poll(&mut Context::from_waker(&waker));
-                assert_eq!(woken.0.swap(false, Ordering::Relaxed), result.is_pending());
-            }
-            let snapshot = tickscope::snapshot();
-            assert_eq!(calls(&snapshot, name).polls, 3);
-            let of_row = |quantity| measured(&snapshot, name, quantity);
-            // Two of three polls count, because the time at which the first poll was requested is unknown.
-            assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
-            assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
+    let _session = Builder::new("tasks").clock(by_hand()).start();
+    let named: Boxed = Box::pin(tickscope::task("function", Pending(2)));
+    for (mut future, name) in [(named, "function"), (Box::pin(attribute()), "attribute")] {
+        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let waker = Waker::from(Arc::clone(&woken));
+        for delay in [1_000, 30, 40] {
+            spend(delay);
+            let result = future.as_mut().poll(&mut Context::from_waker(&waker));
+            assert_eq!(woken.0.swap(false, Ordering::Relaxed), result.is_pending());
         }
-    });
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls(&snapshot, name).polls, 3);
+        let of_row = |quantity| measured(&snapshot, name, quantity);
+        // Two of three polls count, because the time at which the first poll was requested is unknown.
+        assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
+        assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
+    }
 }
 
 /// A pool of threads that poll futures from one queue, so that futures move between them.
@@ -294,71 +286,69 @@ impl Drop for Stops<'_> {
 
 fn calls_that_move_between_threads_are_all_there() {
     const CALLS: u64 = 20_000;
-    isolated!(|| {
-        let _session = tickscope::start("moved");
-        let pool = Pool {
-            queue: Mutex::new(Vec::new()),
-            stop: AtomicBool::new(false),
-        };
-        let mut sums = [Calls::default(), Calls::default()];
-        let names = ["request", "lock"];
-        let mut cancelled = 0;
-        let mut look = |closed: Snapshot| {
-            check_with_polls(&closed);
-            for (sum, name) in sums.iter_mut().zip(names) {
-                let now = calls(&closed, name);
-                sum.started += now.started;
-                sum.ended += now.ended;
-                sum.cancelled += now.cancelled;
-                sum.polls += now.polls;
-                sum.in_flight = now.in_flight;
-                sum.latencies += now.latencies;
-                let over = (sum.ended + sum.cancelled) as i64;
-                assert_eq!(sum.started as i64, over + sum.in_flight, "{name} at every look");
-            }
-        };
-        std::thread::scope(|scope| {
-            // Stops the pool also if a check below fails.
-            let stops = Stops(&pool.stop);
-            let threads: Vec<_> = (1..=4)
-                .map(|seed| {
-                    scope.spawn({
-                        let pool = &pool;
-                        move || pool.work(seed)
-                    })
+    let _session = tickscope::start("moved");
+    let pool = Pool {
+        queue: Mutex::new(Vec::new()),
+        stop: AtomicBool::new(false),
+    };
+    let mut sums = [Calls::default(), Calls::default()];
+    let names = ["request", "lock"];
+    let mut cancelled = 0;
+    let mut look = |closed: Snapshot| {
+        check_with_polls(&closed);
+        for (sum, name) in sums.iter_mut().zip(names) {
+            let now = calls(&closed, name);
+            sum.started += now.started;
+            sum.ended += now.ended;
+            sum.cancelled += now.cancelled;
+            sum.polls += now.polls;
+            sum.in_flight = now.in_flight;
+            sum.latencies += now.latencies;
+            let over = (sum.ended + sum.cancelled) as i64;
+            assert_eq!(sum.started as i64, over + sum.in_flight, "{name} at every look");
+        }
+    };
+    std::thread::scope(|scope| {
+        // Stops the pool also if a check below fails.
+        let stops = Stops(&pool.stop);
+        let threads: Vec<_> = (1..=4)
+            .map(|seed| {
+                scope.spawn({
+                    let pool = &pool;
+                    move || pool.work(seed)
                 })
-                .collect();
-            for call in 0..CALLS {
-                let request = tickscope::future!("request", async move {
-                    Pending((call % 5) as u32).await;
-                    tickscope::wait!("lock", Pending((call % 3) as u32)).await;
-                });
-                pool.queue.lock().unwrap().push(Box::pin(request));
-                if call % 500 == 0 {
-                    look(tickscope::reset());
-                }
+            })
+            .collect();
+        for call in 0..CALLS {
+            let request = tickscope::future!("request", async move {
+                Pending((call % 5) as u32).await;
+                tickscope::wait!("lock", Pending((call % 3) as u32)).await;
+            });
+            pool.queue.lock().unwrap().push(Box::pin(request));
+            if call % 500 == 0 {
+                look(tickscope::reset());
             }
-            drop(stops);
-            for thread in threads {
-                cancelled += thread.join().unwrap();
-            }
-        });
-        let last = tickscope::snapshot();
-        look(last.clone());
-        assert_eq!(sums[0].started, CALLS);
-        assert_eq!((sums[0].ended, sums[0].cancelled), (CALLS - cancelled, cancelled));
-        assert_eq!([sums[0].in_flight, sums[1].in_flight], [0, 0]);
-        assert!(cancelled > 0 && sums[1].cancelled > 0);
-        assert!(
-            last.tasks.is_empty(),
-            "{:?} {}",
-            in_flight(&last),
-            last.tasks.beyond
-        );
-        for sum in sums {
-            assert_eq!(sum.latencies, sum.ended + sum.cancelled);
+        }
+        drop(stops);
+        for thread in threads {
+            cancelled += thread.join().unwrap();
         }
     });
+    let last = tickscope::snapshot();
+    look(last.clone());
+    assert_eq!(sums[0].started, CALLS);
+    assert_eq!((sums[0].ended, sums[0].cancelled), (CALLS - cancelled, cancelled));
+    assert_eq!([sums[0].in_flight, sums[1].in_flight], [0, 0]);
+    assert!(cancelled > 0 && sums[1].cancelled > 0);
+    assert!(
+        last.tasks.is_empty(),
+        "{:?} {}",
+        in_flight(&last),
+        last.tasks.beyond
+    );
+    for sum in sums {
+        assert_eq!(sum.latencies, sum.ended + sum.cancelled);
+    }
 }
 
 /// Modules with a chain of functions that await each other, with the attribute and without.
@@ -396,31 +386,30 @@ chain!(
 );
 
 fn twenty_functions_that_await_each_other_compile_and_stay_small() {
-    isolated!(|| {
-        let _session = Builder::new("chain").clock(by_hand()).start();
-        let mut future: Pin<Box<dyn Future<Output = u64> + Send>> = Box::pin(marked::a(1));
-        let size = size_of_val(&*future);
-        let plain = size_of_val(&plain::a(1));
-        assert!(
-            size <= plain + 20 * 32,
-            "{size} bytes, and {plain} without the attribute"
-        );
-        assert!(poll(&mut future).is_pending());
-        assert_eq!(poll(&mut future), Poll::Ready(210));
-        let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.nodes.len(), 20);
-        assert_eq!(
-            (calls(&snapshot, "a").ended, calls(&snapshot, "last").polls),
-            (1, 2)
-        );
-    });
+    let _session = Builder::new("chain").clock(by_hand()).start();
+    let mut future: Pin<Box<dyn Future<Output = u64> + Send>> = Box::pin(marked::a(1));
+    let size = size_of_val(&*future);
+    let plain = size_of_val(&plain::a(1));
+    assert!(
+        size <= plain + 20 * 32,
+        "{size} bytes, and {plain} without the attribute"
+    );
+    assert!(poll(&mut future).is_pending());
+    assert_eq!(poll(&mut future), Poll::Ready(210));
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.nodes.len(), 20);
+    assert_eq!(
+        (calls(&snapshot, "a").ended, calls(&snapshot, "last").polls),
+        (1, 2)
+    );
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     a_call_lasts_from_its_first_poll_to_its_end,
     futures_that_are_dropped_or_panic_are_cancelled_where_they_were,
     what_ends_below_its_future_ends_in_its_row,
     tasks_have_the_time_from_a_wake_to_the_poll_that_follows,
     calls_that_move_between_threads_are_all_there,
-    twenty_functions_that_await_each_other_compile_and_stay_small,
+    twenty_functions_that_await_each_other_compile_and_stay_small;
 ];

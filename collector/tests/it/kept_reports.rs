@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{self, Isolated, calls_of, check, isolated_as_usual, test_name};
+use crate::support::{self, Isolated, Says, calls_of, check, test_name};
 use tickscope::{Format, Status};
 use tickscope_format::snapshot_file;
 
@@ -28,29 +28,24 @@ fn ending_in(dir: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn a_dump_returns_the_path_of_the_snapshot_that_it_keeps() {
-    isolated_as_usual!(|| {
-        let dir = support::shared_place();
-        work();
-        for (format, name, written) in [
-            (Format::Text, "now.txt", "now.txt.tks"),
-            (Format::Html, "now.html", "now.html.tks"),
-            (Format::Json, "now.json", "now.json.tks"),
-            (Format::Tks, "now.tks", "now.tks"),
-        ] {
-            let path = tickscope::dump(dir.join(name), format).unwrap();
-            assert_eq!(path, dir.join(written));
-            let snapshot = snapshot_file::read(&path).unwrap();
-            check(&snapshot);
-            assert_eq!(calls_of(&snapshot, "work"), 1);
-        }
-        let again = tickscope::dump(dir.join("now.txt"), Format::Text)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            again.contains("now.txt.tks") && again.contains("give another name"),
-            "{again}"
-        );
-    });
+    let dir = support::shared_place();
+    work();
+    for (format, name, written) in [
+        (Format::Text, "now.txt", "now.txt.tks"),
+        (Format::Html, "now.html", "now.html.tks"),
+        (Format::Json, "now.json", "now.json.tks"),
+        (Format::Tks, "now.tks", "now.tks"),
+    ] {
+        let path = tickscope::dump(dir.join(name), format).unwrap();
+        assert_eq!(path, dir.join(written));
+        let snapshot = snapshot_file::read(&path).unwrap();
+        check(&snapshot);
+        assert_eq!(calls_of(&snapshot, "work"), 1);
+    }
+    let again = tickscope::dump(dir.join("now.txt"), Format::Text)
+        .unwrap_err()
+        .to_string();
+    again.says(["now.txt.tks", "give another name"]);
 }
 
 fn a_report_for_a_terminal_is_kept_beside_the_rings() {
@@ -68,49 +63,41 @@ fn a_report_for_a_terminal_is_kept_beside_the_rings() {
             "{}",
             done.stderr
         );
-        for part in [
+        done.stderr.says([
             "needs the feature `report`; kept instead in ",
             ": tickscope report /",
             &name,
-        ] {
-            assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-        }
+        ]);
     }
 }
 
 fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
-    let test = Isolated::as_usual(test_name!());
-    let place = test.place().join("report.html");
-    let done = test.env("TICKSCOPE_REPORT", &place).run(work).succeeded();
+    let test = Isolated::as_usual(test_name!()).report("report.html");
+    let done = test.run(work).succeeded();
     let kept = done.place().join("report.html.tks");
     assert_eq!(calls_of(&snapshot_file::read(&kept).unwrap(), "step"), 1);
-    assert!(!place.exists());
-    for part in [
+    assert!(!done.place().join("report.html").exists());
+    done.stderr.says([
         "report.html needs the feature `report`; kept instead: tickscope report /",
         "report.html.tks -o /",
-    ] {
-        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
-    }
+    ]);
 }
 
 fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
-    Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| {
-            let session = tickscope::Builder::new("logs").try_start().unwrap();
-            work();
-            assert_eq!(session.status(), Status::Publishing);
-            let warnings = session.warnings().join("\n");
-            for part in ["the log needs the feature `report`", "`tickscope log`"] {
-                assert!(warnings.contains(part), "{warnings}");
-            }
-        })
-        .succeeded();
+    let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "log");
+    test.succeeds(|| {
+        let session = tickscope::Builder::new("logs").try_start().unwrap();
+        work();
+        assert_eq!(session.status(), Status::Publishing);
+        let warnings = session.warnings().join("\n");
+        warnings.says(["the log needs the feature `report`", "`tickscope log`"]);
+    });
 }
 
-tickscope_testkit::tests![
-    a_dump_returns_the_path_of_the_snapshot_that_it_keeps,
+crate::support::tests![
+    own:
     a_report_for_a_terminal_is_kept_beside_the_rings,
     a_report_in_a_file_is_kept_with_its_ending_behind_the_name,
-    a_program_that_is_asked_for_the_log_warns_and_publishes,
+    a_program_that_is_asked_for_the_log_warns_and_publishes;
+    as_usual: a_dump_returns_the_path_of_the_snapshot_that_it_keeps;
 ];

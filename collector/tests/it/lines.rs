@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, isolated};
+use crate::support::{self, ring_of};
 use crate::waits::cpu;
 use tickscope::{Builder, Snapshot};
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -89,102 +89,98 @@ fn once(holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
 }
 
 fn samples_tell_the_scope_and_the_code_of_each_thread() {
-    isolated!(|| {
-        let session = Builder::new("lines").lines(true).try_start().unwrap();
-        let workers: Vec<_> = (0..2)
-            .map(|_| std::thread::spawn(|| (0..10).for_each(|_| outer(Duration::from_millis(20)))))
-            .collect();
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
-        let snapshot = once(|snapshot| found(snapshot, "outer").0 > 10 && found(snapshot, "inner").0 > 10);
-        let lines = &snapshot.lines;
-        assert_eq!(
-            (lines.state, lines.asked_hz),
-            (LinesState::On(libc::SIGPROF as u32), 1_000)
-        );
-        // Not all samples are in this program, because part of each clock reading runs in the kernel.
-        let own = std::env::current_exe().unwrap();
-        let in_own = lines.samples.iter().filter(|sample| {
-            let module = lines.modules.get(sample.module as usize);
-            module.is_some_and(|module| module.path == own.to_str().unwrap())
-        });
-        let in_own: u64 = in_own.map(|sample| sample.samples).sum();
-        assert!(in_own > 0, "{lines:?}");
-        let ((_, outer_ns), (_, inner_ns)) = (found(&snapshot, "outer"), found(&snapshot, "inner"));
-        // No thread shows more CPU time than it used. The used time is known up to the last sample.
-        let used: u64 = snapshot.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
-        assert!(outer_ns + inner_ns <= used, "{outer_ns} {inner_ns} of {used}");
-        let rate = lines.rate_hz().unwrap();
-        assert!(rate <= 2_000.0, "{rate}");
-        drop(session);
-        // Sampling has stopped, and the counts of samples stay.
-        let ended = tickscope::snapshot();
-        assert_eq!(
-            (ended.lines.state, ended.lines.asked_hz),
-            (LinesState::Off, 1_000)
-        );
-        let (before, _) = found(&ended, "outer");
-        outer(Duration::from_millis(50));
-        assert_eq!(found(&tickscope::snapshot(), "outer").0, before);
+    let session = Builder::new("lines").lines(true).try_start().unwrap();
+    let workers: Vec<_> = (0..2)
+        .map(|_| std::thread::spawn(|| (0..10).for_each(|_| outer(Duration::from_millis(20)))))
+        .collect();
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    let snapshot = once(|snapshot| found(snapshot, "outer").0 > 10 && found(snapshot, "inner").0 > 10);
+    let lines = &snapshot.lines;
+    assert_eq!(
+        (lines.state, lines.asked_hz),
+        (LinesState::On(libc::SIGPROF as u32), 1_000)
+    );
+    // Not all samples are in this program, because part of each clock reading runs in the kernel.
+    let own = std::env::current_exe().unwrap();
+    let in_own = lines.samples.iter().filter(|sample| {
+        let module = lines.modules.get(sample.module as usize);
+        module.is_some_and(|module| module.path == own.to_str().unwrap())
     });
+    let in_own: u64 = in_own.map(|sample| sample.samples).sum();
+    assert!(in_own > 0, "{lines:?}");
+    let ((_, outer_ns), (_, inner_ns)) = (found(&snapshot, "outer"), found(&snapshot, "inner"));
+    // No thread shows more CPU time than it used. The used time is known up to the last sample.
+    let used: u64 = snapshot.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
+    assert!(outer_ns + inner_ns <= used, "{outer_ns} {inner_ns} of {used}");
+    let rate = lines.rate_hz().unwrap();
+    assert!(rate <= 2_000.0, "{rate}");
+    drop(session);
+    // Sampling has stopped, and the counts of samples stay.
+    let ended = tickscope::snapshot();
+    assert_eq!(
+        (ended.lines.state, ended.lines.asked_hz),
+        (LinesState::Off, 1_000)
+    );
+    let (before, _) = found(&ended, "outer");
+    outer(Duration::from_millis(50));
+    assert_eq!(found(&tickscope::snapshot(), "outer").0, before);
 }
 
 fn samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended() {
-    isolated!(|| {
-        let session = Builder::new("lines").lines(true).try_start().unwrap();
-        let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        let until_sampled = |path: &'static str, ended: bool| {
-            move || by_path(&tickscope::snapshot()).contains_key(&(path.to_owned(), ended))
-        };
-        let left = std::thread::spawn(move || {
-            let is_sampled = until_sampled("left", false);
-            while !is_sampled() {
-                tickscope::time!("left", outer(Duration::from_millis(5)));
-            }
-        });
-        left.join().unwrap();
-        support::wait_until("the thread to be one that has ended", until_sampled("left", true));
-        let is_sampled = until_sampled("right", false);
+    let session = Builder::new("lines").lines(true).try_start().unwrap();
+    let ring = ring_of(&session);
+    let mut slot = ring.take_slot().unwrap().unwrap();
+    let until_sampled = |path: &'static str, ended: bool| {
+        move || by_path(&tickscope::snapshot()).contains_key(&(path.to_owned(), ended))
+    };
+    let left = std::thread::spawn(move || {
+        let is_sampled = until_sampled("left", false);
         while !is_sampled() {
-            tickscope::time!("right", outer(Duration::from_millis(5)));
+            tickscope::time!("left", outer(Duration::from_millis(5)));
         }
-        let before = by_path(&tickscope::snapshot());
-        let paths: Vec<(&str, bool)> = before
-            .keys()
-            .map(|(name, ended)| (name.as_str(), *ended))
-            .collect();
-        assert_eq!(paths, [("left", true), ("right", false)]);
-        // An undone reset also restores the samples of a thread that ended after the reset.
-        let (go, is_to_go) = std::sync::mpsc::channel::<()>();
-        let (ready, is_ready) = std::sync::mpsc::channel();
-        let third = std::thread::spawn(move || {
-            let is_sampled = until_sampled("third", false);
-            while !is_sampled() {
-                tickscope::time!("third", outer(Duration::from_millis(5)));
-            }
-            ready.send(()).unwrap();
-            is_to_go.recv()
-        });
-        is_ready.recv().unwrap();
-        support::ask(&mut slot, tickscope_format::slots::Op::Reset);
-        assert!(!by_path(&tickscope::snapshot()).contains_key(&("left".into(), true)));
-        drop(go);
-        third.join().unwrap().unwrap_err();
-        support::wait_until("its end", || {
-            tickscope::snapshot()
-                .threads
-                .iter()
-                .all(|thread| thread.tid == 0 || thread.tid == std::process::id())
-        });
-        support::ask(&mut slot, tickscope_format::slots::Op::UndoReset);
-        let after = by_path(&tickscope::snapshot());
-        assert!(after[&("left".into(), true)] >= before[&("left".into(), true)]);
-        assert!(after.contains_key(&("third".into(), true)), "{after:?}");
-        support::ask(&mut slot, tickscope_format::slots::Op::Lines(0));
-        assert_eq!(tickscope::snapshot().lines.state, LinesState::Off);
-        support::ask(&mut slot, tickscope_format::slots::Op::Lines(100));
-        assert_eq!(tickscope::snapshot().lines.asked_hz, 100);
     });
+    left.join().unwrap();
+    support::wait_until("the thread to be one that has ended", until_sampled("left", true));
+    let is_sampled = until_sampled("right", false);
+    while !is_sampled() {
+        tickscope::time!("right", outer(Duration::from_millis(5)));
+    }
+    let before = by_path(&tickscope::snapshot());
+    let paths: Vec<(&str, bool)> = before
+        .keys()
+        .map(|(name, ended)| (name.as_str(), *ended))
+        .collect();
+    assert_eq!(paths, [("left", true), ("right", false)]);
+    // An undone reset also restores the samples of a thread that ended after the reset.
+    let (go, is_to_go) = std::sync::mpsc::channel::<()>();
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let third = std::thread::spawn(move || {
+        let is_sampled = until_sampled("third", false);
+        while !is_sampled() {
+            tickscope::time!("third", outer(Duration::from_millis(5)));
+        }
+        ready.send(()).unwrap();
+        is_to_go.recv()
+    });
+    is_ready.recv().unwrap();
+    support::ask(&mut slot, tickscope_format::slots::Op::Reset);
+    assert!(!by_path(&tickscope::snapshot()).contains_key(&("left".into(), true)));
+    drop(go);
+    third.join().unwrap().unwrap_err();
+    support::wait_until("its end", || {
+        tickscope::snapshot()
+            .threads
+            .iter()
+            .all(|thread| thread.tid == 0 || thread.tid == std::process::id())
+    });
+    support::ask(&mut slot, tickscope_format::slots::Op::UndoReset);
+    let after = by_path(&tickscope::snapshot());
+    assert!(after[&("left".into(), true)] >= before[&("left".into(), true)]);
+    assert!(after.contains_key(&("third".into(), true)), "{after:?}");
+    support::ask(&mut slot, tickscope_format::slots::Op::Lines(0));
+    assert_eq!(tickscope::snapshot().lines.state, LinesState::Off);
+    support::ask(&mut slot, tickscope_format::slots::Op::Lines(100));
+    assert_eq!(tickscope::snapshot().lines.asked_hz, 100);
 }
 
 static OWN: AtomicU64 = AtomicU64::new(0);
@@ -194,50 +190,46 @@ extern "C" fn own_handler(_: libc::c_int) {
 }
 
 fn a_program_that_uses_sigprof_keeps_it() {
-    isolated!(|| {
-        let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        once(|snapshot| found(snapshot, "inner").0 > 3);
-        support::on_signal(libc::SIGPROF, own_handler);
-        // At its next check the publisher moves to another signal, so the program's handler gets none of its signals.
-        let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
-        let moved = once(other);
-        let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
-        once(|snapshot| found(snapshot, "inner").0 > before + 3);
-        assert_eq!(OWN.load(Ordering::Relaxed), came);
-        // SAFETY: the signal has a handler.
-        let raised = unsafe { libc::raise(libc::SIGPROF) };
-        assert_eq!(raised, 0);
-        assert_eq!(OWN.load(Ordering::Relaxed), came + 1);
-    });
+    let _session = Builder::new("lines").lines(true).try_start().unwrap();
+    once(|snapshot| found(snapshot, "inner").0 > 3);
+    support::on_signal(libc::SIGPROF, own_handler);
+    // At its next check the publisher moves to another signal, so the program's handler gets none of its signals.
+    let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
+    let moved = once(other);
+    let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
+    once(|snapshot| found(snapshot, "inner").0 > before + 3);
+    assert_eq!(OWN.load(Ordering::Relaxed), came);
+    // SAFETY: the signal has a handler.
+    let raised = unsafe { libc::raise(libc::SIGPROF) };
+    assert_eq!(raised, 0);
+    assert_eq!(OWN.load(Ordering::Relaxed), came + 1);
 }
 
 /// Repeats blocking calls of each kind, with work before each call so that timers fire.
 fn blocking_calls_go_on_and_the_programs_own_timers_come() {
-    isolated!(|| {
-        count_alarms();
-        let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        let rounds = 40;
-        let again = |call: fn(u64)| {
-            std::thread::spawn(move || {
-                for round in 0..rounds {
-                    tickscope::scope!("blocking");
-                    work(Duration::from_millis(3));
-                    call(round);
-                }
-            })
-        };
-        let threads = [
-            again(sleeps),
-            again(reads),
-            again(connects),
-            again(waits_for),
-            again(runs),
-        ];
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        once(|snapshot| found(snapshot, "blocking").0 > 10);
-        let before = ALARMS.load(Ordering::Relaxed);
-        once(|_| ALARMS.load(Ordering::Relaxed) > before + 3);
-    });
+    count_alarms();
+    let _session = Builder::new("lines").lines(true).try_start().unwrap();
+    let rounds = 40;
+    let again = |call: fn(u64)| {
+        std::thread::spawn(move || {
+            for round in 0..rounds {
+                tickscope::scope!("blocking");
+                work(Duration::from_millis(3));
+                call(round);
+            }
+        })
+    };
+    let threads = [
+        again(sleeps),
+        again(reads),
+        again(connects),
+        again(waits_for),
+        again(runs),
+    ];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    once(|snapshot| found(snapshot, "blocking").0 > 10);
+    let before = ALARMS.load(Ordering::Relaxed);
+    once(|_| ALARMS.load(Ordering::Relaxed) > before + 3);
 }
 
 fn sleeps(_: u64) {
@@ -308,98 +300,93 @@ fn count_alarms() {
 }
 
 fn many_threads_are_sampled() {
-    isolated!(|| {
-        let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        let threads = 300;
-        let all = Barrier::new(threads);
-        let is_found = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    tickscope::scope!("one of many");
-                    // All threads are alive at once, so that the publisher finds all of them.
-                    all.wait();
-                    while !is_found.load(Ordering::Relaxed) {
-                        work(Duration::from_millis(1));
-                    }
-                });
-            }
-            once(|snapshot| found(snapshot, "one of many").0 > 0);
-            is_found.store(true, Ordering::Relaxed);
-        });
-        let snapshot = tickscope::snapshot();
-        let site = snapshot.sites.iter().position(|site| site.name == "one of many");
-        let rows = snapshot.nodes.site.iter().zip(&snapshot.nodes.calls);
-        let calls: u64 = rows
-            .filter(|(of, _)| Some(**of as usize) == site)
-            .map(|(_, calls)| calls)
-            .sum();
-        assert_eq!(calls, threads as u64);
-        assert!(matches!(snapshot.lines.state, LinesState::On(_)));
-        once(|snapshot| found(snapshot, "inner").0 > 3);
+    let _session = Builder::new("lines").lines(true).try_start().unwrap();
+    let threads = 300;
+    let all = Barrier::new(threads);
+    let is_found = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                tickscope::scope!("one of many");
+                // All threads are alive at once, so that the publisher finds all of them.
+                all.wait();
+                while !is_found.load(Ordering::Relaxed) {
+                    work(Duration::from_millis(1));
+                }
+            });
+        }
+        once(|snapshot| found(snapshot, "one of many").0 > 0);
+        is_found.store(true, Ordering::Relaxed);
     });
+    let snapshot = tickscope::snapshot();
+    let site = snapshot.sites.iter().position(|site| site.name == "one of many");
+    let rows = snapshot.nodes.site.iter().zip(&snapshot.nodes.calls);
+    let calls: u64 = rows
+        .filter(|(of, _)| Some(**of as usize) == site)
+        .map(|(_, calls)| calls)
+        .sum();
+    assert_eq!(calls, threads as u64);
+    assert!(matches!(snapshot.lines.state, LinesState::On(_)));
+    once(|snapshot| found(snapshot, "inner").0 > 3);
 }
 
 /// A child inherits no timer of the collector, and its own timer of the same id is left alone.
 fn forked_children_are_unharmed() {
-    isolated!(|| {
-        let session = Builder::new("lines").lines(true).try_start().unwrap();
-        once(|snapshot| found(snapshot, "inner").0 > 3);
-        let child = support::fork(|| {
-            let mut id: libc::c_int = 0;
-            let none = std::ptr::null::<libc::sigevent>();
-            // SAFETY: the pointer to the id is valid; a null event asks for a signal at the timer's end.
-            let made = unsafe {
-                libc::syscall(
-                    libc::SYS_timer_create,
-                    libc::c_long::from(libc::CLOCK_MONOTONIC),
-                    none,
-                    &raw mut id,
-                )
-            };
-            work(Duration::from_millis(20));
-            drop(session);
-            let mut left = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
-            // SAFETY: the place is valid.
-            let there =
-                unsafe { libc::syscall(libc::SYS_timer_gettime, libc::c_long::from(id), left.as_mut_ptr()) };
-            i32::from(made != 0 || there != 0)
-        });
-        assert!(support::status_of(child).success());
-        let (before, _) = found(&tickscope::snapshot(), "inner");
-        once(|snapshot| found(snapshot, "inner").0 > before + 3);
+    let session = Builder::new("lines").lines(true).try_start().unwrap();
+    once(|snapshot| found(snapshot, "inner").0 > 3);
+    let child = support::fork(|| {
+        let mut id: libc::c_int = 0;
+        let none = std::ptr::null::<libc::sigevent>();
+        // SAFETY: the pointer to the id is valid; a null event asks for a signal at the timer's end.
+        let made = unsafe {
+            libc::syscall(
+                libc::SYS_timer_create,
+                libc::c_long::from(libc::CLOCK_MONOTONIC),
+                none,
+                &raw mut id,
+            )
+        };
+        work(Duration::from_millis(20));
+        drop(session);
+        let mut left = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
+        // SAFETY: the place is valid.
+        let there =
+            unsafe { libc::syscall(libc::SYS_timer_gettime, libc::c_long::from(id), left.as_mut_ptr()) };
+        i32::from(made != 0 || there != 0)
     });
+    assert!(support::status_of(child).success());
+    let (before, _) = found(&tickscope::snapshot(), "inner");
+    once(|snapshot| found(snapshot, "inner").0 > before + 3);
 }
 
 /// A timer signal that is pending at `exec` would end the new program, which has no handler. The kernel discards
 /// signals of timers at `exec`.
 fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
-    isolated!(|| {
-        let number = |name: &str| {
-            std::env::var(name)
-                .ok()
-                .map(|value| value.parse::<u64>().unwrap())
-        };
-        let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
-        let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        // The times of work differ, because the kernel's clock ticks every 1 to 10 ms.
-        work(Duration::from_micros(left % 10 * 1_100));
-        if left > 0 {
-            let error = Command::new(std::env::current_exe().unwrap())
-                .args(std::env::args_os().skip(1))
-                .env("LEFT", (left - 1).to_string())
-                .exec();
-            panic!("{error}");
-        }
-    });
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|value| value.parse::<u64>().unwrap())
+    };
+    let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
+    let _session = Builder::new("lines").lines(true).try_start().unwrap();
+    // The times of work differ, because the kernel's clock ticks every 1 to 10 ms.
+    work(Duration::from_micros(left % 10 * 1_100));
+    if left > 0 {
+        let error = Command::new(std::env::current_exe().unwrap())
+            .args(std::env::args_os().skip(1))
+            .env("LEFT", (left - 1).to_string())
+            .exec();
+        panic!("{error}");
+    }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     samples_tell_the_scope_and_the_code_of_each_thread,
     samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended,
     a_program_that_uses_sigprof_keeps_it,
     blocking_calls_go_on_and_the_programs_own_timers_come,
     many_threads_are_sampled,
     forked_children_are_unharmed,
-    a_program_that_replaces_itself_is_not_ended_by_a_sample,
+    a_program_that_replaces_itself_is_not_ended_by_a_sample;
 ];

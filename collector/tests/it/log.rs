@@ -4,9 +4,11 @@ use std::io::Read;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use crate::support::{self, Isolated, ask, newest, rings_in, test_name, wait_until};
+use crate::support::{
+    self, Isolated, ask, has_exited, isolated, newest, ring_of, rings_in, started, test_name, wait_until,
+};
 use tickscope::Builder;
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 
 /// Fields of a line of the log that the tests check.
@@ -59,17 +61,16 @@ fn looked(times: u64) {
 }
 
 fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
-    let done = Isolated::new(test_name!())
+    let test = Isolated::new(test_name!())
         .env("TICKSCOPE", "log")
-        .env("TICKSCOPE_LOG_EVERY_MS", "20")
-        .run(|| {
-            tickscope::scope!(group = "pipe", "waits");
-            looked(5);
-            // A reset does not affect the log.
-            drop(tickscope::reset());
-            looked(5);
-        })
-        .succeeded();
+        .env("TICKSCOPE_LOG_EVERY_MS", "20");
+    let done = test.succeeds(|| {
+        tickscope::scope!(group = "pipe", "waits");
+        looked(5);
+        // A reset does not affect the log.
+        drop(tickscope::reset());
+        looked(5);
+    });
     assert_eq!(done.stdout, "");
     // The first intervals may be before the first scope; their lines have a text in parentheses.
     let lines = lines(&done.stderr).into_iter();
@@ -106,31 +107,26 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
 }
 
 fn the_calls_of_all_lines_are_all_calls_of_a_session() {
-    let done = Isolated::new(test_name!())
-        .run(|| {
-            let session = Builder::new("logs")
-                .log_every(Duration::from_millis(10))
-                .try_start()
-                .unwrap();
-            let spend = || std::thread::sleep(Duration::from_micros(100));
-            for round in 0..50 {
-                tickscope::scope!(group = "outer", "round");
-                tickscope::time!(group = "inner", "step", spend());
-                tickscope::time!(group = "inner", "step", spend());
-                if round % 10 == 0 {
-                    drop(tickscope::reset());
-                    tickscope::request_reset();
-                }
+    let done = isolated!(|| {
+        let session = started(Builder::new("logs").log_every(Duration::from_millis(10)));
+        let spend = || std::thread::sleep(Duration::from_micros(100));
+        for round in 0..50 {
+            tickscope::scope!(group = "outer", "round");
+            tickscope::time!(group = "inner", "step", spend());
+            tickscope::time!(group = "inner", "step", spend());
+            if round % 10 == 0 {
+                drop(tickscope::reset());
+                tickscope::request_reset();
             }
-            std::thread::Builder::new()
-                .name("helper".into())
-                .spawn(|| tickscope::time!(group = "inner", "step", ()))
-                .unwrap()
-                .join()
-                .unwrap();
-            drop(session);
-        })
-        .succeeded();
+        }
+        std::thread::Builder::new()
+            .name("helper".into())
+            .spawn(|| tickscope::time!(group = "inner", "step", ()))
+            .unwrap()
+            .join()
+            .unwrap();
+        drop(session);
+    });
     let lines = lines(&done.stderr);
     let calls = |name: &str| {
         let of = lines.iter().filter(|line| line.name == name);
@@ -145,72 +141,58 @@ fn the_calls_of_all_lines_are_all_calls_of_a_session() {
 }
 
 fn without_groups_it_says_so_and_nothing_without_being_asked() {
-    let done = Isolated::new(test_name!())
-        .env("TICKSCOPE", "log")
-        .run(|| tickscope::time!("plain", ()))
-        .succeeded();
+    let test = Isolated::new(test_name!()).env("TICKSCOPE", "log");
+    let done = test.succeeds(|| tickscope::time!("plain", ()));
     let told = lines(&done.stderr);
     assert_eq!(told[0].name, "(no group or function to follow was met yet)");
-    let done = Isolated::new("the_calls_of_all_lines_are_all_calls_of_a_session")
-        .env("TICKSCOPE_LOG_EVERY_MS", "0")
-        .run(|| ())
-        .succeeded();
+    let test = Isolated::new("the_calls_of_all_lines_are_all_calls_of_a_session");
+    let done = test.env("TICKSCOPE_LOG_EVERY_MS", "0").succeeds(|| ());
     assert_eq!(done.stderr, "", "the environment wins");
 }
 
 fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
-    Isolated::new(test_name!())
-        .run(|| {
-            let mut reader = support::full_standard_error();
-            let logs = || {
-                Builder::new("logs")
-                    .log_every(Duration::from_millis(10))
-                    .try_start()
-                    .unwrap()
-            };
-            let session = logs();
-            let (over, threads) = (Barrier::new(51), Barrier::new(51));
-            std::thread::scope(|scope| {
-                for _ in 0..50 {
-                    scope.spawn(|| {
-                        tickscope::scope!(group = "waits", "waits");
-                        threads.wait();
-                        over.wait();
-                    });
-                }
+    let mut reader = support::full_standard_error();
+    let logs = || started(Builder::new("logs").log_every(Duration::from_millis(10)));
+    let session = logs();
+    let (over, threads) = (Barrier::new(51), Barrier::new(51));
+    std::thread::scope(|scope| {
+        for _ in 0..50 {
+            scope.spawn(|| {
+                tickscope::scope!(group = "waits", "waits");
                 threads.wait();
-                let ring = RingFile::open(&session.path().unwrap()).unwrap();
-                let mut slot = ring.take_slot().unwrap().unwrap();
-                let first = ring.newest().unwrap().sequence;
-                wait_until("records", || ring.newest().unwrap().sequence > first + 60);
-                assert_eq!(ask(&mut slot, Op::Reset).outcome, Outcome::Done);
                 over.wait();
-                drop(session);
-                wait_until("the goodbye", || {
-                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
-                });
             });
-            // The next session writes its log to the same pipe.
-            let session = logs();
-            let mut text = String::new();
-            while !text.contains(" lines were left out: standard error did not accept them)\n") {
-                let mut bytes = [0; 4096];
-                let read = reader.read(&mut bytes).unwrap();
-                text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
-            }
-            drop(session);
-            let text = text.trim_start_matches('x');
-            let (log, _) = text.split_once("\n(").unwrap();
-            assert!(lines(log).len() > 500, "{log}");
-            // A log whose pipe has no reader must not delay the exit.
-            drop(reader);
-        })
-        .succeeded();
+        }
+        threads.wait();
+        let ring = ring_of(&session);
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let first = ring.newest().unwrap().sequence;
+        wait_until("records", || ring.newest().unwrap().sequence > first + 60);
+        assert_eq!(ask(&mut slot, Op::Reset).outcome, Outcome::Done);
+        over.wait();
+        drop(session);
+        wait_until("the goodbye", || has_exited(&ring));
+    });
+    // The next session writes its log to the same pipe.
+    let session = logs();
+    let mut text = String::new();
+    while !text.contains(" lines were left out: standard error did not accept them)\n") {
+        let mut bytes = [0; 4096];
+        let read = reader.read(&mut bytes).unwrap();
+        text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+    drop(session);
+    let text = text.trim_start_matches('x');
+    let (log, _) = text.split_once("\n(").unwrap();
+    assert!(lines(log).len() > 500, "{log}");
+    // A log whose pipe has no reader must not delay the exit.
+    drop(reader);
 }
 
-tickscope_testkit::tests![
-    a_pipe_that_is_not_read_holds_up_no_record_and_no_answer,
+crate::support::tests![
+    own:
     the_environment_alone_makes_a_log_of_a_call_that_waits,
     the_calls_of_all_lines_are_all_calls_of_a_session,
-    without_groups_it_says_so_and_nothing_without_being_asked,
+    without_groups_it_says_so_and_nothing_without_being_asked;
+    isolated: a_pipe_that_is_not_read_holds_up_no_record_and_no_answer;
 ];

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, on_small_file_system, test_name, wait_for,
-    wait_until,
+    self, Isolated, Says, calls_of, newest, on_small_file_system, started, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
@@ -18,11 +17,8 @@ use tickscope_testkit::suite::skip;
 
 /// Starts a session and counts one call; returns the session and the path of its ring.
 fn begin(name: &str) -> (Session, PathBuf) {
-    let session = Builder::new(name)
-        .interval(Duration::from_millis(10))
-        .ring_bytes(1 << 20)
-        .try_start()
-        .unwrap();
+    let builder = Builder::new(name).interval(Duration::from_millis(10));
+    let session = started(builder.ring_bytes(1 << 20));
     let path = session.path().unwrap();
     tickscope::time!("before", ());
     (session, path)
@@ -32,8 +28,12 @@ fn open_to_write(path: &Path) -> File {
     OpenOptions::new().write(true).open(path).unwrap()
 }
 
+const EMPTIED: &str =
+    "was emptied or overwritten by another program, wanted the bytes that this program wrote";
+const REMOVED: &str = "was removed or moved by another program";
+
 /// Checks that the session publishes another ring with all earlier counts, and names the reason in a warning.
-fn replaced(session: &Session, lost: &Path, says: &[&str]) {
+fn replaced(session: &Session, lost: &Path, why: &str) {
     let path = wait_for("another ring", || session.path().filter(|path| path != lost));
     wait_until("publishing", || session.status() == Status::Publishing);
     let ring = RingFile::open(&path).unwrap();
@@ -44,70 +44,52 @@ fn replaced(session: &Session, lost: &Path, says: &[&str]) {
     });
     let shown = newest(&ring).process.warnings.join("\n");
     for said in [session.warnings().join("\n"), shown] {
-        assert!(says.iter().all(|says| said.contains(says)), "{says:?}: {said}");
-        assert!(said.contains(lost.to_str().unwrap()), "{said}");
+        said.says([why, lost.to_str().unwrap(), "a new ring was made"]);
         assert_eq!(said.matches("ring files lost: 1;").count(), 1, "{said}");
     }
 }
 
 /// The next store into the mapping would raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
-    isolated_as_usual!(|| {
-        for length in [
-            0,
-            7,
-            100,
-            4095,
-            4096,
-            5000,
-            8192,
-            3 * 4096,
-            100_000,
-            (1 << 20) + 12_287,
-        ] {
-            let (session, path) = begin("cut");
-            open_to_write(&path).set_len(length).unwrap();
-            replaced(
-                &session,
-                &path,
-                &[&format!(
-                    "cut by another program to {length} bytes, wanted 1060864"
-                )],
-            );
-            assert_eq!(
-                fs::metadata(&path).unwrap().len(),
-                length,
-                "nothing is written behind the cut"
-            );
-        }
-    });
+    for length in [
+        0,
+        7,
+        100,
+        4095,
+        4096,
+        5000,
+        8192,
+        3 * 4096,
+        100_000,
+        (1 << 20) + 12_287,
+    ] {
+        let (session, path) = begin("cut");
+        open_to_write(&path).set_len(length).unwrap();
+        let cut = format!("cut by another program to {length} bytes, wanted 1060864");
+        replaced(&session, &path, &cut);
+        assert_eq!(
+            fs::metadata(&path).unwrap().len(),
+            length,
+            "nothing is written behind the cut"
+        );
+    }
 }
 
 /// The file has its full length but only zeros, so no new viewer can open it.
 fn a_ring_emptied_and_long_again_is_replaced() {
-    isolated_as_usual!(|| {
-        let (session, path) = begin("emptied");
-        let file = open_to_write(&path);
-        let length = file.metadata().unwrap().len();
-        punch_hole(&file, 0, length).unwrap();
-        replaced(
-            &session,
-            &path,
-            &["was emptied or overwritten by another program, wanted the bytes that this program wrote"],
-        );
-        drop(session);
-        // Only the page with the ring's control words is emptied, while the ring has a history.
-        let (session, path) = begin("emptied");
-        drop(tickscope::reset());
-        let ring = RingFile::open(&path).unwrap();
-        wait_until("history", || ring.coarse_newest().unwrap().is_some());
-        punch_hole(&open_to_write(&path), 4096, 4096).unwrap();
-        replaced(
-            &session,
-            &path,
-            &["was emptied or overwritten by another program, wanted the bytes that this program wrote"],
-        );
-    });
+    let (session, path) = begin("emptied");
+    let file = open_to_write(&path);
+    let length = file.metadata().unwrap().len();
+    punch_hole(&file, 0, length).unwrap();
+    replaced(&session, &path, EMPTIED);
+    drop(session);
+    // Only the page with the ring's control words is emptied, while the ring has a history.
+    let (session, path) = begin("emptied");
+    drop(tickscope::reset());
+    let ring = RingFile::open(&path).unwrap();
+    wait_until("history", || ring.coarse_newest().unwrap().is_some());
+    punch_hole(&open_to_write(&path), 4096, 4096).unwrap();
+    replaced(&session, &path, EMPTIED);
 }
 
 /// Replaces a file by another file of the same name.
@@ -119,91 +101,81 @@ fn put_in_place_of(path: &Path) {
 
 /// The program must not keep writing to a ring that no new viewer can find.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
-    isolated_as_usual!(|| {
-        let removals: [fn(&Path); 6] = [
-            |path| fs::remove_file(path).unwrap(),
-            |path| {
-                // Renamed before removal, because the program creates the next ring in a folder of the old name.
-                let dir = path.parent().unwrap();
-                let gone = dir.with_extension("gone");
-                fs::rename(dir, &gone).unwrap();
-                fs::remove_dir_all(gone).unwrap();
-            },
-            put_in_place_of,
-            |path| {
-                fs::hard_link(path, path.with_extension("kept")).unwrap();
-                put_in_place_of(path);
-            },
-            |path| fs::rename(path, path.with_extension("moved")).unwrap(),
-            |path| {
-                let dir = path.parent().unwrap();
-                fs::rename(dir, dir.with_extension("moved")).unwrap();
-            },
-        ];
-        for remove in removals {
-            let (session, path) = begin("removed");
-            let seen = RingFile::open(&path).unwrap();
-            remove(&path);
-            replaced(
-                &session,
-                &path,
-                &["was removed or moved by another program", "a new ring was made"],
-            );
-            seen.newest_snapshot().unwrap();
-            if path.exists() {
-                assert_eq!(fs::read(&path).unwrap(), b"something else", "it is not ours");
-            }
+    let removals: [fn(&Path); 6] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| {
+            // Renamed before removal, because the program creates the next ring in a folder of the old name.
+            let dir = path.parent().unwrap();
+            let gone = dir.with_extension("gone");
+            fs::rename(dir, &gone).unwrap();
+            fs::remove_dir_all(gone).unwrap();
+        },
+        put_in_place_of,
+        |path| {
+            fs::hard_link(path, path.with_extension("kept")).unwrap();
+            put_in_place_of(path);
+        },
+        |path| fs::rename(path, path.with_extension("moved")).unwrap(),
+        |path| {
+            let dir = path.parent().unwrap();
+            fs::rename(dir, dir.with_extension("moved")).unwrap();
+        },
+    ];
+    for remove in removals {
+        let (session, path) = begin("removed");
+        let seen = RingFile::open(&path).unwrap();
+        remove(&path);
+        replaced(&session, &path, REMOVED);
+        seen.newest_snapshot().unwrap();
+        if path.exists() {
+            assert_eq!(fs::read(&path).unwrap(), b"something else", "it is not ours");
         }
-    });
+    }
 }
 
 /// After the second lost ring the session waits a minute before each new ring, so that repeated removals cost little.
 fn a_second_lost_ring_waits_for_its_minute() {
-    isolated_as_usual!(|| {
-        let (session, first) = begin("again");
-        open_to_write(&first).set_len(0).unwrap();
-        let second = wait_for("another ring", || session.path().filter(|path| *path != first));
-        // The session writes to a removed ring until it has a new ring.
-        let ring = RingFile::open(&second).unwrap();
-        fs::remove_file(&second).unwrap();
-        wait_until("it is said", || {
-            session.warnings().join("\n").contains("lost: 2; the last: ")
-        });
-        let last = ring.newest().unwrap().sequence;
-        wait_until("the next record", || ring.newest().unwrap().sequence > last);
-        assert_eq!(
-            (session.status(), session.path()),
-            (Status::Publishing, Some(second))
-        );
-        // The session does not write to a ring that was cut.
-        let fd = format!("/proc/self/fd/{}", own_descriptor());
-        open_to_write(Path::new(&fd)).set_len(0).unwrap();
-        wait_until("it stops", || session.status() == Status::Counting);
-        let warnings = session.warnings().join("\n");
-        for says in [
-            "lost: 2; the last: ",
-            "cut by another program",
-            "new viewers find nothing",
-            "a minute",
-            "restart the session",
-        ] {
-            assert!(warnings.contains(says), "{says}: {warnings}");
-        }
-        assert_eq!(session.path(), None);
-        tickscope::time!("after", ());
-        assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
-        drop(tickscope::reset());
-        tickscope::request_reset();
-        // The publisher also runs without a ring, and does the reset.
-        wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
-        if std::env::var_os("LOST_AGAIN").is_some() {
-            let path = wait_for("the minute", || session.path());
-            assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
-        }
-        // The warning advises to start a new session, which works.
-        drop(session);
-        drop(Builder::new("anew").try_start().unwrap());
+    let (session, first) = begin("again");
+    open_to_write(&first).set_len(0).unwrap();
+    let second = wait_for("another ring", || session.path().filter(|path| *path != first));
+    // The session writes to a removed ring until it has a new ring.
+    let ring = RingFile::open(&second).unwrap();
+    fs::remove_file(&second).unwrap();
+    wait_until("it is said", || {
+        session.warnings().join("\n").contains("lost: 2; the last: ")
     });
+    let last = ring.newest().unwrap().sequence;
+    wait_until("the next record", || ring.newest().unwrap().sequence > last);
+    assert_eq!(
+        (session.status(), session.path()),
+        (Status::Publishing, Some(second))
+    );
+    // The session does not write to a ring that was cut.
+    let fd = format!("/proc/self/fd/{}", own_descriptor());
+    open_to_write(Path::new(&fd)).set_len(0).unwrap();
+    wait_until("it stops", || session.status() == Status::Counting);
+    let warnings = session.warnings().join("\n");
+    warnings.says([
+        "lost: 2; the last: ",
+        "cut by another program",
+        "new viewers find nothing",
+        "a minute",
+        "restart the session",
+    ]);
+    assert_eq!(session.path(), None);
+    tickscope::time!("after", ());
+    assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
+    drop(tickscope::reset());
+    tickscope::request_reset();
+    // The publisher also runs without a ring, and does the reset.
+    wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
+    if std::env::var_os("LOST_AGAIN").is_some() {
+        let path = wait_for("the minute", || session.path());
+        assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
+    }
+    // The warning advises to start a new session, which works.
+    drop(session);
+    drop(Builder::new("anew").try_start().unwrap());
 }
 
 /// Returns the collector's open descriptor of its ring.
@@ -234,7 +206,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
         // Either a record is written to the hole, or the coarse ring gets no space for its first record.
-        replaced(&session, &path, &["os error"]);
+        replaced(&session, &path, "os error");
         // The new ring is in the next directory, because this file system is full.
         let other = session.path().unwrap();
         drop(session);
@@ -244,61 +216,53 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
 
 /// SIGXFSZ, the signal of this limit, ends a program by default.
 fn a_limit_on_the_length_of_files_is_no_signal() {
-    isolated_as_usual!(|| {
-        let (session, path) = begin("limited");
-        support::limit(libc::RLIMIT_FSIZE, fs::metadata(&path).unwrap().len());
-        drop(tickscope::reset());
-        let ring = RingFile::open(&path).unwrap();
-        wait_until("a record that says so", || {
-            let warnings = newest(&ring).process.warnings.join("\n");
-            warnings.contains("no history beyond the ring: fallocate") && warnings.contains("os error 27")
-        });
-        assert_eq!(ring.coarse_newest().unwrap(), None);
-        assert_eq!(
-            (session.status(), session.path()),
-            (Status::Publishing, Some(path))
-        );
+    let (session, path) = begin("limited");
+    support::limit(libc::RLIMIT_FSIZE, fs::metadata(&path).unwrap().len());
+    drop(tickscope::reset());
+    let ring = RingFile::open(&path).unwrap();
+    wait_until("a record that says so", || {
+        let warnings = newest(&ring).process.warnings.join("\n");
+        warnings.contains("no history beyond the ring: fallocate") && warnings.contains("os error 27")
     });
+    assert_eq!(ring.coarse_newest().unwrap(), None);
+    assert_eq!(
+        (session.status(), session.path()),
+        (Status::Publishing, Some(path))
+    );
 }
 
 /// After the main thread's end, `/proc/PID` shows no memory or descriptors. Still no count may be lost, and a new ring
 /// is made.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
-    isolated_as_usual!(|| {
-        let (session, path) = begin("leaderless");
-        let main_ended = || {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", std::process::id()));
-            stat.unwrap().contains(") Z ")
+    let (session, path) = begin("leaderless");
+    let main_ended = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", std::process::id()));
+        stat.unwrap().contains(") Z ")
+    };
+    std::thread::spawn(move || {
+        let goes_on = move || {
+            wait_until("the end of the main thread", main_ended);
+            let ring = RingFile::open(&path).unwrap();
+            let last = ring.newest().unwrap().sequence;
+            tickscope::time!("after", ());
+            wait_until("the call and some records", || {
+                let warnings = session.warnings();
+                assert_eq!((session.status(), warnings), (Status::Publishing, Vec::new()));
+                ring.newest().unwrap().sequence > last + 3 && calls_of(&newest(&ring), "after") == 1
+            });
+            // The history also grows.
+            drop(tickscope::reset());
+            wait_until("history", || ring.coarse_newest().unwrap().is_some());
+            fs::remove_file(&path).unwrap();
+            replaced(&session, &path, REMOVED);
         };
-        std::thread::spawn(move || {
-            let goes_on = move || {
-                wait_until("the end of the main thread", main_ended);
-                let ring = RingFile::open(&path).unwrap();
-                let last = ring.newest().unwrap().sequence;
-                tickscope::time!("after", ());
-                wait_until("the call and some records", || {
-                    let warnings = session.warnings();
-                    assert_eq!((session.status(), warnings), (Status::Publishing, Vec::new()));
-                    ring.newest().unwrap().sequence > last + 3 && calls_of(&newest(&ring), "after") == 1
-                });
-                // The history also grows.
-                drop(tickscope::reset());
-                wait_until("history", || ring.coarse_newest().unwrap().is_some());
-                fs::remove_file(&path).unwrap();
-                replaced(
-                    &session,
-                    &path,
-                    &["was removed or moved by another program", "a new ring was made"],
-                );
-            };
-            // A panic would end only this thread, because it is not the main thread.
-            let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
-            std::process::exit(i32::from(fate.is_err()));
-        });
-        // SAFETY: the call ends only this thread. `pthread_exit` would unwind through Rust frames. The other threads
-        // use no data of this one.
-        unsafe { libc::syscall(libc::SYS_exit, 0) };
+        // A panic would end only this thread, because it is not the main thread.
+        let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
+        std::process::exit(i32::from(fate.is_err()));
     });
+    // SAFETY: the call ends only this thread. `pthread_exit` would unwind through Rust frames. The other threads
+    // use no data of this one.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
 }
 
 /// Runs the child under strace, which makes a system call fail. The test is skipped if strace is missing.
@@ -328,17 +292,8 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
         let (session, path) = begin("faulty");
         wait_until("it stops", || session.status() == Status::Counting);
         let warnings = session.warnings().join("\n");
-        for says in [
-            "lost: 1; the last: process_vm_writev ",
-            path.to_str().unwrap(),
-            "(os error 5)",
-        ] {
-            assert!(warnings.contains(says), "{says}: {warnings}");
-        }
-        assert!(
-            warnings.contains("could not be made") && warnings.contains("TICKSCOPE_DIR"),
-            "{warnings}"
-        );
+        warnings.says(["lost: 1; the last: process_vm_writev ", "(os error 5)"]);
+        warnings.says([path.to_str().unwrap(), "could not be made", "TICKSCOPE_DIR"]);
         tickscope::time!("after", ());
         assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
     });
@@ -359,7 +314,7 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             assert_eq!(session.warnings(), [""; 0]);
             // A cut that comes before the publisher's check raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
-            replaced(&session, &path, &["cut by another program to 5000 bytes"]);
+            replaced(&session, &path, "cut by another program to 5000 bytes");
         },
     );
 }
@@ -383,14 +338,11 @@ fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
 fn a_quota_is_said_and_the_next_place_taken_or_none() {
     with_fault(test_name!(), "fallocate:error=EDQUOT", || {
         let error = Builder::new("quota").try_start().unwrap_err().to_string();
-        assert!(
-            error.contains("fallocate") && error.contains("(os error 122)"),
-            "{error}"
-        );
-        assert!(
-            error.contains(support::shared_place().to_str().unwrap()),
-            "{error}"
-        );
+        error.says([
+            "fallocate",
+            "(os error 122)",
+            support::shared_place().to_str().unwrap(),
+        ]);
     });
 }
 
@@ -410,17 +362,19 @@ fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
     assert_eq!(place.status.code(), Some(7), "{}", place.stderr);
 }
 
-tickscope_testkit::tests![
-    a_ring_cut_at_any_place_is_replaced,
-    a_ring_emptied_and_long_again_is_replaced,
-    a_ring_that_cannot_be_found_any_more_is_replaced,
-    a_second_lost_ring_waits_for_its_minute,
+crate::support::tests![
+    own:
     a_hole_in_the_ring_of_a_full_file_system_is_no_signal,
-    a_limit_on_the_length_of_files_is_no_signal,
-    a_program_whose_main_thread_has_ended_goes_on_publishing,
     a_fault_of_the_kernel_names_call_error_and_path,
     where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same,
     where_the_kernel_refuses_from_some_time_on_nothing_is_lost,
     a_quota_is_said_and_the_next_place_taken_or_none,
-    a_program_whose_ring_is_lost_ends_as_soon_as_any,
+    a_program_whose_ring_is_lost_ends_as_soon_as_any;
+    as_usual:
+    a_ring_cut_at_any_place_is_replaced,
+    a_ring_emptied_and_long_again_is_replaced,
+    a_ring_that_cannot_be_found_any_more_is_replaced,
+    a_second_lost_ring_waits_for_its_minute,
+    a_limit_on_the_length_of_files_is_no_signal,
+    a_program_whose_main_thread_has_ended_goes_on_publishing;
 ];

@@ -4,11 +4,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::{
-    self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, isolated_as_usual, newest, rings_in,
-    status_of, test_name, wait_until,
+    self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, has_exited, isolated_as_usual, newest,
+    ring_of, rings_in, started, status_of, test_name, wait_until,
 };
 use tickscope::{Builder, Clock, Destination, Status};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::Liveness;
 
 /// Whether a thread is reading the clock to choose it; other threads wait until this thread has chosen.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
@@ -24,36 +24,34 @@ fn slow_clock() -> u64 {
 
 /// The child must not wait for a thread that exists only in the parent.
 fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
-    isolated_as_usual!(|| {
-        let settling =
-            std::thread::spawn(|| drop(Builder::new("slow").clock(Clock::Custom(slow_clock, 1e9)).start()));
-        wait_until("the first look at the clock", || {
-            IS_SETTLING.load(Ordering::Relaxed)
-        });
-        let pid = fork(|| {
-            for _ in 0..3 {
-                tickscope::scope!("in the child");
-            }
-            tickscope::count!("in the child", 3);
-            let session = Builder::new("child").start();
-            i32::from(
-                session
-                    .warnings()
-                    .iter()
-                    .all(|warning| !warning.contains("a forked child publishes nothing")),
-            )
-        });
-        assert_eq!(status_of(pid).code(), Some(0));
-        MAY_SETTLE.store(true, Ordering::Relaxed);
-        settling.join().unwrap();
+    let settling =
+        std::thread::spawn(|| drop(Builder::new("slow").clock(Clock::Custom(slow_clock, 1e9)).start()));
+    wait_until("the first look at the clock", || {
+        IS_SETTLING.load(Ordering::Relaxed)
     });
+    let pid = fork(|| {
+        for _ in 0..3 {
+            tickscope::scope!("in the child");
+        }
+        tickscope::count!("in the child", 3);
+        let session = Builder::new("child").start();
+        i32::from(
+            session
+                .warnings()
+                .iter()
+                .all(|warning| !warning.contains("a forked child publishes nothing")),
+        )
+    });
+    assert_eq!(status_of(pid).code(), Some(0));
+    MAY_SETTLE.store(true, Ordering::Relaxed);
+    settling.join().unwrap();
 }
 
 fn a_forked_child_goes_on_and_publishes_nothing() {
     let done = isolated_as_usual!(|| {
         let session = Builder::new("forks").try_start().unwrap();
         tickscope::time!("before", ());
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         let guard = tickscope::scope_guard!("open over the fork");
         let pid = fork(|| {
             drop(guard);
@@ -97,53 +95,48 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
         );
     });
     assert_eq!(rings_in(&done.place().join("rings")).len(), 1);
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 fn a_child_forked_while_locks_are_held_does_not_hang() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("forks").try_start().unwrap();
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        tickscope::time!("busy", drop(session.warnings()));
-                    }
-                });
-            }
+    let session = Builder::new("forks").try_start().unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
-                    tickscope::time!("busy", drop(tickscope::snapshot()));
+                    tickscope::time!("busy", drop(session.warnings()));
                 }
             });
-            let _over = support::Over(&over);
-            for _ in 0..100 {
-                let pid = fork(|| {
-                    tickscope::time!("child", ());
-                    tickscope::request_reset();
-                    let said = (session.status(), session.path(), session.warnings().len());
-                    assert_eq!(said, (Status::Counting, None, 0));
-                    let _ = (tickscope::reset(), tickscope::snapshot());
-                    let own = tickscope::start("child");
-                    own.status();
-                    drop(own);
-                    0
-                });
-                assert!(status_of(pid).success());
+        }
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                tickscope::time!("busy", drop(tickscope::snapshot()));
             }
         });
-        assert_eq!(session.status(), Status::Publishing);
-        check(&tickscope::snapshot());
+        let _over = support::Over(&over);
+        for _ in 0..100 {
+            let pid = fork(|| {
+                tickscope::time!("child", ());
+                tickscope::request_reset();
+                let said = (session.status(), session.path(), session.warnings().len());
+                assert_eq!(said, (Status::Counting, None, 0));
+                let _ = (tickscope::reset(), tickscope::snapshot());
+                let own = tickscope::start("child");
+                own.status();
+                drop(own);
+                0
+            });
+            assert!(status_of(pid).success());
+        }
     });
+    assert_eq!(session.status(), Status::Publishing);
+    check(&tickscope::snapshot());
 }
 
 fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing() {
     let done = isolated_as_usual!(|| {
-        let session = Builder::new("forks")
-            .report_at_exit(Destination::Stderr)
-            .try_start()
-            .unwrap();
+        let session = started(Builder::new("forks").report_at_exit(Destination::Stderr));
         tickscope::time!("before", ());
         let pid = fork(|| std::process::exit(3));
         assert_eq!(status_of(pid).code(), Some(3));
@@ -152,7 +145,7 @@ fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_no
             0
         });
         assert_eq!(status_of(pid).code(), Some(4));
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         assert_eq!(ring.liveness().unwrap(), Liveness::Running);
         assert_eq!(session.status(), Status::Publishing);
     });
@@ -169,7 +162,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     let mut running = Isolated::as_usual(test_name!()).start(|| {
         let session = Builder::new("parent").try_start().unwrap();
         tickscope::time!("work", ());
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let ring = ring_of(&session);
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         let forked = fork(|| {
             std::thread::sleep(FOR_GOOD);
@@ -204,19 +197,12 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
 fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     let done = isolated_as_usual!(|| {
         tickscope::scope!("main");
-        let session = Builder::new("scoped")
-            .report_at_exit(Destination::Stderr)
-            .try_start()
-            .unwrap();
+        let session = started(Builder::new("scoped").report_at_exit(Destination::Stderr));
         tickscope::time!("work", ());
         std::mem::forget(session);
     });
     let ring = done.ring();
-    assert!(
-        matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-        "{:?}",
-        ring.liveness()
-    );
+    assert!(has_exited(&ring), "{:?}", ring.liveness());
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
@@ -230,26 +216,26 @@ fn threads_of_a_forked_child_give_back_their_memory() {
                 .unwrap();
         }
     }
-    isolated_as_usual!(|| {
-        tickscope::time!("before", ());
-        let child = fork(|| {
-            threads(100);
-            let before = anonymous();
-            threads(1000);
-            let grown = anonymous().saturating_sub(before);
-            // A block with its first nodes and table has at least 12 KiB.
-            i32::from(grown >= 4_000 << 10)
-        });
-        assert!(status_of(child).success(), "its memory grew");
+    tickscope::time!("before", ());
+    let child = fork(|| {
+        threads(100);
+        let before = anonymous();
+        threads(1000);
+        let grown = anonymous().saturating_sub(before);
+        // A block with its first nodes and table has at least 12 KiB.
+        i32::from(grown >= 4_000 << 10)
     });
+    assert!(status_of(child).success(), "its memory grew");
 }
 
-tickscope_testkit::tests![
-    threads_of_a_forked_child_give_back_their_memory,
-    a_child_forked_while_another_thread_chooses_the_clock_goes_on,
+crate::support::tests![
+    own:
     a_forked_child_goes_on_and_publishes_nothing,
-    a_child_forked_while_locks_are_held_does_not_hang,
     a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing,
     the_lock_is_freed_when_the_program_dies_though_its_child_lives,
-    a_scope_before_the_start_does_not_cost_the_final_record_or_the_report,
+    a_scope_before_the_start_does_not_cost_the_final_record_or_the_report;
+    as_usual:
+    threads_of_a_forked_child_give_back_their_memory,
+    a_child_forked_while_another_thread_chooses_the_clock_goes_on,
+    a_child_forked_while_locks_are_held_does_not_hang;
 ];

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::support::{self, ask, calls_of, check, isolated_as_usual, newest, pin, wait_for, wait_until};
+use crate::support::{self, ask, calls_of, check, newest, pin, ring_of, started, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -13,7 +13,7 @@ use tickscope_format::{Snapshot, codec};
 
 fn publishing() -> (Session, RingFile) {
     let session = Builder::new("publishes").try_start().unwrap();
-    let ring = RingFile::open(&session.path().unwrap()).unwrap();
+    let ring = ring_of(&session);
     (session, ring)
 }
 
@@ -34,99 +34,90 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 
 fn records_come_slowly_until_a_viewer_watches() {
     // The mode is exact, which allows records the largest cost. Otherwise an expensive record lengthens the interval.
-    support::isolated!(|| {
-        let (_session, ring) = publishing();
-        let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
-        let alone = usual_gap(&ring, 2);
-        assert!(alone > 900_000_000, "{alone}");
-        let interval = newest(&ring).capture.interval_ns;
-        assert!((1_000_000_000..=10_000_000_000).contains(&interval), "{interval}");
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
-        comes_every(100_000_000);
-        let watched = usual_gap(&ring, 5);
-        assert!((90_000_000..alone).contains(&watched), "{watched}");
+    let (_session, ring) = publishing();
+    let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
+    let alone = usual_gap(&ring, 2);
+    assert!(alone > 900_000_000, "{alone}");
+    let interval = newest(&ring).capture.interval_ns;
+    assert!((1_000_000_000..=10_000_000_000).contains(&interval), "{interval}");
+    let mut slot = ring.take_slot().unwrap().unwrap();
+    wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
+    comes_every(100_000_000);
+    let watched = usual_gap(&ring, 5);
+    assert!((90_000_000..alone).contains(&watched), "{watched}");
 
-        assert_eq!(ask(&mut slot, Op::Interval(20_000_000)).outcome, Outcome::Done);
-        comes_every(20_000_000);
-        wait_until("records that often", || {
-            let wished = usual_gap(&ring, 10);
-            assert!(wished >= 18_000_000, "{wished}");
-            wished < watched
-        });
-
-        // The shorter of two viewers' intervals applies, limited to 10 ms to 1 s.
-        let mut second = ring.take_slot().unwrap().unwrap();
-        ask(&mut second, Op::Interval(u64::MAX));
-        comes_every(20_000_000);
-        ask(&mut slot, Op::Interval(0));
-        wait_until("the shortest interval", || {
-            let interval = newest(&ring).capture.interval_ns;
-            assert!(interval >= 10_000_000, "{interval}");
-            interval < 20_000_000
-        });
-        assert_eq!(newest(&ring).capture.viewers, 2);
-        drop(slot);
-        comes_every(1_000_000_000);
-        drop(second);
-        wait_until("nobody", || newest(&ring).capture.viewers == 0);
+    assert_eq!(ask(&mut slot, Op::Interval(20_000_000)).outcome, Outcome::Done);
+    comes_every(20_000_000);
+    wait_until("records that often", || {
+        let wished = usual_gap(&ring, 10);
+        assert!(wished >= 18_000_000, "{wished}");
+        wished < watched
     });
+
+    // The shorter of two viewers' intervals applies, limited to 10 ms to 1 s.
+    let mut second = ring.take_slot().unwrap().unwrap();
+    ask(&mut second, Op::Interval(u64::MAX));
+    comes_every(20_000_000);
+    ask(&mut slot, Op::Interval(0));
+    wait_until("the shortest interval", || {
+        let interval = newest(&ring).capture.interval_ns;
+        assert!(interval >= 10_000_000, "{interval}");
+        interval < 20_000_000
+    });
+    assert_eq!(newest(&ring).capture.viewers, 2);
+    drop(slot);
+    comes_every(1_000_000_000);
+    drop(second);
+    wait_until("nobody", || newest(&ring).capture.viewers == 0);
 }
 
 fn the_heart_beats_while_nothing_is_recorded() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("slow")
-            .interval(Duration::from_secs(3600))
-            .try_start()
+    let session = started(Builder::new("slow").interval(Duration::from_secs(3600)));
+    let ring = ring_of(&session);
+    let file = std::fs::File::open(ring.path()).unwrap();
+    let beat = || {
+        let mut word = [0; WORD];
+        file.read_exact_at(&mut word, (state::HEARTBEAT * WORD) as u64)
             .unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        let file = std::fs::File::open(ring.path()).unwrap();
-        let beat = || {
-            let mut word = [0; WORD];
-            file.read_exact_at(&mut word, (state::HEARTBEAT * WORD) as u64)
-                .unwrap();
-            u64::from_le_bytes(word)
-        };
-        let first = beat();
-        assert!(first > 0, "the first record comes with a beat");
-        for _ in 0..3 {
-            let last = beat();
-            wait_until("a beat", || beat() > last);
-        }
-        assert!(beat() > first);
-        assert_eq!(ring.newest().unwrap().sequence, 1);
-    });
+        u64::from_le_bytes(word)
+    };
+    let first = beat();
+    assert!(first > 0, "the first record comes with a beat");
+    for _ in 0..3 {
+        let last = beat();
+        wait_until("a beat", || beat() > last);
+    }
+    assert!(beat() > first);
+    assert_eq!(ring.newest().unwrap().sequence, 1);
 }
 
 fn an_answer_comes_after_the_record_that_shows_it() {
-    isolated_as_usual!(|| {
-        let (_session, ring) = publishing();
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        for round in 1..=20 {
-            tickscope::time!("work", ());
-            let reply = ask(&mut slot, Op::PublishNow);
-            let (record, snapshot) = ring.newest_snapshot().unwrap();
-            assert_eq!(reply.outcome, Outcome::Done);
-            assert!(record.sequence >= reply.record && reply.record > 0);
-            assert_eq!(calls_of(&snapshot, "work"), round);
-        }
-        let reply = ask(&mut slot, Op::Reset);
-        assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 1));
-        let records = support::records(&ring);
-        let (_, shows) = records
-            .iter()
-            .find(|(record, _)| record.sequence == reply.record)
-            .unwrap();
-        assert_eq!((shows.capture.reset_epoch, shows.calls()), (1, 0));
-        let (_, closing) = records
-            .iter()
-            .find(|(record, _)| record.sequence == reply.record - 1)
-            .unwrap();
-        assert_eq!(
-            (closing.capture.kind, calls_of(closing, "work")),
-            (CaptureKind::Closing, 20)
-        );
-    });
+    let (_session, ring) = publishing();
+    let mut slot = ring.take_slot().unwrap().unwrap();
+    for round in 1..=20 {
+        tickscope::time!("work", ());
+        let reply = ask(&mut slot, Op::PublishNow);
+        let (record, snapshot) = ring.newest_snapshot().unwrap();
+        assert_eq!(reply.outcome, Outcome::Done);
+        assert!(record.sequence >= reply.record && reply.record > 0);
+        assert_eq!(calls_of(&snapshot, "work"), round);
+    }
+    let reply = ask(&mut slot, Op::Reset);
+    assert_eq!((reply.outcome, reply.reset_epoch), (Outcome::Done, 1));
+    let records = support::records(&ring);
+    let (_, shows) = records
+        .iter()
+        .find(|(record, _)| record.sequence == reply.record)
+        .unwrap();
+    assert_eq!((shows.capture.reset_epoch, shows.calls()), (1, 0));
+    let (_, closing) = records
+        .iter()
+        .find(|(record, _)| record.sequence == reply.record - 1)
+        .unwrap();
+    assert_eq!(
+        (closing.capture.kind, calls_of(closing, "work")),
+        (CaptureKind::Closing, 20)
+    );
 }
 
 /// Returns a line of the kernel's status of a thread of this process.
@@ -135,56 +126,54 @@ fn status_line(tid: u32, name: &str) -> String {
 }
 
 fn the_publisher_is_a_good_guest() {
-    isolated_as_usual!(|| {
-        let before = status_line(std::process::id(), "Cpus_allowed");
-        let blocked_before = status_line(std::process::id(), "SigBlk");
-        // SAFETY: the call takes no argument.
-        pin(unsafe { libc::sched_getcpu() } as usize);
-        let pinned = status_line(std::process::id(), "Cpus_allowed");
-        // SAFETY: zeros are a valid parameter.
-        let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-        // SAFETY: 0 is the calling thread.
-        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
-        assert_eq!(result, 0);
+    let before = status_line(std::process::id(), "Cpus_allowed");
+    let blocked_before = status_line(std::process::id(), "SigBlk");
+    // SAFETY: the call takes no argument.
+    pin(unsafe { libc::sched_getcpu() } as usize);
+    let pinned = status_line(std::process::id(), "Cpus_allowed");
+    // SAFETY: zeros are a valid parameter.
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: 0 is the calling thread.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
+    assert_eq!(result, 0);
 
-        let (_session, ring) = publishing();
-        let _slot = ring.take_slot().unwrap();
-        let tids = || {
-            let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-            tasks.map(|task| {
-                task.unwrap()
-                    .file_name()
-                    .to_str()
-                    .unwrap()
-                    .parse::<u32>()
-                    .unwrap()
-            })
-        };
-        let publisher = wait_for("the thread", || {
-            tids().find(|&tid| status_line(tid, "Name") == "tickscope")
-        });
-        assert_ne!(publisher, std::process::id());
-        assert_eq!(tids().count(), 2);
-        let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-        // All signals are blocked except two that cannot be, and two that the C library reserves.
-        let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
-        assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
-        assert_eq!(status_line(publisher, "Cpus_allowed"), before);
-        // SAFETY: the call returns a number.
-        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
-        assert_eq!(result, libc::SCHED_OTHER);
-        // The thread that made the publisher is unchanged.
-        assert_eq!(status_line(std::process::id(), "SigBlk"), blocked_before);
-        assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
-        // SAFETY: the call returns a number.
-        let result = unsafe { libc::sched_getscheduler(0) };
-        assert_eq!(result, libc::SCHED_BATCH);
-        // The publisher's own work is not counted, and its thread is not in the snapshot.
-        tickscope::time!("work", ());
-        wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
-        assert_eq!(newest(&ring).threads.len(), 1);
-        assert!(newest(&ring).capture.cost.publisher_cpu_ns > 0);
+    let (_session, ring) = publishing();
+    let _slot = ring.take_slot().unwrap();
+    let tids = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        tasks.map(|task| {
+            task.unwrap()
+                .file_name()
+                .to_str()
+                .unwrap()
+                .parse::<u32>()
+                .unwrap()
+        })
+    };
+    let publisher = wait_for("the thread", || {
+        tids().find(|&tid| status_line(tid, "Name") == "tickscope")
     });
+    assert_ne!(publisher, std::process::id());
+    assert_eq!(tids().count(), 2);
+    let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
+    // All signals are blocked except two that cannot be, and two that the C library reserves.
+    let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
+    assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
+    assert_eq!(status_line(publisher, "Cpus_allowed"), before);
+    // SAFETY: the call returns a number.
+    let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+    assert_eq!(result, libc::SCHED_OTHER);
+    // The thread that made the publisher is unchanged.
+    assert_eq!(status_line(std::process::id(), "SigBlk"), blocked_before);
+    assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
+    // SAFETY: the call returns a number.
+    let result = unsafe { libc::sched_getscheduler(0) };
+    assert_eq!(result, libc::SCHED_BATCH);
+    // The publisher's own work is not counted, and its thread is not in the snapshot.
+    tickscope::time!("work", ());
+    wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
+    assert_eq!(newest(&ring).threads.len(), 1);
+    assert!(newest(&ring).capture.cost.publisher_cpu_ns > 0);
 }
 
 /// Returns the records of the coarse ring, oldest first.
@@ -207,63 +196,58 @@ fn history(ring: &RingFile) -> Vec<Snapshot> {
 }
 
 fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("history").histogram(true).try_start().unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        assert_eq!(history(&ring), []);
-        for round in 1..=3 {
-            tickscope::time!("work", ());
-            drop(tickscope::reset());
-            wait_until("the closing record", || history(&ring).len() == round);
-        }
-        for (epoch, snapshot) in history(&ring).iter().enumerate() {
-            assert_eq!(snapshot.capture.reset_epoch, epoch as u64);
-            assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
-            assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
-            assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
-        }
-        // The same record is in the fine ring, with its latencies.
-        let fine = support::records(&ring);
-        let closing = fine
-            .iter()
-            .find(|(record, _)| record.stamp.kind == CaptureKind::Closing);
-        assert!(!closing.unwrap().1.latencies.row.is_empty());
-        drop(session);
-        assert_eq!(history(&ring).last().unwrap().capture.kind, CaptureKind::Final);
-    });
+    let session = Builder::new("history").histogram(true).try_start().unwrap();
+    let ring = ring_of(&session);
+    assert_eq!(history(&ring), []);
+    for round in 1..=3 {
+        tickscope::time!("work", ());
+        drop(tickscope::reset());
+        wait_until("the closing record", || history(&ring).len() == round);
+    }
+    for (epoch, snapshot) in history(&ring).iter().enumerate() {
+        assert_eq!(snapshot.capture.reset_epoch, epoch as u64);
+        assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
+        assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
+        assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
+    }
+    // The same record is in the fine ring, with its latencies.
+    let fine = support::records(&ring);
+    let closing = fine
+        .iter()
+        .find(|(record, _)| record.stamp.kind == CaptureKind::Closing);
+    assert!(!closing.unwrap().1.latencies.row.is_empty());
+    drop(session);
+    assert_eq!(history(&ring).last().unwrap().capture.kind, CaptureKind::Final);
 }
 
 fn a_program_without_history_ends_without_a_coarse_ring() {
-    isolated_as_usual!(|| {
-        let (session, ring) = publishing();
-        tickscope::time!("work", ());
-        drop(session);
-        assert_eq!(newest(&ring).capture.kind, CaptureKind::Final);
-        assert_eq!(history(&ring), []);
-        let length = std::fs::metadata(ring.path()).unwrap().len();
-        assert_eq!(length, ring.header().file_bytes());
-        assert_eq!(ring.header().coarse_words, ring.header().ring_words);
-    });
+    let (session, ring) = publishing();
+    tickscope::time!("work", ());
+    drop(session);
+    assert_eq!(newest(&ring).capture.kind, CaptureKind::Final);
+    assert_eq!(history(&ring), []);
+    let length = std::fs::metadata(ring.path()).unwrap().len();
+    assert_eq!(length, ring.header().file_bytes());
+    assert_eq!(ring.header().coarse_words, ring.header().ring_words);
 }
 
 fn a_coarse_record_comes_after_ten_seconds() {
-    isolated_as_usual!(|| {
-        let (_session, ring) = publishing();
-        let first = ring.newest().unwrap().stamp.unix_ns;
-        wait_until("history", || !history(&ring).is_empty());
-        let snapshot = history(&ring).remove(0);
-        assert_eq!(snapshot.capture.kind, CaptureKind::Periodic);
-        let age = snapshot.capture.unix_ns - first;
-        assert!(age > 9_900_000_000, "{age}");
-    });
+    let (_session, ring) = publishing();
+    let first = ring.newest().unwrap().stamp.unix_ns;
+    wait_until("history", || !history(&ring).is_empty());
+    let snapshot = history(&ring).remove(0);
+    assert_eq!(snapshot.capture.kind, CaptureKind::Periodic);
+    let age = snapshot.capture.unix_ns - first;
+    assert!(age > 9_900_000_000, "{age}");
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated: records_come_slowly_until_a_viewer_watches;
+    as_usual:
     a_coarse_record_comes_after_ten_seconds,
-    records_come_slowly_until_a_viewer_watches,
     the_heart_beats_while_nothing_is_recorded,
     an_answer_comes_after_the_record_that_shows_it,
     the_publisher_is_a_good_guest,
     what_a_reset_closes_is_history_at_once_and_without_latencies,
-    a_program_without_history_ends_without_a_coarse_ring,
+    a_program_without_history_ends_without_a_coarse_ring;
 ];

@@ -12,16 +12,13 @@ use std::time::{Duration, Instant};
 
 use super::locks::is_asleep;
 use crate::support::{
-    self, Done, Isolated, anonymous, by_hand, calls, calls_of, check, isolated, newest, path_of, spend,
-    test_name, threads_named,
+    self, Done, Isolated, anonymous, by_hand, calls, calls_of, check, checked, each_passes, isolated, newest,
+    path_of, quick, spend, started, test_name, threads_named,
 };
 use tickscope::sync::{Mutex, named_mutex};
 use tickscope::{Builder, Snapshot};
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, Quantity};
-
-/// Modes in which the child measures.
-const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
 
 /// Returns `full` if the environment has `SCALE=full`, otherwise `short`.
 fn scaled(short: usize, full: usize) -> usize {
@@ -30,16 +27,9 @@ fn scaled(short: usize, full: usize) -> usize {
 }
 
 /// Runs a body in a process of its own for each mode; returns the results.
-fn in_each_mode(name: &'static str, body: fn()) -> Vec<Done> {
-    MODES
-        .iter()
-        .map(|mode| {
-            let run = Isolated::new(name).env("TICKSCOPE_MODE", mode).run(body);
-            // The message names the mode that failed.
-            assert!(run.status.success(), "in mode {mode}: {}", run.stderr);
-            run
-        })
-        .collect()
+fn in_each_mode(name: &'static str, body: fn()) -> Vec<(&'static str, Done)> {
+    let in_mode = |mode| Isolated::new(name).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive", "sampled"], in_mode, |_| body())
 }
 
 /// Calls `node` and all its ancestors, in a tree with ten children per node, numbered level by level from 1.
@@ -113,12 +103,10 @@ fn many_nodes_of_one_thread_are_in_one_record() {
     let nodes = scaled(20_000, 100_000);
     let runs = in_each_mode(test_name!(), || {
         let nodes = scaled(20_000, 100_000);
-        let session = Builder::new("nodes")
+        let builder = Builder::new("nodes")
             .max_nodes(nodes as u32)
-            .ring_bytes(128 << 20)
-            .interval(Duration::from_millis(50))
-            .try_start()
-            .unwrap();
+            .ring_bytes(128 << 20);
+        let session = started(builder.interval(Duration::from_millis(50)));
         (1..=nodes).for_each(call);
         let snapshot = tickscope::snapshot();
         check_tree(&snapshot, 1);
@@ -128,7 +116,7 @@ fn many_nodes_of_one_thread_are_in_one_record() {
         check_tree(&tickscope::snapshot(), 1);
         drop(session);
     });
-    for run in runs {
+    for (_, run) in runs {
         let last = newest(&run.ring());
         assert_eq!((last.nodes.len(), last.capture.pruned), (nodes, 0));
         assert_eq!(last.capture.losses.dropped, 0);
@@ -171,8 +159,7 @@ fn many_threads_at_once() {
             assert_eq!(snapshot.nodes.calls[rows], [1, 10]);
             assert_eq!(snapshot.threads[named[0].index()].open.len(), 1);
         }
-        let after = tickscope::snapshot();
-        check(&after);
+        let after = checked(tickscope::snapshot());
         assert_eq!(
             (calls_of(&after, "hold"), calls_of(&after, "step")),
             (threads as u64, 10 * threads as u64)
@@ -254,10 +241,7 @@ fn print_told(done: &Done) {
 fn futures_at_once_take_little_memory_and_few_rows() {
     let done = isolated!(|| {
         let count = scaled(100_000, 1_000_000) as u64;
-        let _session = Builder::new("futures")
-            .interval(Duration::from_millis(10))
-            .try_start()
-            .unwrap();
+        let _session = quick("futures");
         let name = "request";
         let mut context = Context::from_waker(Waker::noop());
         let mut futures = Vec::with_capacity(count as usize);
@@ -342,8 +326,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
             waiter.join().unwrap();
         });
         let bytes = anonymous().saturating_sub(before);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
+        let snapshot = checked(tickscope::snapshot());
         let locks = |name: &str| name.starts_with("[lock] ");
         let rows: Vec<(&str, u64)> = calls(&snapshot)
             .into_iter()
@@ -377,10 +360,7 @@ fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
     const DESCRIPTORS: usize = 64;
     let done = isolated!(|| {
         let threads = scaled(300, 10_000);
-        let _session = Builder::new("waiting")
-            .interval(Duration::from_millis(100))
-            .try_start()
-            .unwrap();
+        let _session = started(Builder::new("waiting").interval(Duration::from_millis(100)));
         let (descriptors_before, memory_before) = (descriptors(), anonymous());
         // Each thread waits three times, because the collector reads a first wait only at the event after it.
         let gates = [(); 3].map(|()| Barrier::new(threads + 1));
@@ -449,25 +429,19 @@ fn recursion_far_beyond_the_deepest_level() {
         if left > 1 {
             down(left - 1);
         } else {
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
+            let snapshot = checked(tickscope::snapshot());
             let open = &snapshot.threads.iter().max_by_key(|thread| thread.open.len());
             assert_eq!(open.unwrap().open.len() as u64, LEVELS);
         }
     }
     let runs = in_each_mode(test_name!(), || {
-        let session = Builder::new("deep")
-            .clock(by_hand())
-            .max_depth(LEVELS as u32)
-            .try_start()
-            .unwrap();
+        let session = started(Builder::new("deep").clock(by_hand()).max_depth(LEVELS as u32));
         let deep = std::thread::Builder::new().stack_size(256 << 20);
         deep.spawn(|| down(CALLS)).unwrap().join().unwrap();
         drop(session);
     });
-    for run in runs {
-        let last = newest(&run.ring());
-        check(&last);
+    for (_, run) in runs {
+        let last = checked(newest(&run.ring()));
         assert_eq!((last.nodes.len() as u64, last.calls()), (LEVELS, LEVELS));
         assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
         assert_eq!(last.capture.losses.unbalanced, 0);
@@ -485,10 +459,7 @@ fn recursion_far_beyond_the_deepest_level() {
 fn known_calls_are_counted_to_the_last_one() {
     let runs = in_each_mode(test_name!(), || {
         let calls = scaled(2_000_000, 500_000_000) as u64;
-        let session = Builder::new("calls")
-            .interval(Duration::from_millis(10))
-            .try_start()
-            .unwrap();
+        let session = quick("calls");
         for number in 0..calls / 2 {
             tickscope::scope!("outer");
             tickscope::time!("inner", std::hint::black_box(number));
@@ -496,13 +467,12 @@ fn known_calls_are_counted_to_the_last_one() {
         drop(session);
         support::tell("calls", calls.to_string());
     });
-    for run in runs {
+    for (_, run) in runs {
         let calls: u64 = std::fs::read_to_string(run.place().join("calls"))
             .unwrap()
             .parse()
             .unwrap();
-        let last = newest(&run.ring());
-        check(&last);
+        let last = checked(newest(&run.ring()));
         assert_eq!(
             (calls_of(&last, "outer"), calls_of(&last, "inner")),
             (calls / 2, calls / 2)
@@ -514,11 +484,8 @@ fn known_calls_are_counted_to_the_last_one() {
 
 fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
     let runs = in_each_mode(test_name!(), || {
-        let session = Builder::new("pruned")
-            .ring_bytes(512 << 10)
-            .interval(Duration::from_millis(20))
-            .try_start()
-            .unwrap();
+        let builder = Builder::new("pruned").ring_bytes(512 << 10);
+        let session = started(builder.interval(Duration::from_millis(20)));
         (1..=30_000).for_each(call);
         // After this many calls adaptive mode estimates times.
         for _ in 0..2_000 {
@@ -536,12 +503,11 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         );
         support::tell("whole", text);
     });
-    for run in runs {
+    for (_, run) in runs {
         let whole = std::fs::read_to_string(run.place().join("whole")).unwrap();
         let whole: Vec<u64> = whole.split(' ').map(|word| word.parse().unwrap()).collect();
         let ring = run.ring();
-        let last = newest(&ring);
-        check(&last);
+        let last = checked(newest(&ring));
         let mode = last.capture.mode;
         assert!(last.capture.pruned > 0, "{mode:?}");
         assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, limit, mapped, newest, publisher_of, quick, test_name,
-    wait_until,
+    self, Isolated, Says, calls_of, each_passes, has_exited, isolated_as_usual, limit, mapped, newest,
+    publisher_of, quick, ring_of, test_name, wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
-use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
 /// Starts a session under a resource limit of the process; returns the session's warnings.
@@ -28,21 +27,17 @@ fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
 }
 
 fn without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on() {
-    for short_of in ["descriptors", "memory"] {
-        let test = Isolated::as_usual(test_name!()).env("SHORT_OF", short_of);
-        let done = test.run(|| {
-            if std::env::var("SHORT_OF").unwrap() == "descriptors" {
-                let warnings = start_under(libc::RLIMIT_NOFILE, 0);
-                assert!(warnings.contains("(os error 24)"), "{warnings}");
-                assert!(warnings.contains("nothing is published"), "{warnings}");
-            } else {
-                let warnings = start_under(libc::RLIMIT_AS, mapped() + (1 << 20));
-                assert!(warnings.contains("(os error 12)"), "{warnings}");
-                assert!(warnings.contains("nothing is published"), "{warnings}");
-            }
-        });
-        assert!(done.status.success(), "{short_of}: {}", done.stderr);
-    }
+    let make = |_| Isolated::as_usual(test_name!());
+    each_passes(["descriptors", "memory"], make, |short_of| {
+        let (warnings, error) = match short_of {
+            "descriptors" => (start_under(libc::RLIMIT_NOFILE, 0), "(os error 24)"),
+            _ => (
+                start_under(libc::RLIMIT_AS, mapped() + (1 << 20)),
+                "(os error 12)",
+            ),
+        };
+        warnings.says([error, "nothing is published"]);
+    });
 }
 
 unsafe extern "C" {
@@ -66,7 +61,7 @@ fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
         drop(tickscope::reset());
         drop(session);
     });
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
@@ -81,80 +76,76 @@ extern "C" fn handled(_: libc::c_int) {
 }
 
 fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
-    let mut refused = None;
-    for policy in [
+    let policies = [
         libc::SCHED_FIFO,
         libc::SCHED_RR,
         libc::SCHED_IDLE,
         libc::SCHED_OTHER,
-    ] {
-        let done = Isolated::as_usual(test_name!())
-            .env("POLICY", policy.to_string())
-            .run(|| {
-                let policy: i32 = std::env::var("POLICY").unwrap().parse().unwrap();
-                let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
-                let parameters = libc::sched_param {
-                    sched_priority: i32::from(real_time),
-                };
-                let may_be = |policy, parameters: &libc::sched_param| {
-                    // SAFETY: 0 is the calling thread.
-                    unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
-                };
-                // A thread without rights can change to the idle policy, but cannot change back.
-                let usual = libc::sched_param { sched_priority: 0 };
-                let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
-                if !(may_change && may_be(policy, &parameters)) {
-                    return support::tell("refused", "no rights to change how threads are scheduled");
-                }
-                let deaf = policy == libc::SCHED_OTHER;
-                let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-                // SAFETY: the pointer is to a valid place.
-                unsafe { libc::sigfillset(all.as_mut_ptr()) };
-                let mask = |how| {
-                    // SAFETY: filled above.
-                    let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
-                    assert_eq!(result, 0);
-                };
-                if deaf {
-                    mask(libc::SIG_BLOCK);
-                }
-                // SAFETY: the call takes no argument and cannot fail.
-                STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
-                let session = quick("starts");
-                let publisher = publisher_of(std::process::id());
-                // SAFETY: the call returns a number.
-                let result = unsafe { libc::sched_getscheduler(publisher as i32) };
-                assert_eq!(result, libc::SCHED_OTHER);
-                // SAFETY: the call returns a number.
-                assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
-                support::on_signal(libc::SIGUSR1, handled);
-                let send = || {
-                    // SAFETY: the signal goes to this process, which has a handler for it.
-                    unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
-                };
-                if !deaf {
-                    send();
-                    wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
-                    mask(libc::SIG_BLOCK);
-                }
-                // Now all threads block the signal.
-                (0..1000).for_each(|_| send());
-                assert_eq!(
-                    HANDLED_BY[0].load(Ordering::Relaxed),
-                    u64::from(!deaf),
-                    "its mask is as it was"
-                );
-                let before = HANDLED_BY[0].load(Ordering::Relaxed);
-                mask(libc::SIG_UNBLOCK);
-                wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);
-                assert_eq!(HANDLED_BY[1].load(Ordering::Relaxed), 0, "by the publisher");
-                assert_eq!(session.status(), Status::Publishing);
-            });
-        let done = done.succeeded();
-        refused = fs::read_to_string(done.place().join("refused")).ok().or(refused);
-    }
-    if let Some(why) = refused {
-        skip(why);
+    ];
+    let make = |_| Isolated::as_usual(test_name!());
+    let all = each_passes(policies, make, |policy| {
+        let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
+        let parameters = libc::sched_param {
+            sched_priority: i32::from(real_time),
+        };
+        let may_be = |policy, parameters: &libc::sched_param| {
+            // SAFETY: 0 is the calling thread.
+            unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
+        };
+        // A thread without rights can change to the idle policy, but cannot change back.
+        let usual = libc::sched_param { sched_priority: 0 };
+        let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
+        if !(may_change && may_be(policy, &parameters)) {
+            return support::tell("refused", "no rights to change how threads are scheduled");
+        }
+        let deaf = policy == libc::SCHED_OTHER;
+        let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: the pointer is to a valid place.
+        unsafe { libc::sigfillset(all.as_mut_ptr()) };
+        let mask = |how| {
+            // SAFETY: filled above.
+            let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
+            assert_eq!(result, 0);
+        };
+        if deaf {
+            mask(libc::SIG_BLOCK);
+        }
+        // SAFETY: the call takes no argument and cannot fail.
+        STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+        let session = quick("starts");
+        let publisher = publisher_of(std::process::id());
+        // SAFETY: the call returns a number.
+        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
+        assert_eq!(result, libc::SCHED_OTHER);
+        // SAFETY: the call returns a number.
+        assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
+        support::on_signal(libc::SIGUSR1, handled);
+        let send = || {
+            // SAFETY: the signal goes to this process, which has a handler for it.
+            unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
+        };
+        if !deaf {
+            send();
+            wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
+            mask(libc::SIG_BLOCK);
+        }
+        // Now all threads block the signal.
+        (0..1000).for_each(|_| send());
+        assert_eq!(
+            HANDLED_BY[0].load(Ordering::Relaxed),
+            u64::from(!deaf),
+            "its mask is as it was"
+        );
+        let before = HANDLED_BY[0].load(Ordering::Relaxed);
+        mask(libc::SIG_UNBLOCK);
+        wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);
+        assert_eq!(HANDLED_BY[1].load(Ordering::Relaxed), 0, "by the publisher");
+        assert_eq!(session.status(), Status::Publishing);
+    });
+    for (_, done) in all {
+        if let Ok(why) = fs::read_to_string(done.place().join("refused")) {
+            skip(why);
+        }
     }
 }
 
@@ -166,7 +157,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
             .start();
         assert_eq!(session.status(), Status::Publishing);
         (0..4000).for_each(|_| tickscope::time!("work", ()));
-        let first = newest(&RingFile::open(&session.path().unwrap()).unwrap());
+        let first = newest(&ring_of(&session));
         assert_eq!((first.capture.mode.as_str(), first.watches.len()), ("exact", 1));
         tickscope::disable_sites("off").unwrap();
         tickscope::time!("off", ());
@@ -189,22 +180,21 @@ fn a_start_on_a_small_stack_publishes() {
         started.unwrap().join().unwrap();
     });
     let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&ring));
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 
 /// Warnings of `start` must be in snapshots, and not only in `Session::warnings`.
 fn warnings_of_the_start_are_in_each_snapshot() {
-    let done = Isolated::as_usual(test_name!())
+    let test = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
-        .env("TICKSCOPE_REPORT", "stderr")
-        .run(|| {
-            let session = Builder::new("a b").try_start().unwrap();
-            let warnings = session.warnings();
-            assert_eq!(warnings.len(), 2, "each is said once: {warnings:?}");
-            tickscope::time!("work", ());
-        })
-        .succeeded();
+        .env("TICKSCOPE_REPORT", "stderr");
+    let done = test.succeeds(|| {
+        let session = Builder::new("a b").try_start().unwrap();
+        let warnings = session.warnings();
+        assert_eq!(warnings.len(), 2, "each is said once: {warnings:?}");
+        tickscope::time!("work", ());
+    });
     let warnings = newest(&done.ring()).process.warnings.join("\n");
     for says in [
         "TICKSCOPE_MAX_DEPTH=deep",
@@ -220,26 +210,25 @@ fn warnings_of_the_start_are_in_each_snapshot() {
 
 /// The path must be absolute from the start on, because the program may change its directory later.
 fn a_relative_directory_is_looked_up_at_the_start() {
-    isolated_as_usual!(|| {
-        std::env::set_current_dir(support::shared_place()).unwrap();
-        let session = Builder::new("relative").dir("here").start();
-        std::env::set_current_dir("/").unwrap();
-        wait_until("it publishes", || session.status() == Status::Publishing);
-        let path = session.path().unwrap();
-        assert!(
-            path.is_absolute() && path.starts_with(support::shared_place()),
-            "{}",
-            path.display()
-        );
-    });
+    std::env::set_current_dir(support::shared_place()).unwrap();
+    let session = Builder::new("relative").dir("here").start();
+    std::env::set_current_dir("/").unwrap();
+    wait_until("it publishes", || session.status() == Status::Publishing);
+    let path = session.path().unwrap();
+    assert!(
+        path.is_absolute() && path.starts_with(support::shared_place()),
+        "{}",
+        path.display()
+    );
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     a_start_on_a_small_stack_publishes,
-    a_relative_directory_is_looked_up_at_the_start,
     warnings_of_the_start_are_in_each_snapshot,
     without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on,
     a_small_limit_for_stacks_is_enough_for_the_publisher,
     a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher,
-    what_a_start_asks_for_is_in_force_when_it_returns,
+    what_a_start_asks_for_is_in_force_when_it_returns;
+    as_usual: a_relative_directory_is_looked_up_at_the_start;
 ];

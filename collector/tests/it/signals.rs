@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Isolated, calls_of, check, test_name};
+use crate::support::{self, Isolated, calls_of, check, checked, each_passes, test_name};
 use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -114,86 +114,81 @@ fn listed(work: impl FnOnce()) {
 }
 
 fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
-    for mode in ["exact", "adaptive", "sampled", "off"] {
-        let done = Isolated::as_usual(test_name!())
-            .env("TICKSCOPE_MODE", mode)
-            .run(|| {
-                let _session = Builder::new("signals").try_start().unwrap();
-                mask(libc::SIG_BLOCK);
-                profile(true);
-                let over = AtomicBool::new(false);
-                std::thread::scope(|scope| {
-                    for _ in 0..4 {
-                        scope.spawn(|| {
-                            listed(|| {
-                                while !over.load(Ordering::Relaxed) {
-                                    interrupted(8);
-                                }
-                            });
-                        });
-                    }
-                    scope.spawn(|| {
+    let in_mode = |mode| Isolated::as_usual(test_name!()).env("TICKSCOPE_MODE", mode);
+    each_passes(["exact", "adaptive", "sampled", "off"], in_mode, |_| {
+        let _session = Builder::new("signals").try_start().unwrap();
+        mask(libc::SIG_BLOCK);
+        profile(true);
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    listed(|| {
                         while !over.load(Ordering::Relaxed) {
-                            // The threads are short, so that signals interrupt the creation and the end of trees.
-                            std::thread::scope(|scope| {
-                                for _ in 0..4 {
-                                    scope.spawn(|| listed(|| interrupted(4)));
-                                }
-                            });
+                            interrupted(8);
                         }
                     });
-                    scope.spawn(|| {
-                        while !over.load(Ordering::Relaxed) {
-                            prod();
-                            // The pause lets the interrupted threads proceed.
-                            std::thread::sleep(Duration::from_micros(200));
+                });
+            }
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // The threads are short, so that signals interrupt the creation and the end of trees.
+                    std::thread::scope(|scope| {
+                        for _ in 0..4 {
+                            scope.spawn(|| listed(|| interrupted(4)));
                         }
                     });
-                    let _over = support::Over(&over);
-                    mask(libc::SIG_UNBLOCK);
-                    while HANDLED.load(Ordering::Relaxed) < 300 || MADE.load(Ordering::Relaxed) < 5_000 {
-                        let snapshot = tickscope::snapshot();
-                        check(&snapshot);
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                });
-                profile(false);
-                // A pending signal may still come, even to an ending thread without a tree. So the wait ends once all
-                // handlers that have begun returned before the snapshot.
-                let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
-                    let returned = RETURNED.load(Ordering::Acquire);
-                    let snapshot = tickscope::snapshot();
-                    let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
-                    let is_still = HANDLED.load(Ordering::Acquire) == returned;
-                    (is_still && living.count() <= 1).then_some((returned, snapshot))
-                });
-                let opened = MADE.load(Ordering::Relaxed) + 2 * handled;
-                check(&snapshot);
-                if tickscope::mode() == Mode::Off {
-                    assert_eq!((snapshot.calls(), snapshot.capture.losses.dropped), (0, 0));
-                } else {
-                    let [interrupted, handler, in_it] =
-                        ["interrupted", "handler", "in it"].map(|name| calls_of(&snapshot, name));
-                    let dropped = snapshot.capture.losses.dropped;
-                    assert_eq!(
-                        snapshot.calls() + dropped,
-                        opened,
-                        "{interrupted} of {}; {handler} and {in_it} of {}; {dropped} dropped",
-                        MADE.load(Ordering::Relaxed),
-                        handled
-                    );
-                    assert_eq!(interrupted, MADE.load(Ordering::Relaxed));
-                    assert!(handler > 0);
                 }
-                assert_eq!(
-                    (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
-                    (0, 0)
-                );
-                // Each path has one row for each thread name, for any number of threads.
-                assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
             });
-        assert!(done.status.success(), "{mode}: {}", done.stderr);
-    }
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    prod();
+                    // The pause lets the interrupted threads proceed.
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            });
+            let _over = support::Over(&over);
+            mask(libc::SIG_UNBLOCK);
+            while HANDLED.load(Ordering::Relaxed) < 300 || MADE.load(Ordering::Relaxed) < 5_000 {
+                let snapshot = checked(tickscope::snapshot());
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        profile(false);
+        // A pending signal may still come, even to an ending thread without a tree. So the wait ends once all
+        // handlers that have begun returned before the snapshot.
+        let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
+            let returned = RETURNED.load(Ordering::Acquire);
+            let snapshot = tickscope::snapshot();
+            let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+            let is_still = HANDLED.load(Ordering::Acquire) == returned;
+            (is_still && living.count() <= 1).then_some((returned, snapshot))
+        });
+        let opened = MADE.load(Ordering::Relaxed) + 2 * handled;
+        check(&snapshot);
+        if tickscope::mode() == Mode::Off {
+            assert_eq!((snapshot.calls(), snapshot.capture.losses.dropped), (0, 0));
+        } else {
+            let [interrupted, handler, in_it] =
+                ["interrupted", "handler", "in it"].map(|name| calls_of(&snapshot, name));
+            let dropped = snapshot.capture.losses.dropped;
+            assert_eq!(
+                snapshot.calls() + dropped,
+                opened,
+                "{interrupted} of {}; {handler} and {in_it} of {}; {dropped} dropped",
+                MADE.load(Ordering::Relaxed),
+                handled
+            );
+            assert_eq!(interrupted, MADE.load(Ordering::Relaxed));
+            assert!(handler > 0);
+        }
+        assert_eq!(
+            (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+            (0, 0)
+        );
+        // Each path has one row for each thread name, for any number of threads.
+        assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
+    });
 }
 
 tickscope_testkit::tests![many_threads_under_a_profiler_lose_nothing_in_any_mode];

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Running, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name,
-    threads_named, ticks_of, wait_until,
+    self, Isolated, Running, calls_of, newest, publisher_of, quick, test_name, threads_named, ticks_of,
+    wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -120,92 +120,89 @@ fn late_clock() -> u64 {
 
 /// A thread loses its CPU right after reading the clock. The time that a snapshot shows meanwhile must be charged to a row.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
-    isolated_as_usual!(|| {
-        let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
-        let deeds: [fn(); 4] = [
-            || drop(tickscope::pause()),
-            tickscope::thread::exclude,
-            || {
-                let outer = tickscope::scope_guard!("outer");
-                let inner = tickscope::scope_guard!("inner");
-                drop(outer);
-                drop(inner);
-            },
-            || tickscope::time!("inside", ()),
-        ];
-        for deed in deeds {
-            let work = tickscope::scope_guard!("work");
-            support::spend(100);
-            HOLDS.store(false, Ordering::Relaxed);
-            let meanwhile = std::thread::spawn(|| {
-                wait_until("the look at the clock", || HOLDS.load(Ordering::Relaxed));
-                support::spend(10_000);
-                let shown = tickscope::snapshot();
-                HOLDER.store(0, Ordering::Relaxed);
-                shown
-            });
-            // SAFETY: the call takes no argument and cannot fail.
-            HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
-            deed();
-            let shown = meanwhile.join().unwrap();
-            let later = tickscope::snapshot();
-            support::check_order(&shown, &later);
-            assert!(
-                shown.lifetime.ticks <= later.lifetime.ticks,
-                "{} {}",
-                shown.lifetime.ticks,
-                later.lifetime.ticks
-            );
-            drop(work);
-            tickscope::thread::include();
-        }
-    });
+    let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
+    let deeds: [fn(); 4] = [
+        || drop(tickscope::pause()),
+        tickscope::thread::exclude,
+        || {
+            let outer = tickscope::scope_guard!("outer");
+            let inner = tickscope::scope_guard!("inner");
+            drop(outer);
+            drop(inner);
+        },
+        || tickscope::time!("inside", ()),
+    ];
+    for deed in deeds {
+        let work = tickscope::scope_guard!("work");
+        support::spend(100);
+        HOLDS.store(false, Ordering::Relaxed);
+        let meanwhile = std::thread::spawn(|| {
+            wait_until("the look at the clock", || HOLDS.load(Ordering::Relaxed));
+            support::spend(10_000);
+            let shown = tickscope::snapshot();
+            HOLDER.store(0, Ordering::Relaxed);
+            shown
+        });
+        // SAFETY: the call takes no argument and cannot fail.
+        HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+        deed();
+        let shown = meanwhile.join().unwrap();
+        let later = tickscope::snapshot();
+        support::check_order(&shown, &later);
+        assert!(
+            shown.lifetime.ticks <= later.lifetime.ticks,
+            "{} {}",
+            shown.lifetime.ticks,
+            later.lifetime.ticks
+        );
+        drop(work);
+        tickscope::thread::include();
+    }
 }
 
 /// Threads that end during a capture must not be shown as alive for ever, and their memory must be reused.
 fn threads_that_end_during_a_long_capture_are_folded() {
-    isolated_as_usual!(|| {
-        let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
-        tickscope::time!("first", ());
-        let capture = std::thread::spawn(|| {
-            // SAFETY: the call takes no argument and cannot fail.
-            HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
-            tickscope::snapshot()
-        });
-        wait_until("the capture", || HOLDS.load(Ordering::Relaxed));
-        for _ in 0..3 {
-            let short = std::thread::Builder::new().name("short".into());
-            let short = short.spawn(|| {
-                let _leaked = std::mem::ManuallyDrop::new(tickscope::scope_guard!("short"));
-            });
-            short.unwrap().join().unwrap();
-        }
-        // The ended threads must not be charged for this time, although they are not folded yet.
-        support::spend(1_000_000);
-        HOLDER.store(0, Ordering::Relaxed);
-        let during = capture.join().unwrap();
-        support::check(&during);
-        let snapshot = tickscope::snapshot();
-        support::check(&snapshot);
-        support::check_order(&during, &snapshot);
-        let short: Vec<_> = threads_named(&snapshot, "short").collect();
-        assert_eq!(short.len(), 1);
-        let thread = &snapshot.threads[short[0].index()];
-        assert_eq!((thread.count, thread.tid, thread.open.len()), (3, 0, 0));
-        assert!(thread.cpu_ns.is_some());
-        assert_eq!(
-            (calls_of(&snapshot, "short"), ticks_of(&snapshot, "short")),
-            (3, 0)
-        );
-        assert_eq!(thread.outside_ticks, 0);
-        assert_eq!(calls_of(&tickscope::reset(), "short"), 3);
-        assert_eq!(calls_of(&tickscope::snapshot(), "short"), 0);
+    let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
+    tickscope::time!("first", ());
+    let capture = std::thread::spawn(|| {
+        // SAFETY: the call takes no argument and cannot fail.
+        HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+        tickscope::snapshot()
     });
+    wait_until("the capture", || HOLDS.load(Ordering::Relaxed));
+    for _ in 0..3 {
+        let short = std::thread::Builder::new().name("short".into());
+        let short = short.spawn(|| {
+            let _leaked = std::mem::ManuallyDrop::new(tickscope::scope_guard!("short"));
+        });
+        short.unwrap().join().unwrap();
+    }
+    // The ended threads must not be charged for this time, although they are not folded yet.
+    support::spend(1_000_000);
+    HOLDER.store(0, Ordering::Relaxed);
+    let during = capture.join().unwrap();
+    support::check(&during);
+    let snapshot = support::checked(tickscope::snapshot());
+    support::check_order(&during, &snapshot);
+    let short: Vec<_> = threads_named(&snapshot, "short").collect();
+    assert_eq!(short.len(), 1);
+    let thread = &snapshot.threads[short[0].index()];
+    assert_eq!((thread.count, thread.tid, thread.open.len()), (3, 0, 0));
+    assert!(thread.cpu_ns.is_some());
+    assert_eq!(
+        (calls_of(&snapshot, "short"), ticks_of(&snapshot, "short")),
+        (3, 0)
+    );
+    assert_eq!(thread.outside_ticks, 0);
+    assert_eq!(calls_of(&tickscope::reset(), "short"), 3);
+    assert_eq!(calls_of(&tickscope::snapshot(), "short"), 0);
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     while_the_publisher_is_stopped_the_program_goes_on,
-    a_program_that_was_stopped_is_shown_with_its_age_and_goes_on,
+    a_program_that_was_stopped_is_shown_with_its_age_and_goes_on;
+    as_usual:
     time_that_a_snapshot_has_shown_is_charged_in_the_end,
-    threads_that_end_during_a_long_capture_are_folded,
+    threads_that_end_during_a_long_capture_are_folded;
 ];

@@ -172,19 +172,9 @@ fn writer(way: Option<Way>) {
     };
     while !is_over() {
         let header = Header {
-            name: "writer".into(),
-            pid: std::process::id(),
-            start_time: 0,
-            boot_id: [0; 2],
-            uid: os::user_id(),
             nonce: os::random(),
-            run_token: 0,
-            started_unix_ns: 0,
             ring_words: (16 << 20) / 8,
-            coarse_words: 0,
-            control: false,
-            library: String::new(),
-            version: (1, 1),
+            ..tickscope_testkit::ring::header("writer")
         };
         let dir = shared_place().join("rings");
         let made = match way {

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::signals::while_interrupted;
-use crate::support::{self, calls_of, check, isolated, path_of, rows_named, sum_of};
+use crate::support::{self, calls_of, check, checked, path_of, rows_named, sum_of};
 use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -45,96 +45,93 @@ fn level_of(snapshot: &Snapshot, name: &str) -> Option<(i64, i64, i64)> {
 }
 
 fn every_form_keeps_its_numbers() {
-    isolated!(|| {
-        tickscope::scope!("work");
-        let (buffer, small) = ([0u8; 5], 7u8);
-        for round in [2i32, -3, 1] {
-            tickscope::value!("literal", 4096);
-            tickscope::value!(NAME, round.unsigned_abs());
-            tickscope::value!("length", buffer.len(),);
-            tickscope::value!(group = "io", "grouped", round > 0);
-            tickscope::value!(group = "io", concat!("bytes", " read"), 0,);
-            tickscope::value!("yes", true);
-            tickscope::value!(group = "io", "no", false,);
-            tickscope::count!("one");
-            tickscope::count!(CONSTANT, 3);
-            tickscope::count!("sizes", buffer.len(),);
-            tickscope::count!(group = "io", "counted", round > 0);
-            tickscope::count!(group = "io", concat!("bytes", " written"), u32::MAX,);
-            tickscope::count!("most", u64::MAX / 4);
-            tickscope::gauge!("on", true,);
-            tickscope::gauge!(group = "queues", "off", false);
-            tickscope::gauge!("level", round);
-            tickscope::gauge!("unsigned", usize::MAX);
-            tickscope::gauge!(group = "queues", "queue", -5);
-            match round {
-                2 => tickscope::value!("large", u64::MAX),
-                -3 => tickscope::gauge!("small", small),
-                _ => tickscope::gauge!(group = "queues", "open", round > 0,),
-            }
+    tickscope::scope!("work");
+    let (buffer, small) = ([0u8; 5], 7u8);
+    for round in [2i32, -3, 1] {
+        tickscope::value!("literal", 4096);
+        tickscope::value!(NAME, round.unsigned_abs());
+        tickscope::value!("length", buffer.len(),);
+        tickscope::value!(group = "io", "grouped", round > 0);
+        tickscope::value!(group = "io", concat!("bytes", " read"), 0,);
+        tickscope::value!("yes", true);
+        tickscope::value!(group = "io", "no", false,);
+        tickscope::count!("one");
+        tickscope::count!(CONSTANT, 3);
+        tickscope::count!("sizes", buffer.len(),);
+        tickscope::count!(group = "io", "counted", round > 0);
+        tickscope::count!(group = "io", concat!("bytes", " written"), u32::MAX,);
+        tickscope::count!("most", u64::MAX / 4);
+        tickscope::gauge!("on", true,);
+        tickscope::gauge!(group = "queues", "off", false);
+        tickscope::gauge!("level", round);
+        tickscope::gauge!("unsigned", usize::MAX);
+        tickscope::gauge!(group = "queues", "queue", -5);
+        match round {
+            2 => tickscope::value!("large", u64::MAX),
+            -3 => tickscope::gauge!("small", small),
+            _ => tickscope::gauge!(group = "queues", "open", round > 0,),
         }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        for (name, calls, sum, min, max) in [
-            ("literal", 3, 3 * 4096, 4096, 4096),
-            (NAME, 3, 6, 1, 3),
-            ("length", 3, 15, 5, 5),
-            ("grouped", 3, 2, 0, 1),
-            ("bytes read", 3, 0, 0, 0),
-            ("yes", 3, 3, 1, 1),
-            ("no", 3, 0, 0, 0),
-            ("large", 1, u64::MAX, u64::MAX, u64::MAX),
-        ] {
-            assert_eq!(
-                (calls_of(&snapshot, name), sum_of(&snapshot, name)),
-                (calls, sum),
-                "{name}"
-            );
-            assert_eq!(range_of(&snapshot, name), Some((min, max)), "{name}");
-            let (row, tally, counted) = rows(&snapshot, name).next().unwrap();
-            assert_eq!(counted, calls, "{name}");
-            let median = tally.quantile(&snapshot.latencies.of(row), 0.5).unwrap();
-            assert!((min..=max).contains(&median), "{name}: {median}");
-        }
-        for (name, calls, level) in [
-            ("level", 3, (1, -3, 2)),
-            ("unsigned", 3, (i64::MAX, i64::MAX, i64::MAX)),
-            ("queue", 3, (-5, -5, -5)),
-            ("small", 1, (7, 7, 7)),
-            ("open", 1, (1, 1, 1)),
-            ("on", 3, (1, 1, 1)),
-            ("off", 3, (0, 0, 0)),
-        ] {
-            assert_eq!(calls_of(&snapshot, name), calls, "{name}");
-            assert_eq!(level_of(&snapshot, name), Some(level), "{name}");
-        }
-        for (name, sum) in [
-            ("one", 3),
-            (CONSTANT, 9),
-            ("sizes", 15),
-            ("counted", 2),
-            ("bytes written", 3 * u64::from(u32::MAX)),
-            ("most", u64::MAX / 4 * 3),
-        ] {
-            assert_eq!((calls_of(&snapshot, name), sum_of(&snapshot, name)), (3, sum));
-        }
-        let one = rows_named(&snapshot, "one").next().unwrap();
-        assert_eq!(path_of(&snapshot, one as usize), ["work", "one"]);
-        assert_eq!((snapshot.value_rows.len(), snapshot.gauge_rows.len()), (8, 7));
-        assert_eq!(snapshot.scope_calls(), 1);
-        let group = |name| {
-            &snapshot
-                .sites
-                .iter()
-                .find(|site| site.name == name)
-                .unwrap()
-                .group
-        };
+    }
+    let snapshot = checked(tickscope::snapshot());
+    for (name, calls, sum, min, max) in [
+        ("literal", 3, 3 * 4096, 4096, 4096),
+        (NAME, 3, 6, 1, 3),
+        ("length", 3, 15, 5, 5),
+        ("grouped", 3, 2, 0, 1),
+        ("bytes read", 3, 0, 0, 0),
+        ("yes", 3, 3, 1, 1),
+        ("no", 3, 0, 0, 0),
+        ("large", 1, u64::MAX, u64::MAX, u64::MAX),
+    ] {
         assert_eq!(
-            ["grouped", "queue", "counted"].map(|name| group(name).as_str()),
-            ["io", "queues", "io"]
+            (calls_of(&snapshot, name), sum_of(&snapshot, name)),
+            (calls, sum),
+            "{name}"
         );
-    });
+        assert_eq!(range_of(&snapshot, name), Some((min, max)), "{name}");
+        let (row, tally, counted) = rows(&snapshot, name).next().unwrap();
+        assert_eq!(counted, calls, "{name}");
+        let median = tally.quantile(&snapshot.latencies.of(row), 0.5).unwrap();
+        assert!((min..=max).contains(&median), "{name}: {median}");
+    }
+    for (name, calls, level) in [
+        ("level", 3, (1, -3, 2)),
+        ("unsigned", 3, (i64::MAX, i64::MAX, i64::MAX)),
+        ("queue", 3, (-5, -5, -5)),
+        ("small", 1, (7, 7, 7)),
+        ("open", 1, (1, 1, 1)),
+        ("on", 3, (1, 1, 1)),
+        ("off", 3, (0, 0, 0)),
+    ] {
+        assert_eq!(calls_of(&snapshot, name), calls, "{name}");
+        assert_eq!(level_of(&snapshot, name), Some(level), "{name}");
+    }
+    for (name, sum) in [
+        ("one", 3),
+        (CONSTANT, 9),
+        ("sizes", 15),
+        ("counted", 2),
+        ("bytes written", 3 * u64::from(u32::MAX)),
+        ("most", u64::MAX / 4 * 3),
+    ] {
+        assert_eq!((calls_of(&snapshot, name), sum_of(&snapshot, name)), (3, sum));
+    }
+    let one = rows_named(&snapshot, "one").next().unwrap();
+    assert_eq!(path_of(&snapshot, one as usize), ["work", "one"]);
+    assert_eq!((snapshot.value_rows.len(), snapshot.gauge_rows.len()), (8, 7));
+    assert_eq!(snapshot.scope_calls(), 1);
+    let group = |name| {
+        &snapshot
+            .sites
+            .iter()
+            .find(|site| site.name == name)
+            .unwrap()
+            .group
+    };
+    assert_eq!(
+        ["grouped", "queue", "counted"].map(|name| group(name).as_str()),
+        ["io", "queues", "io"]
+    );
 }
 
 /// Number of values that each thread gives in the next test: 0, 1, 2, up to `TIMES - 1`.
@@ -147,146 +144,142 @@ fn sum_from(first: u64, calls: u64) -> u64 {
 
 /// Each thread gives its numbers in order, so the count of its earlier numbers tells which numbers an epoch must have.
 fn each_number_is_in_the_epoch_that_counts_it() {
-    isolated!(|| {
-        let mut epochs = Vec::new();
-        let halted = AtomicU64::new(0);
-        let goes_on = Barrier::new(4);
-        std::thread::scope(|scope| {
-            let pool: Vec<_> = (0..3)
-                .map(|index| {
-                    let named = std::thread::Builder::new().name(format!("pool {index}"));
-                    let body = || {
-                        for number in 0..TIMES {
-                            if number == 1 {
-                                halted.fetch_add(1, Ordering::Relaxed);
-                                goes_on.wait();
-                            }
-                            tickscope::scope!("round");
-                            tickscope::value!("numbers", number);
-                            tickscope::gauge!("level", number);
+    let mut epochs = Vec::new();
+    let halted = AtomicU64::new(0);
+    let goes_on = Barrier::new(4);
+    std::thread::scope(|scope| {
+        let pool: Vec<_> = (0..3)
+            .map(|index| {
+                let named = std::thread::Builder::new().name(format!("pool {index}"));
+                let body = || {
+                    for number in 0..TIMES {
+                        if number == 1 {
+                            halted.fetch_add(1, Ordering::Relaxed);
+                            goes_on.wait();
                         }
-                    };
-                    named.spawn_scoped(scope, body).unwrap()
-                })
-                .collect();
-            while halted.load(Ordering::Relaxed) < 3 {
-                std::thread::yield_now();
-            }
-            // All threads have stopped, so this epoch and the next know their smallest numbers exactly.
-            epochs.push(tickscope::reset());
-            goes_on.wait();
-            while !pool.iter().all(|thread| thread.is_finished()) {
-                epochs.push(tickscope::reset());
-            }
-        });
-        epochs.push(tickscope::snapshot());
-        let mut before: HashMap<(String, &str), u64> = HashMap::new();
-        let mut exact = 0;
-        for epoch in &epochs {
-            check(epoch);
-            for thread in (0..epoch.threads.len() as u32).map(ThreadId) {
-                for name in ["numbers", "level"] {
-                    let of_thread = epoch.rows_of(thread);
-                    let Some((row, tally, counted)) =
-                        rows(epoch, name).find(|&(row, ..)| of_thread.contains(&(row as usize)))
-                    else {
-                        continue;
-                    };
-                    let first = before
-                        .entry((epoch.threads[thread.index()].name.clone(), name))
-                        .or_default();
-                    let calls = epoch.nodes.calls[row as usize];
-                    let range = match tally {
-                        Tally::Value { range, .. } => {
-                            assert_eq!(counted, calls, "calls and histogram are of one moment");
-                            range
-                        }
-                        Tally::Nothing | Tally::Counter { .. } | Tally::Gauge { .. } => {
-                            tally.level().map(|level| Extremes {
-                                min: level.range.min as u64,
-                                max: level.range.max as u64,
-                                min_exact: level.range.min_exact,
-                                max_exact: level.range.max_exact,
-                            })
-                        }
-                    };
-                    let is_value = tally.is_value();
-                    if calls > 0 {
-                        let range = range.unwrap();
-                        let last = *first + calls - 1;
-                        // A gauge begins an epoch with its previous level. A snapshot may have the number of an
-                        // execution that it does not count yet.
-                        assert!(
-                            range.min <= *first && range.max >= last,
-                            "{range:?} of {first}..={last}"
-                        );
-                        if is_value && range.min_exact {
-                            assert_eq!(range.min, *first, "{name}");
-                            exact += 1;
-                        }
-                        if is_value && range.max_exact {
-                            assert!((last..=last + 1).contains(&range.max), "{range:?} to {last}");
-                        }
+                        tickscope::scope!("round");
+                        tickscope::value!("numbers", number);
+                        tickscope::gauge!("level", number);
                     }
-                    *first += calls;
+                };
+                named.spawn_scoped(scope, body).unwrap()
+            })
+            .collect();
+        while halted.load(Ordering::Relaxed) < 3 {
+            std::thread::yield_now();
+        }
+        // All threads have stopped, so this epoch and the next know their smallest numbers exactly.
+        epochs.push(tickscope::reset());
+        goes_on.wait();
+        while !pool.iter().all(|thread| thread.is_finished()) {
+            epochs.push(tickscope::reset());
+        }
+    });
+    epochs.push(tickscope::snapshot());
+    let mut before: HashMap<(String, &str), u64> = HashMap::new();
+    let mut exact = 0;
+    for epoch in &epochs {
+        check(epoch);
+        for thread in (0..epoch.threads.len() as u32).map(ThreadId) {
+            for name in ["numbers", "level"] {
+                let of_thread = epoch.rows_of(thread);
+                let Some((row, tally, counted)) =
+                    rows(epoch, name).find(|&(row, ..)| of_thread.contains(&(row as usize)))
+                else {
+                    continue;
+                };
+                let first = before
+                    .entry((epoch.threads[thread.index()].name.clone(), name))
+                    .or_default();
+                let calls = epoch.nodes.calls[row as usize];
+                let range = match tally {
+                    Tally::Value { range, .. } => {
+                        assert_eq!(counted, calls, "calls and histogram are of one moment");
+                        range
+                    }
+                    Tally::Nothing | Tally::Counter { .. } | Tally::Gauge { .. } => {
+                        tally.level().map(|level| Extremes {
+                            min: level.range.min as u64,
+                            max: level.range.max as u64,
+                            min_exact: level.range.min_exact,
+                            max_exact: level.range.max_exact,
+                        })
+                    }
+                };
+                let is_value = tally.is_value();
+                if calls > 0 {
+                    let range = range.unwrap();
+                    let last = *first + calls - 1;
+                    // A gauge begins an epoch with its previous level. A snapshot may have the number of an
+                    // execution that it does not count yet.
+                    assert!(
+                        range.min <= *first && range.max >= last,
+                        "{range:?} of {first}..={last}"
+                    );
+                    if is_value && range.min_exact {
+                        assert_eq!(range.min, *first, "{name}");
+                        exact += 1;
+                    }
+                    if is_value && range.max_exact {
+                        assert!((last..=last + 1).contains(&range.max), "{range:?} to {last}");
+                    }
                 }
+                *first += calls;
             }
         }
-        assert!(before.values().all(|&calls| calls == TIMES), "{before:?}");
-        assert!(exact > 0, "of {} epochs", epochs.len());
-        let sum = epochs.iter().map(|epoch| sum_of(epoch, "numbers")).sum::<u64>();
-        assert_eq!(sum, 3 * sum_from(0, TIMES));
-        let ranges = epochs.iter().map(|epoch| tally_of(epoch, "numbers").range());
-        let range = ranges
-            .fold(None, |all, range| both(all, range, Extremes::and))
-            .unwrap();
-        assert_eq!((range.min, range.min_exact), (0, true));
-        let last = epochs.last().unwrap();
-        assert_eq!(tally_of(last, "level").level().unwrap().last, TIMES as i64 - 1);
-        assert_eq!(last.capture.losses.dropped, 0);
-    });
+    }
+    assert!(before.values().all(|&calls| calls == TIMES), "{before:?}");
+    assert!(exact > 0, "of {} epochs", epochs.len());
+    let sum = epochs.iter().map(|epoch| sum_of(epoch, "numbers")).sum::<u64>();
+    assert_eq!(sum, 3 * sum_from(0, TIMES));
+    let ranges = epochs.iter().map(|epoch| tally_of(epoch, "numbers").range());
+    let range = ranges
+        .fold(None, |all, range| both(all, range, Extremes::and))
+        .unwrap();
+    assert_eq!((range.min, range.min_exact), (0, true));
+    let last = epochs.last().unwrap();
+    assert_eq!(tally_of(last, "level").level().unwrap().last, TIMES as i64 - 1);
+    assert_eq!(last.capture.losses.dropped, 0);
 }
 
 fn what_is_switched_off_is_evaluated_and_not_kept() {
-    isolated!(|| {
-        let mut evaluated = 0;
-        let mut give = || {
-            let mut number = || {
-                evaluated += 1;
-                evaluated
-            };
-            tickscope::value!("quiet", number());
-            tickscope::gauge!("still", number());
-            tickscope::count!("mute", number());
-            tickscope::count!("loud");
+    let mut evaluated = 0;
+    let mut give = || {
+        let mut number = || {
+            evaluated += 1;
+            evaluated
         };
+        tickscope::value!("quiet", number());
+        tickscope::gauge!("still", number());
+        tickscope::count!("mute", number());
+        tickscope::count!("loud");
+    };
+    give();
+    assert_eq!(tickscope::disable_sites("quiet").unwrap(), 1);
+    assert_eq!(tickscope::disable_sites("still").unwrap(), 1);
+    assert_eq!(tickscope::disable_sites("mute").unwrap(), 1);
+    give();
+    assert_eq!(tickscope::enable_sites("*").unwrap(), 4);
+    {
+        let _pause = tickscope::pause();
         give();
-        assert_eq!(tickscope::disable_sites("quiet").unwrap(), 1);
-        assert_eq!(tickscope::disable_sites("still").unwrap(), 1);
-        assert_eq!(tickscope::disable_sites("mute").unwrap(), 1);
-        give();
-        assert_eq!(tickscope::enable_sites("*").unwrap(), 4);
-        {
-            let _pause = tickscope::pause();
-            give();
-        }
-        tickscope::thread::exclude();
-        give();
-        assert_eq!(evaluated, 12u64);
-        let snapshot = tickscope::snapshot();
-        assert_eq!(range_of(&snapshot, "quiet"), Some((1, 7)));
-        assert_eq!(calls_of(&snapshot, "quiet"), 2);
-        assert_eq!(level_of(&snapshot, "still"), Some((8, 2, 8)));
-        assert_eq!(
-            (calls_of(&snapshot, "mute"), sum_of(&snapshot, "mute")),
-            (2, 3 + 9)
-        );
-        assert_eq!(
-            sum_of(&snapshot, "loud"),
-            3,
-            "in the pause, and not where excluded"
-        );
-    });
+    }
+    tickscope::thread::exclude();
+    give();
+    assert_eq!(evaluated, 12u64);
+    let snapshot = tickscope::snapshot();
+    assert_eq!(range_of(&snapshot, "quiet"), Some((1, 7)));
+    assert_eq!(calls_of(&snapshot, "quiet"), 2);
+    assert_eq!(level_of(&snapshot, "still"), Some((8, 2, 8)));
+    assert_eq!(
+        (calls_of(&snapshot, "mute"), sum_of(&snapshot, "mute")),
+        (2, 3 + 9)
+    );
+    assert_eq!(
+        sum_of(&snapshot, "loud"),
+        3,
+        "in the pause, and not where excluded"
+    );
 }
 
 /// Gives a value and a level. Both callers use this function, so that a handler interrupts the site that it uses.
@@ -305,29 +298,26 @@ extern "C" fn handler(_: libc::c_int) {
 }
 
 fn a_handler_inside_a_value_is_dropped_and_counted() {
-    isolated!(|| {
-        support::on_signal(libc::SIGUSR1, handler);
-        let mut made = 0;
-        while_interrupted(libc::SIGUSR1, &HANDLED, 2_000, || {
-            give_both(9);
-            made += 1;
-        });
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let counted = calls_of(&snapshot, "both");
-        assert_eq!(sum_of(&snapshot, "both"), 9 * counted);
-        assert_eq!(
-            rows(&snapshot, "both").map(|(.., counted)| counted).sum::<u64>(),
-            counted
-        );
-        assert_eq!(range_of(&snapshot, "both"), Some((9, 9)));
-        let [levels, added] = ["level of both", "counter of both"].map(|name| calls_of(&snapshot, name));
-        assert_eq!(sum_of(&snapshot, "counter of both"), 9 * added);
-        assert_eq!(
-            counted + levels + added + snapshot.capture.losses.dropped,
-            3 * (made + HANDLED.load(Ordering::Relaxed))
-        );
+    support::on_signal(libc::SIGUSR1, handler);
+    let mut made = 0;
+    while_interrupted(libc::SIGUSR1, &HANDLED, 2_000, || {
+        give_both(9);
+        made += 1;
     });
+    let snapshot = checked(tickscope::snapshot());
+    let counted = calls_of(&snapshot, "both");
+    assert_eq!(sum_of(&snapshot, "both"), 9 * counted);
+    assert_eq!(
+        rows(&snapshot, "both").map(|(.., counted)| counted).sum::<u64>(),
+        counted
+    );
+    assert_eq!(range_of(&snapshot, "both"), Some((9, 9)));
+    let [levels, added] = ["level of both", "counter of both"].map(|name| calls_of(&snapshot, name));
+    assert_eq!(sum_of(&snapshot, "counter of both"), 9 * added);
+    assert_eq!(
+        counted + levels + added + snapshot.capture.losses.dropped,
+        3 * (made + HANDLED.load(Ordering::Relaxed))
+    );
 }
 
 fn ticking() -> u64 {
@@ -338,19 +328,18 @@ fn ticking() -> u64 {
 
 /// This clock does the same as signal handlers that interrupt a process's first scope.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
-    isolated!(|| {
-        let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
-        tickscope::time!("work", ());
-        let snapshot = tickscope::snapshot();
-        assert_eq!(calls_of(&snapshot, "work"), 1);
-        assert!(snapshot.capture.losses.dropped >= 2);
-    });
+    let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
+    tickscope::time!("work", ());
+    let snapshot = tickscope::snapshot();
+    assert_eq!(calls_of(&snapshot, "work"), 1);
+    assert!(snapshot.capture.losses.dropped >= 2);
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself,
     every_form_keeps_its_numbers,
     each_number_is_in_the_epoch_that_counts_it,
     what_is_switched_off_is_evaluated_and_not_kept,
-    a_handler_inside_a_value_is_dropped_and_counted,
+    a_handler_inside_a_value_is_dropped_and_counted;
 ];

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Isolated, check, cpu_ns, isolated, measured, pin, rows_named, test_name, wait_for, wait_until,
+    Isolated, check, checked, cpu_ns, each_passes, measured, pin, rows_named, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
@@ -103,8 +103,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
                     slept.add(asleep, || std::thread::sleep(Duration::from_millis(3)));
                 }
                 preempted.add(at_work, || work(Duration::from_millis(60)));
-                let snapshot = tickscope::snapshot();
-                check(&snapshot);
+                let snapshot = checked(tickscope::snapshot());
                 assert!(snapshot.waits);
                 let shown = of(&snapshot, "sleep", Waiting) + of(&snapshot, "sleep", Ready);
                 assert_near(shown, slept, SLEEPS);
@@ -133,150 +132,137 @@ fn ready() -> Option<Duration> {
 }
 
 fn a_thread_without_a_cpu_is_ready() {
-    isolated!(|| {
-        // SAFETY: the call takes no argument and cannot fail.
-        let cpu = unsafe { libc::sched_getcpu() } as usize;
+    // SAFETY: the call takes no argument and cannot fail.
+    let cpu = unsafe { libc::sched_getcpu() } as usize;
+    pin(cpu);
+    let (stop, stopped) = mpsc::channel::<()>();
+    let rival = std::thread::spawn(move || {
         pin(cpu);
-        let (stop, stopped) = mpsc::channel::<()>();
-        let rival = std::thread::spawn(move || {
-            pin(cpu);
-            while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
-                black_box(0);
-            }
-        });
-        tickscope::time!("first", ());
-        // The collector reads the scheduler's times for the first time during this work.
-        work(Duration::from_millis(30));
-        let mut off = Off::default();
-        let before = ready();
-        for _ in 0..10 {
-            off.add(at_work, || work(Duration::from_millis(20)));
-        }
-        let after = ready();
-        drop(stop);
-        rival.join().unwrap();
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_near(
-            of(&snapshot, "work", Ready) + of(&snapshot, "work", Waiting),
-            off,
-            10,
-        );
-        assert!(off.inside > Duration::from_millis(20), "{off:?}");
-        if let (Some(before), Some(after)) = (before, after) {
-            // Time that a host takes from a virtual machine is not ready time in the guest.
-            let taken = off.around.saturating_sub(after - before);
-            let waiting = of(&snapshot, "work", Waiting);
-            let most = taken + off.around / 50;
-            assert!(
-                u128::from(waiting) < most.as_nanos(),
-                "{waiting} of {off:?}, at most {most:?}"
-            );
+        while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+            black_box(0);
         }
     });
-}
-
-fn an_open_wait_is_shown_while_it_lasts() {
-    isolated!(|| {
-        let session = Builder::new("open").try_start().unwrap();
-        let (send, receive) = mpsc::channel::<()>();
-        let waiter = std::thread::spawn(move || {
-            // Short events before the wait, which delay its display only briefly.
-            for _ in 0..1_000 {
-                tickscope::time!("short", ());
-            }
-            tickscope::time!("recv", receive.recv().unwrap());
-            tickscope::time!("after", ());
-            tickscope::snapshot()
-        });
-        let mut shown = 0;
-        wait_until("the wait to be shown", || {
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            let waiting = of(&snapshot, "recv", Waiting);
-            assert!(waiting >= shown, "{shown} ns became {waiting}");
-            shown = waiting;
-            waiting > 50_000_000
-        });
-        // The mode changes in the middle of the wait.
-        tickscope::set_mode(Mode::Adaptive);
-        let since = Instant::now();
-        let snapshot = wait_for("some more of it", || {
-            let snapshot = tickscope::snapshot();
-            (since.elapsed() > Duration::from_millis(50)).then_some(snapshot)
-        });
-        check(&snapshot);
-        let (waiting, all) = (of(&snapshot, "recv", Waiting), self_ns(&snapshot, "recv"));
-        assert!(waiting > all / 10 * 9, "{waiting} of {all} ns");
-        send.send(()).unwrap();
-        let snapshot = waiter.join().unwrap();
-        check(&snapshot);
-        let (waiting, all) = (
-            of(&snapshot, "recv", Waiting) + of(&snapshot, "recv", Ready),
-            self_ns(&snapshot, "recv"),
+    tickscope::time!("first", ());
+    // The collector reads the scheduler's times for the first time during this work.
+    work(Duration::from_millis(30));
+    let mut off = Off::default();
+    let before = ready();
+    for _ in 0..10 {
+        off.add(at_work, || work(Duration::from_millis(20)));
+    }
+    let after = ready();
+    drop(stop);
+    rival.join().unwrap();
+    let snapshot = checked(tickscope::snapshot());
+    assert_near(
+        of(&snapshot, "work", Ready) + of(&snapshot, "work", Waiting),
+        off,
+        10,
+    );
+    assert!(off.inside > Duration::from_millis(20), "{off:?}");
+    if let (Some(before), Some(after)) = (before, after) {
+        // Time that a host takes from a virtual machine is not ready time in the guest.
+        let taken = off.around.saturating_sub(after - before);
+        let waiting = of(&snapshot, "work", Waiting);
+        let most = taken + off.around / 50;
+        assert!(
+            u128::from(waiting) < most.as_nanos(),
+            "{waiting} of {off:?}, at most {most:?}"
         );
-        assert!(waiting > all / 10 * 9, "{waiting} of {all} ns at its end");
-        drop(session);
-    });
-}
-
-fn all_time_off_the_cpu_is_placed_or_counted() {
-    isolated!(|| {
-        let mut inside = Duration::ZERO;
-        let mut snapshot = None;
-        let around = off_cpu(|| {
-            tickscope::time!("first", ());
-            inside = off_cpu(|| {
-                for round in 0..300u64 {
-                    tickscope::time!("short", std::thread::sleep(Duration::from_micros(round % 40)));
-                    tickscope::time!("work", work(Duration::from_micros(round % 200)));
-                    if round % 10 == 0 {
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                }
-                // A long gap comes last, because time off the CPU in short gaps is counted at the next long gap.
-                tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
-            });
-            snapshot = Some(tickscope::snapshot());
-        });
-        let snapshot = snapshot.unwrap();
-        check(&snapshot);
-        let sum = [Waiting, Ready, UnplacedWaiting].map(|quantity| all(&snapshot, quantity));
-        assert_near(sum.iter().sum(), Off { inside, around }, 300);
-    });
-}
-
-fn where_it_is_off_nothing_is_known_and_nobody_looks() {
-    for (name, value) in [
-        ("TICKSCOPE_WAITS", "off"),
-        ("TICKSCOPE_MODE", "sampled"),
-        ("BY", "the program"),
-    ] {
-        let done = Isolated::new(test_name!()).env(name, value).run(|| {
-            let builder = Builder::new("off").interval(Duration::from_millis(10));
-            let builder = match std::env::var_os("BY") {
-                Some(_) => builder.waits(false),
-                None => builder,
-            };
-            let session = builder.try_start().unwrap();
-            // The sleep is long enough for the publisher to read its system call.
-            tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
-            drop(session);
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            assert!(!snapshot.waits && snapshot.waits_in.is_empty());
-            assert_eq!(all(&snapshot, Waiting), 0);
-        });
-        assert!(done.status.success(), "{name}: {}", done.stderr);
     }
 }
 
-tickscope_testkit::tests![
+fn an_open_wait_is_shown_while_it_lasts() {
+    let session = Builder::new("open").try_start().unwrap();
+    let (send, receive) = mpsc::channel::<()>();
+    let waiter = std::thread::spawn(move || {
+        // Short events before the wait, which delay its display only briefly.
+        for _ in 0..1_000 {
+            tickscope::time!("short", ());
+        }
+        tickscope::time!("recv", receive.recv().unwrap());
+        tickscope::time!("after", ());
+        tickscope::snapshot()
+    });
+    let mut shown = 0;
+    wait_until("the wait to be shown", || {
+        let snapshot = checked(tickscope::snapshot());
+        let waiting = of(&snapshot, "recv", Waiting);
+        assert!(waiting >= shown, "{shown} ns became {waiting}");
+        shown = waiting;
+        waiting > 50_000_000
+    });
+    // The mode changes in the middle of the wait.
+    tickscope::set_mode(Mode::Adaptive);
+    let since = Instant::now();
+    let snapshot = wait_for("some more of it", || {
+        let snapshot = tickscope::snapshot();
+        (since.elapsed() > Duration::from_millis(50)).then_some(snapshot)
+    });
+    check(&snapshot);
+    let (waiting, all) = (of(&snapshot, "recv", Waiting), self_ns(&snapshot, "recv"));
+    assert!(waiting > all / 10 * 9, "{waiting} of {all} ns");
+    send.send(()).unwrap();
+    let snapshot = waiter.join().unwrap();
+    check(&snapshot);
+    let (waiting, all) = (
+        of(&snapshot, "recv", Waiting) + of(&snapshot, "recv", Ready),
+        self_ns(&snapshot, "recv"),
+    );
+    assert!(waiting > all / 10 * 9, "{waiting} of {all} ns at its end");
+    drop(session);
+}
+
+fn all_time_off_the_cpu_is_placed_or_counted() {
+    let mut inside = Duration::ZERO;
+    let mut snapshot = None;
+    let around = off_cpu(|| {
+        tickscope::time!("first", ());
+        inside = off_cpu(|| {
+            for round in 0..300u64 {
+                tickscope::time!("short", std::thread::sleep(Duration::from_micros(round % 40)));
+                tickscope::time!("work", work(Duration::from_micros(round % 200)));
+                if round % 10 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            // A long gap comes last, because time off the CPU in short gaps is counted at the next long gap.
+            tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
+        });
+        snapshot = Some(tickscope::snapshot());
+    });
+    let snapshot = snapshot.unwrap();
+    check(&snapshot);
+    let sum = [Waiting, Ready, UnplacedWaiting].map(|quantity| all(&snapshot, quantity));
+    assert_near(sum.iter().sum(), Off { inside, around }, 300);
+}
+
+fn where_it_is_off_nothing_is_known_and_nobody_looks() {
+    let ways = [
+        ("TICKSCOPE_WAITS", "off"),
+        ("TICKSCOPE_MODE", "sampled"),
+        ("BY", "the program"),
+    ];
+    let make = |(name, value)| Isolated::new(test_name!()).env(name, value);
+    each_passes(ways, make, |(name, _)| {
+        let builder = Builder::new("off").interval(Duration::from_millis(10));
+        let session = builder.waits(name != "BY").try_start().unwrap();
+        // The sleep is long enough for the publisher to read its system call.
+        tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
+        drop(session);
+        let snapshot = checked(tickscope::snapshot());
+        assert!(!snapshot.waits && snapshot.waits_in.is_empty());
+        assert_eq!(all(&snapshot, Waiting), 0);
+    });
+}
+
+crate::support::tests![
+    own: where_it_is_off_nothing_is_known_and_nobody_looks;
+    isolated:
     a_thread_without_a_cpu_is_ready,
     an_open_wait_is_shown_while_it_lasts,
-    all_time_off_the_cpu_is_placed_or_counted,
-    where_it_is_off_nothing_is_known_and_nobody_looks;
+    all_time_off_the_cpu_is_placed_or_counted;
     ignored:
     // This is only a measurement, because time that a virtual machine's host takes also counts as off the CPU.
-    a_sleep_is_waiting_and_work_is_none,
+    a_sleep_is_waiting_and_work_is_none;
 ];

@@ -12,7 +12,7 @@ use tickscope::{Builder, Mode, Over, Snapshot};
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{CauseKind, PathSums, Watch, WatchState};
 
-use crate::support::{Random, Yield, isolated, spend, tick};
+use crate::support::{Random, Yield, spend, tick};
 use crate::watches::{replayed, session, watched};
 
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -101,66 +101,64 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
 /// Slow requests of three kinds: with a longer wait, with more lookups, and with an additional wait. Each poll is on
 /// another thread than the previous poll.
 fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
-    isolated!(|| {
-        let _session = session(Builder::new("requests"));
-        watch(2_000);
-        let threads = [Worker::new(), Worker::new()];
-        for number in 1..=400 {
-            let (lookups, between) = match number % 100 {
-                33 => (3, 5_000),
-                66 => (40, 100),
-                _ => (3, 100),
-            };
-            let mut call = Some(request(number, lookups));
-            for turn in 0.. {
-                // The last poll of a typical call is on one or the other thread, depending on the call's number.
-                match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
-                    Some(rest) => call = Some(rest),
-                    None => break,
-                }
-                spend(between);
+    let _session = session(Builder::new("requests"));
+    watch(2_000);
+    let threads = [Worker::new(), Worker::new()];
+    for number in 1..=400 {
+        let (lookups, between) = match number % 100 {
+            33 => (3, 5_000),
+            66 => (40, 100),
+            _ => (3, 100),
+        };
+        let mut call = Some(request(number, lookups));
+        for turn in 0.. {
+            // The last poll of a typical call is on one or the other thread, depending on the call's number.
+            match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
+                Some(rest) => call = Some(rest),
+                None => break,
             }
+            spend(between);
         }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!((watch.calls(), lost(watch)), ((388, 12), (0, 0)));
-        let sums = by_path(&snapshot, watch);
-        let counted = |path: &str| sums[path].map(|sums| [sums.calls, sums.ticks, sums.waiting]);
-        assert_eq!(counted("request"), [[388, 388 * 5, 0], [12, 12 * 5, 0]]);
-        assert_eq!(counted("request;parse"), [[388, 388 * 50, 0], [12, 12 * 50, 0]]);
-        let lookups = [388 * 3, 8 * 3 + 4 * 40];
-        let waiting = [lookups[0] * 100, 4 * 3 * 5_000 + 4 * (3 + 40) * 100];
-        let expected = [0, 1].map(|side| [lookups[side], lookups[side] * 20 + waiting[side], waiting[side]]);
-        assert_eq!(counted("request;lookup"), expected);
-        let causes: Vec<_> = watch
-            .causes
+    }
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!((watch.calls(), lost(watch)), ((388, 12), (0, 0)));
+    let sums = by_path(&snapshot, watch);
+    let counted = |path: &str| sums[path].map(|sums| [sums.calls, sums.ticks, sums.waiting]);
+    assert_eq!(counted("request"), [[388, 388 * 5, 0], [12, 12 * 5, 0]]);
+    assert_eq!(counted("request;parse"), [[388, 388 * 50, 0], [12, 12 * 50, 0]]);
+    let lookups = [388 * 3, 8 * 3 + 4 * 40];
+    let waiting = [lookups[0] * 100, 4 * 3 * 5_000 + 4 * (3 + 40) * 100];
+    let expected = [0, 1].map(|side| [lookups[side], lookups[side] * 20 + waiting[side], waiting[side]]);
+    assert_eq!(counted("request;lookup"), expected);
+    let causes: Vec<_> = watch
+        .causes
+        .iter()
+        .map(|cause| (cause.kind, cause.calls, cause.path_calls))
+        .collect();
+    let (calls, waiting) = (CauseKind::Calls, CauseKind::Waiting);
+    assert_eq!(causes, [(calls, 4, 160), (waiting, 4, 12), (waiting, 4, 4)]);
+    for exemplar in &watch.exemplars {
+        assert_eq!(replayed(exemplar), exemplar.ticks);
+        let trace = exemplar.trace.as_ref().unwrap();
+        let number: u64 = trace.notes[0].value.parse().unwrap();
+        let (times, each, flushed) = match number % 100 {
+            33 => (3, 5_000, 0),
+            66 => (40, 100, 0),
+            _ => (3, 100, 30),
+        };
+        let awaited: Vec<_> = trace
+            .off_cpu
             .iter()
-            .map(|cause| (cause.kind, cause.calls, cause.path_calls))
+            .map(|&(step, waiting, _)| {
+                let path = &watch.paths[trace.path[step as usize] as usize];
+                (snapshot.sites[path.site.index()].name.as_str(), waiting)
+            })
             .collect();
-        let (calls, waiting) = (CauseKind::Calls, CauseKind::Waiting);
-        assert_eq!(causes, [(calls, 4, 160), (waiting, 4, 12), (waiting, 4, 4)]);
-        for exemplar in &watch.exemplars {
-            assert_eq!(replayed(exemplar), exemplar.ticks);
-            let trace = exemplar.trace.as_ref().unwrap();
-            let number: u64 = trace.notes[0].value.parse().unwrap();
-            let (times, each, flushed) = match number % 100 {
-                33 => (3, 5_000, 0),
-                66 => (40, 100, 0),
-                _ => (3, 100, 30),
-            };
-            let awaited: Vec<_> = trace
-                .off_cpu
-                .iter()
-                .map(|&(step, waiting, _)| {
-                    let path = &watch.paths[trace.path[step as usize] as usize];
-                    (snapshot.sites[path.site.index()].name.as_str(), waiting)
-                })
-                .collect();
-            let mut expected = vec![("lookup", each); times];
-            expected.extend(vec![("flush", 100); flushed]);
-            assert_eq!(awaited, expected);
-        }
-    });
+        let mut expected = vec![("lookup", each); times];
+        expected.extend(vec![("flush", 100); flushed]);
+        assert_eq!(awaited, expected);
+    }
 }
 
 /// A thread that polls each given call once.
@@ -322,202 +320,197 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
 
 /// The sums of typical and of slow calls equal the sums that the calls keep themselves, exactly.
 fn sums_are_those_of_random_calls_on_random_threads() {
-    isolated!(|| {
-        let _session = session(Builder::new("random"));
-        const CALLS: u64 = 1_000;
-        let threshold = 700;
-        watch(threshold);
-        let chance = Arc::new(Mutex::new(Random(0x9e37_79b9_7f4a_7c15)));
-        let workers: Vec<Worker> = (0..4).map(|_| Worker::new()).collect();
-        let mut calls: Vec<(Option<Call>, Arc<Mutex<Account>>)> = Vec::new();
-        let mut expected: [Sums; 2] = Default::default();
-        let (mut began, mut polls) = (0, 0);
-        while began < CALLS || !calls.is_empty() {
-            if began < CALLS && calls.len() < 20 {
-                began += 1;
-                let own = Arc::new(Mutex::new(Account::default()));
-                let does = does(Arc::clone(&own), Arc::clone(&chance), "request".into(), 0);
-                calls.push((Some(named(does)), own));
-            }
-            let at = below(&chance, calls.len() as u64) as usize;
-            let (call, own) = &mut calls[at];
-            let worker = &workers[below(&chance, 4) as usize];
-            let was_polled = own.lock().unwrap().since != 0;
-            if was_polled {
-                own.lock().unwrap().resume();
-            }
-            polls += 1;
-            let given = call.take().unwrap();
-            if was_polled && below(&chance, 30) == 0 {
-                worker.drop(given);
-            } else {
-                *call = worker.poll(given);
-            }
-            own.lock().unwrap().since = tick();
-            if call.is_none() {
-                let (_, own) = calls.swap_remove(at);
-                let sums = std::mem::take(&mut own.lock().unwrap().sums);
-                let ticks: u64 = sums.values().map(|sums| sums[1]).sum();
-                let side = &mut expected[usize::from(ticks >= threshold)];
-                for (path, more) in sums {
-                    let sums = side.entry(path).or_default();
-                    sums.iter_mut().zip(more).for_each(|(to, more)| *to += more);
-                }
-            }
-            spend(below(&chance, 60));
+    let _session = session(Builder::new("random"));
+    const CALLS: u64 = 1_000;
+    let threshold = 700;
+    watch(threshold);
+    let chance = Arc::new(Mutex::new(Random(0x9e37_79b9_7f4a_7c15)));
+    let workers: Vec<Worker> = (0..4).map(|_| Worker::new()).collect();
+    let mut calls: Vec<(Option<Call>, Arc<Mutex<Account>>)> = Vec::new();
+    let mut expected: [Sums; 2] = Default::default();
+    let (mut began, mut polls) = (0, 0);
+    while began < CALLS || !calls.is_empty() {
+        if began < CALLS && calls.len() < 20 {
+            began += 1;
+            let own = Arc::new(Mutex::new(Account::default()));
+            let does = does(Arc::clone(&own), Arc::clone(&chance), "request".into(), 0);
+            calls.push((Some(named(does)), own));
         }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!(lost(watch), (0, 0));
-        let (typical, slow) = watch.calls();
-        println!("{typical} typical, {slow} slow, {polls} polls");
-        assert!(typical > CALLS / 6 && slow > CALLS / 6);
-        let counted = by_path(&snapshot, watch);
-        for (side, expected) in expected.iter().enumerate() {
-            let mut of_side = Sums::new();
-            for (path, sums) in &counted {
-                let PathSums {
-                    calls,
-                    ticks,
-                    waiting,
-                    ..
-                } = sums[side];
-                if (calls, ticks) != (0, 0) {
-                    of_side.insert(path.clone(), [calls, ticks, waiting]);
-                }
+        let at = below(&chance, calls.len() as u64) as usize;
+        let (call, own) = &mut calls[at];
+        let worker = &workers[below(&chance, 4) as usize];
+        let was_polled = own.lock().unwrap().since != 0;
+        if was_polled {
+            own.lock().unwrap().resume();
+        }
+        polls += 1;
+        let given = call.take().unwrap();
+        if was_polled && below(&chance, 30) == 0 {
+            worker.drop(given);
+        } else {
+            *call = worker.poll(given);
+        }
+        own.lock().unwrap().since = tick();
+        if call.is_none() {
+            let (_, own) = calls.swap_remove(at);
+            let sums = std::mem::take(&mut own.lock().unwrap().sums);
+            let ticks: u64 = sums.values().map(|sums| sums[1]).sum();
+            let side = &mut expected[usize::from(ticks >= threshold)];
+            for (path, more) in sums {
+                let sums = side.entry(path).or_default();
+                sums.iter_mut().zip(more).for_each(|(to, more)| *to += more);
             }
-            let differs = expected
-                .iter()
-                .find(|(path, sums)| of_side.get(*path) != Some(*sums));
-            assert_eq!(differs.map(|(path, sums)| (path, sums, of_side.get(path))), None);
-            assert_eq!(of_side.len(), expected.len());
         }
-        for exemplar in &watch.exemplars {
-            assert_eq!(replayed(exemplar), exemplar.ticks);
+        spend(below(&chance, 60));
+    }
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!(lost(watch), (0, 0));
+    let (typical, slow) = watch.calls();
+    println!("{typical} typical, {slow} slow, {polls} polls");
+    assert!(typical > CALLS / 6 && slow > CALLS / 6);
+    let counted = by_path(&snapshot, watch);
+    for (side, expected) in expected.iter().enumerate() {
+        let mut of_side = Sums::new();
+        for (path, sums) in &counted {
+            let PathSums {
+                calls,
+                ticks,
+                waiting,
+                ..
+            } = sums[side];
+            if (calls, ticks) != (0, 0) {
+                of_side.insert(path.clone(), [calls, ticks, waiting]);
+            }
         }
-    });
+        let differs = expected
+            .iter()
+            .find(|(path, sums)| of_side.get(*path) != Some(*sums));
+        assert_eq!(differs.map(|(path, sums)| (path, sums, of_side.get(path))), None);
+        assert_eq!(of_side.len(), expected.len());
+    }
+    for exemplar in &watch.exemplars {
+        assert_eq!(replayed(exemplar), exemplar.ticks);
+    }
 }
 
 /// Every event that interrupts a watched call, between two polls or during a poll, is reported.
 fn whatever_happens_to_an_async_call_is_told() {
-    isolated!(|| {
-        let _session = session(Builder::new("inside"));
-        watch(1_000);
-        let begun = |number| {
-            let mut call = request(number, 2);
-            assert!(!poll(&mut call));
-            call
-        };
-        // The call panics in its second poll.
-        let mut panics = named(async {
-            Yield::default().await;
-            panic!("as planned");
-        });
-        assert!(!poll(&mut panics));
-        assert!(catch_unwind(AssertUnwindSafe(|| poll(&mut panics))).is_err());
-        drop(panics);
-        let watch = watched();
-        assert_eq!((watch.calls(), watch.lost.discarded), ((0, 0), 1));
-        // A reset comes between two polls.
-        let call = begun(1);
-        drop(tickscope::reset());
-        run(call, 1);
-        assert_eq!(watched().calls(), (0, 0));
-        run(begun(2), 1);
-        assert_eq!(watched().calls(), (1, 0));
-        // A leaked call, and a call whose function is switched off between two polls, never end.
-        let forgotten = begun(3);
-        std::mem::forget(forgotten);
-        let call = begun(4);
-        tickscope::disable_sites("request").unwrap();
-        run(call, 1);
-        tickscope::enable_sites("request").unwrap();
-        let watch = watched();
-        assert_eq!((watch.calls(), watch.lost.discarded), ((1, 0), 1));
-        // A poll runs inside another watched call.
-        tickscope::watch("other", Over::Duration(Duration::from_nanos(1_000))).unwrap();
-        let other = |mut call: Call| {
-            tickscope::scope!("other");
-            poll(&mut call);
-            call
-        };
-        let call = other(begun(6));
-        run(call, 1);
-        let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.watches[0].lost.discarded, 2);
-        assert_eq!(snapshot.watches[1].calls(), (1, 0));
-        tickscope::unwatch("other").unwrap();
-        // The mode changes during a poll and between two polls.
-        let mut changes = named(async {
-            Yield::default().await;
-            tickscope::set_mode(Mode::Adaptive);
-            tickscope::scope!("inside");
-        });
-        assert!(!poll(&mut changes));
-        assert!(poll(&mut changes));
-        let call = begun(7);
-        tickscope::set_mode(Mode::Exact);
-        run(call, 1);
-        assert_eq!(watched().calls(), (0, 0), "each switch is a reset as well");
-        // A cancelled call has waited until it was dropped.
-        let call = begun(8);
-        spend(5_000);
-        drop(call);
-        let watch = watched();
-        assert_eq!(watch.calls(), (0, 1));
-        assert_eq!(watch.exemplars[0].ticks, 60 + 5_000);
-        // The thread of the call has ended before the next poll.
-        let call = std::thread::spawn(move || begun(9)).join().unwrap();
-        run(call, 1);
-        assert_eq!(watched().calls(), (1, 1));
-        // The watch ends between two polls.
-        let call = begun(10);
-        tickscope::unwatch("request").unwrap();
-        run(call, 1);
-        assert!(tickscope::snapshot().watches.is_empty());
+    let _session = session(Builder::new("inside"));
+    watch(1_000);
+    let begun = |number| {
+        let mut call = request(number, 2);
+        assert!(!poll(&mut call));
+        call
+    };
+    // The call panics in its second poll.
+    let mut panics = named(async {
+        Yield::default().await;
+        panic!("as planned");
     });
+    assert!(!poll(&mut panics));
+    assert!(catch_unwind(AssertUnwindSafe(|| poll(&mut panics))).is_err());
+    drop(panics);
+    let watch = watched();
+    assert_eq!((watch.calls(), watch.lost.discarded), ((0, 0), 1));
+    // A reset comes between two polls.
+    let call = begun(1);
+    drop(tickscope::reset());
+    run(call, 1);
+    assert_eq!(watched().calls(), (0, 0));
+    run(begun(2), 1);
+    assert_eq!(watched().calls(), (1, 0));
+    // A leaked call, and a call whose function is switched off between two polls, never end.
+    let forgotten = begun(3);
+    std::mem::forget(forgotten);
+    let call = begun(4);
+    tickscope::disable_sites("request").unwrap();
+    run(call, 1);
+    tickscope::enable_sites("request").unwrap();
+    let watch = watched();
+    assert_eq!((watch.calls(), watch.lost.discarded), ((1, 0), 1));
+    // A poll runs inside another watched call.
+    tickscope::watch("other", Over::Duration(Duration::from_nanos(1_000))).unwrap();
+    let other = |mut call: Call| {
+        tickscope::scope!("other");
+        poll(&mut call);
+        call
+    };
+    let call = other(begun(6));
+    run(call, 1);
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.watches[0].lost.discarded, 2);
+    assert_eq!(snapshot.watches[1].calls(), (1, 0));
+    tickscope::unwatch("other").unwrap();
+    // The mode changes during a poll and between two polls.
+    let mut changes = named(async {
+        Yield::default().await;
+        tickscope::set_mode(Mode::Adaptive);
+        tickscope::scope!("inside");
+    });
+    assert!(!poll(&mut changes));
+    assert!(poll(&mut changes));
+    let call = begun(7);
+    tickscope::set_mode(Mode::Exact);
+    run(call, 1);
+    assert_eq!(watched().calls(), (0, 0), "each switch is a reset as well");
+    // A cancelled call has waited until it was dropped.
+    let call = begun(8);
+    spend(5_000);
+    drop(call);
+    let watch = watched();
+    assert_eq!(watch.calls(), (0, 1));
+    assert_eq!(watch.exemplars[0].ticks, 60 + 5_000);
+    // The thread of the call has ended before the next poll.
+    let call = std::thread::spawn(move || begun(9)).join().unwrap();
+    run(call, 1);
+    assert_eq!(watched().calls(), (1, 1));
+    // The watch ends between two polls.
+    let call = begun(10);
+    tickscope::unwatch("request").unwrap();
+    run(call, 1);
+    assert!(tickscope::snapshot().watches.is_empty());
 }
 
 /// A call with many polls and a call with long polls are in the sums completely, but their traces are cut.
 fn a_long_async_call_is_counted_whole() {
-    isolated!(|| {
-        let _session = session(Builder::new("long"));
-        watch(1_000_000);
-        run(request(1, 1), 1);
-        run(request(2, 50_000), 30);
-        let long_polls = named(async {
-            for _ in 0..2 {
-                for _ in 0..100_000 {
-                    tickscope::scope!("parse");
-                    spend(10);
-                }
-                Yield::default().await;
+    let _session = session(Builder::new("long"));
+    watch(1_000_000);
+    run(request(1, 1), 1);
+    run(request(2, 50_000), 30);
+    let long_polls = named(async {
+        for _ in 0..2 {
+            for _ in 0..100_000 {
+                tickscope::scope!("parse");
+                spend(10);
             }
-        });
-        run(long_polls, 500_000);
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!((watch.calls(), lost(watch)), ((1, 2), (0, 0)));
-        let sums = by_path(&snapshot, watch);
-        let slow = |path: &str| {
-            let sums = sums[path][1];
-            [sums.calls, sums.ticks, sums.waiting]
-        };
-        assert_eq!(slow("request"), [2, 5 + 1_000_000, 1_000_000]);
-        assert_eq!(slow("request;lookup"), [50_000, 50_000 * 50, 50_000 * 30]);
-        assert_eq!(slow("request;parse"), [200_001, 2_000_050, 0]);
-        for exemplar in &watch.exemplars {
-            let trace = exemplar.trace.as_ref().unwrap();
-            let gap = trace.gap.unwrap();
-            assert!(trace.len() > 3 && gap.steps > 50_000, "{} {gap:?}", trace.len());
-            assert_eq!(replayed(exemplar) + gap.ticks, exemplar.ticks);
+            Yield::default().await;
         }
     });
+    run(long_polls, 500_000);
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!((watch.calls(), lost(watch)), ((1, 2), (0, 0)));
+    let sums = by_path(&snapshot, watch);
+    let slow = |path: &str| {
+        let sums = sums[path][1];
+        [sums.calls, sums.ticks, sums.waiting]
+    };
+    assert_eq!(slow("request"), [2, 5 + 1_000_000, 1_000_000]);
+    assert_eq!(slow("request;lookup"), [50_000, 50_000 * 50, 50_000 * 30]);
+    assert_eq!(slow("request;parse"), [200_001, 2_000_050, 0]);
+    for exemplar in &watch.exemplars {
+        let trace = exemplar.trace.as_ref().unwrap();
+        let gap = trace.gap.unwrap();
+        assert!(trace.len() > 3 && gap.steps > 50_000, "{} {gap:?}", trace.len());
+        assert_eq!(replayed(exemplar) + gap.ticks, exemplar.ticks);
+    }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     slow_calls_of_an_async_function_are_told_with_what_they_awaited,
     sums_are_those_of_random_calls_on_random_threads,
     whatever_happens_to_an_async_call_is_told,
-    a_long_async_call_is_counted_whole,
+    a_long_async_call_is_counted_whole;
 ];

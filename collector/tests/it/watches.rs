@@ -4,10 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, ask, by_hand, isolated, spend, tick};
+use crate::support::{self, ask, by_hand, ring_of, spend, tick};
 use crate::waits::cpu;
 use tickscope::{Builder, Mode, Over, Session, Snapshot};
-use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
@@ -94,200 +93,192 @@ pub(crate) fn replayed(exemplar: &Exemplar) -> u64 {
 
 /// In a server with a thread for each request, the thread of a slow call has no typical call.
 fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others() {
-    isolated!(|| {
-        let _session = session(Builder::new("requests"));
-        watch_frames();
-        let request = |number| std::thread::spawn(move || frame(number)).join().unwrap();
-        (1..=33).for_each(request);
-        let watch = watched();
-        assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
-        (34..=1_000).for_each(request);
-        // This thread has a typical call, but on another path than its slow call.
-        frame(1);
-        {
-            tickscope::scope!("elsewhere");
-            frame(33);
-        }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!(watch.calls(), (981, 21));
-        let (parse, lookup) = (
-            path(&snapshot, watch, "parse").0,
-            path(&snapshot, watch, "lookup").0,
-        );
-        assert_ten_of_each_cause(watch, parse, lookup);
-    });
+    let _session = session(Builder::new("requests"));
+    watch_frames();
+    let request = |number| std::thread::spawn(move || frame(number)).join().unwrap();
+    (1..=33).for_each(request);
+    let watch = watched();
+    assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
+    (34..=1_000).for_each(request);
+    // This thread has a typical call, but on another path than its slow call.
+    frame(1);
+    {
+        tickscope::scope!("elsewhere");
+        frame(33);
+    }
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!(watch.calls(), (981, 21));
+    let (parse, lookup) = (
+        path(&snapshot, watch, "parse").0,
+        path(&snapshot, watch, "lookup").0,
+    );
+    assert_ten_of_each_cause(watch, parse, lookup);
 }
 
 fn slow_calls_are_told_with_their_causes_and_kept() {
-    isolated!(|| {
-        let _session = session(Builder::new("frames"));
-        watch_frames();
-        for number in 1..=1_000 {
-            frame(number);
-        }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
+    let _session = session(Builder::new("frames"));
+    watch_frames();
+    for number in 1..=1_000 {
+        frame(number);
+    }
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!(
+        (watch.state, watch.threshold_ticks, watch.calls()),
+        (WatchState::Watching, 1_000, (980, 20))
+    );
+    let (root, counts) = path(&snapshot, watch, "frame");
+    assert_eq!(counts, [980, 9_800, 20, 200]);
+    let (parse, counts) = path(&snapshot, watch, "parse");
+    assert_eq!(counts, [980, 98_000, 20, 10 * 5_000 + 10 * 100]);
+    let (lookup, counts) = path(&snapshot, watch, "lookup");
+    assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
+    assert_ten_of_each_cause(watch, parse, lookup);
+    // The longest calls are the frames with 600 lookups. Other calls are kept by chance.
+    let longest: Vec<u64> = watch
+        .exemplars
+        .iter()
+        .filter(|exemplar| exemplar.is_longest)
+        .map(|exemplar| exemplar.ticks)
+        .collect();
+    assert_eq!(longest, [6_110; 8]);
+    assert!(watch.exemplars.len() > 8);
+    for exemplar in &watch.exemplars {
+        assert_eq!(replayed(exemplar), exemplar.ticks);
+        let trace = exemplar.trace.as_ref().unwrap();
+        let number: u64 = trace.notes[0].value.parse().unwrap();
+        assert_eq!(trace.keys, ["number"]);
+        let cause = match number % 100 {
+            33 => (parse, CauseKind::SelfTime),
+            66 => (lookup, CauseKind::Calls),
+            _ => panic!("{number} is not slow"),
+        };
+        assert_eq!(exemplar.cause, Some(cause));
+        assert_eq!(exemplar.thread, "main");
+        let first: Vec<_> = trace.steps().take(3).collect();
+        let parse_ticks = if cause.0 == parse { 5_000 } else { 100 };
         assert_eq!(
-            (watch.state, watch.threshold_ticks, watch.calls()),
-            (WatchState::Watching, 1_000, (980, 20))
+            first,
+            [
+                (root, 5, Then::Enter),
+                (parse, parse_ticks, Then::Exit),
+                (root, 0, Then::Enter)
+            ]
         );
-        let (root, counts) = path(&snapshot, watch, "frame");
-        assert_eq!(counts, [980, 9_800, 20, 200]);
-        let (parse, counts) = path(&snapshot, watch, "parse");
-        assert_eq!(counts, [980, 98_000, 20, 10 * 5_000 + 10 * 100]);
-        let (lookup, counts) = path(&snapshot, watch, "lookup");
-        assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
-        assert_ten_of_each_cause(watch, parse, lookup);
-        // The longest calls are the frames with 600 lookups. Other calls are kept by chance.
-        let longest: Vec<u64> = watch
-            .exemplars
-            .iter()
-            .filter(|exemplar| exemplar.is_longest)
-            .map(|exemplar| exemplar.ticks)
-            .collect();
-        assert_eq!(longest, [6_110; 8]);
-        assert!(watch.exemplars.len() > 8);
-        for exemplar in &watch.exemplars {
-            assert_eq!(replayed(exemplar), exemplar.ticks);
-            let trace = exemplar.trace.as_ref().unwrap();
-            let number: u64 = trace.notes[0].value.parse().unwrap();
-            assert_eq!(trace.keys, ["number"]);
-            let cause = match number % 100 {
-                33 => (parse, CauseKind::SelfTime),
-                66 => (lookup, CauseKind::Calls),
-                _ => panic!("{number} is not slow"),
-            };
-            assert_eq!(exemplar.cause, Some(cause));
-            assert_eq!(exemplar.thread, "main");
-            let first: Vec<_> = trace.steps().take(3).collect();
-            let parse_ticks = if cause.0 == parse { 5_000 } else { 100 };
-            assert_eq!(
-                first,
-                [
-                    (root, 5, Then::Enter),
-                    (parse, parse_ticks, Then::Exit),
-                    (root, 0, Then::Enter)
-                ]
-            );
-        }
-        // Without the watch the functions are still counted.
-        tickscope::unwatch("frame").unwrap();
-        frame(33);
-        let snapshot = tickscope::snapshot();
-        assert!(snapshot.watches.is_empty());
-        assert_eq!(support::calls_of(&snapshot, "frame"), 1_001);
-    });
+    }
+    // Without the watch the functions are still counted.
+    tickscope::unwatch("frame").unwrap();
+    frame(33);
+    let snapshot = tickscope::snapshot();
+    assert!(snapshot.watches.is_empty());
+    assert_eq!(support::calls_of(&snapshot, "frame"), 1_001);
 }
 
 /// Every event that interrupts a watched call is reported, and does not affect the calls before and after it.
 fn whatever_happens_inside_is_told() {
-    isolated!(|| {
-        let _session = session(Builder::new("inside"));
-        watch_frames();
-        let discarded = || watched().lost.discarded;
-        frame(1);
-        let outer = tickscope::scope_guard!("outer");
-        // A panic ends the call as a return does.
-        let panics = || {
-            tickscope::scope!("frame");
-            spend(7);
-            panic!("as planned");
-        };
-        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
-        drop(outer);
-        frame(2);
-        // A guard that is leaked inside the call is closed at the end of the call.
-        let leaks = |number| {
-            tickscope::scope!("frame");
-            std::mem::forget(tickscope::scope_guard!("leaked"));
-            frame(number);
-        };
-        leaks(3);
-        frame(4);
-        // The closure `leaks` has a site of its own, also called "frame".
-        let known = watched().calls().0;
-        leaks(5);
-        frame(6);
-        assert_eq!(watched().calls(), (known + 2, 0));
-        assert_eq!(discarded(), 0);
-        // The call's own guard is leaked, and then dropped after the guard of an outer call.
-        {
-            tickscope::scope!("outer");
-            let frame = tickscope::scope_guard!("frame");
-            spend(3);
-            std::mem::forget(frame);
-        }
-        watched();
-        {
-            tickscope::scope!("outer");
-            std::mem::forget(tickscope::scope_guard!("frame"));
-        }
-        frame(7);
-        assert_eq!((watched().calls(), discarded()), ((known + 3, 0), 2));
-        // A reset, a switch of the mode, and another watch come inside the call.
-        let inside = |between: &dyn Fn()| {
-            tickscope::scope!("frame");
-            spend(4);
-            between();
-            spend(4);
-        };
-        inside(&|| {});
-        watched();
-        inside(&|| {});
-        let before = discarded();
-        inside(&|| drop(tickscope::reset()));
-        assert_eq!(discarded(), 1, "counted anew: {before}");
-        inside(&|| {});
-        assert_eq!(watched().calls(), (1, 0));
-        inside(&|| tickscope::set_mode(Mode::Adaptive));
-        inside(&|| {});
-        inside(&|| tickscope::set_mode(Mode::Exact));
-        inside(&|| {});
-        assert_eq!(watched().calls(), (1, 0), "each switch is a reset as well");
-        inside(&|| tickscope::unwatch("frame").unwrap());
-        inside(&|| tickscope::watch("frame", Over::Duration(Duration::from_nanos(4))).unwrap());
-        watched();
-        inside(&|| {});
-        assert_eq!(watched().calls(), (0, 1));
-        // The duration of the call excludes a pause.
-        inside(&|| {
-            let _pause = tickscope::pause();
-            spend(1_000);
-        });
-        let watch = watched();
-        assert_eq!(watch.calls(), (0, 2));
-        assert!(watch.exemplars.iter().all(|exemplar| exemplar.ticks == 8));
-        // A thread ends inside the call, and a thread is excluded.
-        let ends = move || {
-            std::mem::forget(tickscope::scope_guard!("frame"));
-            inside(&|| tickscope::thread::exclude());
-        };
-        std::thread::spawn(ends).join().unwrap();
-        assert_eq!(watched().calls(), (0, 2));
-        // A thread's counts stay after its end.
-        std::thread::spawn(move || inside(&|| {})).join().unwrap();
-        assert_eq!(watched().calls(), (0, 3));
+    let _session = session(Builder::new("inside"));
+    watch_frames();
+    let discarded = || watched().lost.discarded;
+    frame(1);
+    let outer = tickscope::scope_guard!("outer");
+    // A panic ends the call as a return does.
+    let panics = || {
+        tickscope::scope!("frame");
+        spend(7);
+        panic!("as planned");
+    };
+    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+    drop(outer);
+    frame(2);
+    // A guard that is leaked inside the call is closed at the end of the call.
+    let leaks = |number| {
+        tickscope::scope!("frame");
+        std::mem::forget(tickscope::scope_guard!("leaked"));
+        frame(number);
+    };
+    leaks(3);
+    frame(4);
+    // The closure `leaks` has a site of its own, also called "frame".
+    let known = watched().calls().0;
+    leaks(5);
+    frame(6);
+    assert_eq!(watched().calls(), (known + 2, 0));
+    assert_eq!(discarded(), 0);
+    // The call's own guard is leaked, and then dropped after the guard of an outer call.
+    {
+        tickscope::scope!("outer");
+        let frame = tickscope::scope_guard!("frame");
+        spend(3);
+        std::mem::forget(frame);
+    }
+    watched();
+    {
+        tickscope::scope!("outer");
+        std::mem::forget(tickscope::scope_guard!("frame"));
+    }
+    frame(7);
+    assert_eq!((watched().calls(), discarded()), ((known + 3, 0), 2));
+    // A reset, a switch of the mode, and another watch come inside the call.
+    let inside = |between: &dyn Fn()| {
+        tickscope::scope!("frame");
+        spend(4);
+        between();
+        spend(4);
+    };
+    inside(&|| {});
+    watched();
+    inside(&|| {});
+    let before = discarded();
+    inside(&|| drop(tickscope::reset()));
+    assert_eq!(discarded(), 1, "counted anew: {before}");
+    inside(&|| {});
+    assert_eq!(watched().calls(), (1, 0));
+    inside(&|| tickscope::set_mode(Mode::Adaptive));
+    inside(&|| {});
+    inside(&|| tickscope::set_mode(Mode::Exact));
+    inside(&|| {});
+    assert_eq!(watched().calls(), (1, 0), "each switch is a reset as well");
+    inside(&|| tickscope::unwatch("frame").unwrap());
+    inside(&|| tickscope::watch("frame", Over::Duration(Duration::from_nanos(4))).unwrap());
+    watched();
+    inside(&|| {});
+    assert_eq!(watched().calls(), (0, 1));
+    // The duration of the call excludes a pause.
+    inside(&|| {
+        let _pause = tickscope::pause();
+        spend(1_000);
     });
+    let watch = watched();
+    assert_eq!(watch.calls(), (0, 2));
+    assert!(watch.exemplars.iter().all(|exemplar| exemplar.ticks == 8));
+    // A thread ends inside the call, and a thread is excluded.
+    let ends = move || {
+        std::mem::forget(tickscope::scope_guard!("frame"));
+        inside(&|| tickscope::thread::exclude());
+    };
+    std::thread::spawn(ends).join().unwrap();
+    assert_eq!(watched().calls(), (0, 2));
+    // A thread's counts stay after its end.
+    std::thread::spawn(move || inside(&|| {})).join().unwrap();
+    assert_eq!(watched().calls(), (0, 3));
 }
 
 /// The trace of a call of a million events keeps only its head and tail, but the sums have all events.
 fn a_long_call_is_counted_whole_and_kept_in_part() {
-    isolated!(|| {
-        let _session = session(Builder::new("long"));
-        watch_frames();
-        long();
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!(watch.calls(), (0, 1));
-        let longest = &watch.exemplars[0];
-        assert_eq!(longest.ticks, 5_000_000);
-        let trace = longest.trace.as_ref().unwrap();
-        let gap = trace.gap.unwrap();
-        assert_eq!(replayed(longest) + gap.ticks, longest.ticks);
-        assert_eq!(trace.len() as u64 + gap.steps, 1_000_001);
-        assert_eq!(gap.step, 32_768);
-    });
+    let _session = session(Builder::new("long"));
+    watch_frames();
+    long();
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!(watch.calls(), (0, 1));
+    let longest = &watch.exemplars[0];
+    assert_eq!(longest.ticks, 5_000_000);
+    let trace = longest.trace.as_ref().unwrap();
+    let gap = trace.gap.unwrap();
+    assert_eq!(replayed(longest) + gap.ticks, longest.ticks);
+    assert_eq!(trace.len() as u64 + gap.steps, 1_000_001);
+    assert_eq!(gap.step, 32_768);
 }
 
 #[inline(never)]
@@ -299,143 +290,135 @@ fn long() {
 }
 
 fn thresholds_follow_the_calls_and_a_viewer_watches() {
-    isolated!(|| {
-        // The interval is long, so that only the test takes snapshots until a viewer comes.
-        let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
-        tickscope::watch("frame", Over::Tail).unwrap();
-        assert_eq!(watched().state, WatchState::NoFunction);
-        for number in 0..199 {
-            frame(number);
-        }
-        let watch = watched();
-        assert_eq!(
-            (watch.state, watch.threshold_ticks),
-            (WatchState::Learning(199), 0)
-        );
-        for number in 199..2_000 {
-            frame(number);
-        }
-        let watch = watched();
-        assert_eq!(watch.state, WatchState::Watching);
-        assert!((1_000..=5_000).contains(&watch.threshold_ticks), "{watch:?}");
-        for number in 0..1_000 {
-            frame(number);
-        }
-        let (typical, slow) = watched().calls();
-        assert!(slow >= 20 && typical + slow <= 2_801 && typical + slow >= 1_000);
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        let pattern = |text: &str| Pattern::new(text).unwrap();
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        for name in ["a", "b", "c"] {
-            let reply = ask(&mut slot, Op::Watch(pattern(name), snapshot::Over::P99));
-            assert_eq!(reply.outcome, Outcome::Done);
-        }
-        let reply = ask(&mut slot, Op::Watch(pattern("d"), snapshot::Over::P99));
-        assert_eq!(reply.outcome, Outcome::Refused, "four are watched");
-        let error = tickscope::watch("d", Over::P99).unwrap_err().to_string();
-        assert!(error.contains("4 functions are watched"), "{error}");
-        ask(&mut slot, Op::Unwatch(pattern("*")));
-        assert!(tickscope::snapshot().watches.is_empty());
-    });
+    // The interval is long, so that only the test takes snapshots until a viewer comes.
+    let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
+    tickscope::watch("frame", Over::Tail).unwrap();
+    assert_eq!(watched().state, WatchState::NoFunction);
+    for number in 0..199 {
+        frame(number);
+    }
+    let watch = watched();
+    assert_eq!(
+        (watch.state, watch.threshold_ticks),
+        (WatchState::Learning(199), 0)
+    );
+    for number in 199..2_000 {
+        frame(number);
+    }
+    let watch = watched();
+    assert_eq!(watch.state, WatchState::Watching);
+    assert!((1_000..=5_000).contains(&watch.threshold_ticks), "{watch:?}");
+    for number in 0..1_000 {
+        frame(number);
+    }
+    let (typical, slow) = watched().calls();
+    assert!(slow >= 20 && typical + slow <= 2_801 && typical + slow >= 1_000);
+    let ring = ring_of(&session);
+    let pattern = |text: &str| Pattern::new(text).unwrap();
+    let mut slot = ring.take_slot().unwrap().unwrap();
+    for name in ["a", "b", "c"] {
+        let reply = ask(&mut slot, Op::Watch(pattern(name), snapshot::Over::P99));
+        assert_eq!(reply.outcome, Outcome::Done);
+    }
+    let reply = ask(&mut slot, Op::Watch(pattern("d"), snapshot::Over::P99));
+    assert_eq!(reply.outcome, Outcome::Refused, "four are watched");
+    let error = tickscope::watch("d", Over::P99).unwrap_err().to_string();
+    assert!(error.contains("4 functions are watched"), "{error}");
+    ask(&mut slot, Op::Unwatch(pattern("*")));
+    assert!(tickscope::snapshot().watches.is_empty());
 }
 
 fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
-    isolated!(|| {
-        let _session = session(Builder::new("off").watch("parse", Over::Duration(Duration::from_nanos(50))));
-        frame(1);
-        assert_eq!(tickscope::snapshot().watches[0].function, "parse");
-        tickscope::disable_sites("parse").unwrap();
-        frame(2);
-        assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 1));
-        tickscope::unwatch("parse").unwrap();
-        tickscope::watch("parse", Over::Duration(Duration::from_nanos(50))).unwrap();
-        tickscope::snapshot();
-        frame(3);
-        assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 1));
-        let asks = || {
-            tickscope::scope!(watch, "asks");
-            spend(1);
-        };
-        asks();
-        let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.watches.len(), 2);
-        assert!(snapshot.watches[1].function.ends_with("::asks"));
-        assert_eq!(snapshot.watches[1].state, WatchState::Learning(1));
-        tickscope::watch("waits", Over::Tail).unwrap();
-        let mut waits = std::pin::pin!(tickscope::future!("waits", async {}));
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(waits.as_mut().poll(&mut context).is_ready());
-        assert_eq!(tickscope::snapshot().watches[2].state, WatchState::Learning(1));
-    });
+    let _session = session(Builder::new("off").watch("parse", Over::Duration(Duration::from_nanos(50))));
+    frame(1);
+    assert_eq!(tickscope::snapshot().watches[0].function, "parse");
+    tickscope::disable_sites("parse").unwrap();
+    frame(2);
+    assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 1));
+    tickscope::unwatch("parse").unwrap();
+    tickscope::watch("parse", Over::Duration(Duration::from_nanos(50))).unwrap();
+    tickscope::snapshot();
+    frame(3);
+    assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 1));
+    let asks = || {
+        tickscope::scope!(watch, "asks");
+        spend(1);
+    };
+    asks();
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.watches.len(), 2);
+    assert!(snapshot.watches[1].function.ends_with("::asks"));
+    assert_eq!(snapshot.watches[1].state, WatchState::Learning(1));
+    tickscope::watch("waits", Over::Tail).unwrap();
+    let mut waits = std::pin::pin!(tickscope::future!("waits", async {}));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(waits.as_mut().poll(&mut context).is_ready());
+    assert_eq!(tickscope::snapshot().watches[2].state, WatchState::Learning(1));
 }
 
 /// Adaptive mode times even short watched calls. Each tick still belongs to a scope, or to the time outside of all scopes.
 fn in_adaptive_mode_each_watched_call_is_timed() {
-    support::isolated_as_usual!(|| {
-        let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
-        watch_frames();
-        drop(tickscope::reset());
-        let began = tick();
-        for number in 1..=20_000 {
-            frame(number);
-        }
-        let ticks = tick() - began;
-        let snapshot = tickscope::snapshot();
-        let outside: u64 = snapshot.threads.iter().map(|thread| thread.outside_ticks).sum();
-        let measured = snapshot.measured_ticks() + outside;
-        assert!(
-            measured.abs_diff(ticks) <= snapshot.nodes.len() as u64,
-            "{measured} of {ticks}"
-        );
-        assert_eq!(support::calls_of(&snapshot, "frame"), 20_000);
-        assert_eq!(support::calls_of(&snapshot, "parse"), 20_000);
-        let watch = &snapshot.watches[0];
-        let (typical, slow) = watch.calls();
-        // At most 5 % of the calls may be missing from the sums.
-        assert!(
-            (19_000..=20_000).contains(&(typical + slow)) && slow > 10,
-            "{typical} {slow}"
-        );
-        let (_, parse) = path(&snapshot, watch, "parse");
-        let (_, lookup) = path(&snapshot, watch, "lookup");
-        assert_eq!((parse[0], parse[2]), (typical, slow));
-        assert_eq!((parse[1], lookup[1]), (100 * typical, 50 * typical));
-        let told: u64 = watch.causes.iter().map(|cause| cause.calls).sum();
-        assert!(told > 10, "{:?}", watch.causes);
-        for exemplar in &watch.exemplars {
-            assert_eq!(replayed(exemplar), exemplar.ticks);
-        }
-    });
+    let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
+    watch_frames();
+    drop(tickscope::reset());
+    let began = tick();
+    for number in 1..=20_000 {
+        frame(number);
+    }
+    let ticks = tick() - began;
+    let snapshot = tickscope::snapshot();
+    let outside: u64 = snapshot.threads.iter().map(|thread| thread.outside_ticks).sum();
+    let measured = snapshot.measured_ticks() + outside;
+    assert!(
+        measured.abs_diff(ticks) <= snapshot.nodes.len() as u64,
+        "{measured} of {ticks}"
+    );
+    assert_eq!(support::calls_of(&snapshot, "frame"), 20_000);
+    assert_eq!(support::calls_of(&snapshot, "parse"), 20_000);
+    let watch = &snapshot.watches[0];
+    let (typical, slow) = watch.calls();
+    // At most 5 % of the calls may be missing from the sums.
+    assert!(
+        (19_000..=20_000).contains(&(typical + slow)) && slow > 10,
+        "{typical} {slow}"
+    );
+    let (_, parse) = path(&snapshot, watch, "parse");
+    let (_, lookup) = path(&snapshot, watch, "lookup");
+    assert_eq!((parse[0], parse[2]), (typical, slow));
+    assert_eq!((parse[1], lookup[1]), (100 * typical, 50 * typical));
+    let told: u64 = watch.causes.iter().map(|cause| cause.calls).sum();
+    assert!(told > 10, "{:?}", watch.causes);
+    for exemplar in &watch.exemplars {
+        assert_eq!(replayed(exemplar), exemplar.ticks);
+    }
 }
 
 /// If every call is slow, all are counted and the longest kept, but no typical call exists for a comparison.
 fn a_flood_of_slow_calls_is_counted() {
-    isolated!(|| {
-        let _session = session(Builder::new("flood"));
-        watch_frames();
-        tickscope::watch("frame", Over::Duration(Duration::from_nanos(1))).unwrap();
-        for number in 1..=20_000 {
-            frame(number);
-        }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!(watch.calls(), (0, 20_000));
-        let (_, parse) = path(&snapshot, watch, "parse");
-        assert_eq!(parse, [0, 0, 20_000, 19_800 * 100 + 200 * 5_000]);
-        assert!(watch.causes.is_empty());
-        assert_eq!(watch.exemplars.len(), 12);
-        assert!(
-            watch
-                .exemplars
-                .iter()
-                .all(|exemplar| replayed(exemplar) == exemplar.ticks)
-        );
-        // A new threshold resets the watch's counts.
-        tickscope::watch("frame", Over::Duration(Duration::from_nanos(1_000))).unwrap();
-        frame(1);
-        frame(33);
-        assert_eq!(watched().calls(), (1, 1));
-    });
+    let _session = session(Builder::new("flood"));
+    watch_frames();
+    tickscope::watch("frame", Over::Duration(Duration::from_nanos(1))).unwrap();
+    for number in 1..=20_000 {
+        frame(number);
+    }
+    let snapshot = tickscope::snapshot();
+    let watch = &snapshot.watches[0];
+    assert_eq!(watch.calls(), (0, 20_000));
+    let (_, parse) = path(&snapshot, watch, "parse");
+    assert_eq!(parse, [0, 0, 20_000, 19_800 * 100 + 200 * 5_000]);
+    assert!(watch.causes.is_empty());
+    assert_eq!(watch.exemplars.len(), 12);
+    assert!(
+        watch
+            .exemplars
+            .iter()
+            .all(|exemplar| replayed(exemplar) == exemplar.ticks)
+    );
+    // A new threshold resets the watch's counts.
+    tickscope::watch("frame", Over::Duration(Duration::from_nanos(1_000))).unwrap();
+    frame(1);
+    frame(33);
+    assert_eq!(watched().calls(), (1, 1));
 }
 
 /// Returns the cause that makes this frame slow, by its number.
@@ -475,79 +458,78 @@ fn real_frame(number: u64) {
 /// Three causes: a slow branch in a function, a function that is called 900 times instead of 20, and a sleep. Each is
 /// found, even if threads lose their CPUs at random.
 fn three_reasons_are_told_apart_on_a_busy_machine() {
-    isolated!(|| {
-        let _session = Builder::new("reasons").try_start().unwrap();
-        for number in 0..200 {
+    let _session = Builder::new("reasons").try_start().unwrap();
+    for number in 0..200 {
+        real_frame(number);
+    }
+    tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
+    drop(tickscope::reset());
+    // More threads compute than there are CPUs.
+    let stop = AtomicBool::new(false);
+    let snapshot = std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        tickscope::snapshot();
+        for number in 0..6_000 {
             real_frame(number);
         }
-        tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
-        drop(tickscope::reset());
-        // More threads compute than there are CPUs.
-        let stop = AtomicBool::new(false);
-        let snapshot = std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    while !stop.load(Ordering::Relaxed) {
-                        std::hint::spin_loop();
-                    }
-                });
-            }
-            tickscope::snapshot();
-            for number in 0..6_000 {
-                real_frame(number);
-            }
-            stop.store(true, Ordering::Relaxed);
-            tickscope::snapshot()
-        });
-        let watch = &snapshot.watches[0];
-        let (typical, slow) = watch.calls();
-        assert_eq!(typical + slow, 6_000);
-        let name = |path: u32| {
-            let site = watch.paths[path as usize].site;
-            snapshot.sites[site.index()].name.clone()
-        };
-        let mut told = std::collections::BTreeMap::new();
-        for cause in &watch.causes {
-            *told.entry((name(cause.path), cause.kind.as_str())).or_insert(0) += cause.calls;
-        }
-        println!("{typical} typical, {slow} slow: {told:?}");
-        for number in [199, 399, 599] {
-            let (name, kind) = planted(number).unwrap();
-            let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
-            // If a frame is without a CPU for much longer than its planted cause takes, the wait is its cause. Time
-            // that the machine's host takes looks like work, so more calls may show work.
-            assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
-        }
-        // Nearly all of the slowest calls must show the right cause. Time without a CPU between an event and its clock
-        // readings looks like work.
-        let mut wrong = Vec::new();
-        for exemplar in &watch.exemplars {
-            let trace = exemplar.trace.as_ref().unwrap();
-            let number = trace.notes[0].value.parse().unwrap();
-            // The first frames may be slow before there is a typical frame.
-            let Some((path, kind)) = exemplar.cause else {
-                continue;
-            };
-            let is_right = |planted| kind == CauseKind::Ready || (name(path).as_str(), kind) == planted;
-            if !planted(number).is_none_or(is_right) {
-                wrong.push((number, kind, name(path)));
-            }
-            assert_eq!(replayed(exemplar), exemplar.ticks);
-        }
-        assert!(wrong.len() <= watch.exemplars.len() / 3, "{wrong:?}");
+        stop.store(true, Ordering::Relaxed);
+        tickscope::snapshot()
     });
+    let watch = &snapshot.watches[0];
+    let (typical, slow) = watch.calls();
+    assert_eq!(typical + slow, 6_000);
+    let name = |path: u32| {
+        let site = watch.paths[path as usize].site;
+        snapshot.sites[site.index()].name.clone()
+    };
+    let mut told = std::collections::BTreeMap::new();
+    for cause in &watch.causes {
+        *told.entry((name(cause.path), cause.kind.as_str())).or_insert(0) += cause.calls;
+    }
+    println!("{typical} typical, {slow} slow: {told:?}");
+    for number in [199, 399, 599] {
+        let (name, kind) = planted(number).unwrap();
+        let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
+        // If a frame is without a CPU for much longer than its planted cause takes, the wait is its cause. Time
+        // that the machine's host takes looks like work, so more calls may show work.
+        assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
+    }
+    // Nearly all of the slowest calls must show the right cause. Time without a CPU between an event and its clock
+    // readings looks like work.
+    let mut wrong = Vec::new();
+    for exemplar in &watch.exemplars {
+        let trace = exemplar.trace.as_ref().unwrap();
+        let number = trace.notes[0].value.parse().unwrap();
+        // The first frames may be slow before there is a typical frame.
+        let Some((path, kind)) = exemplar.cause else {
+            continue;
+        };
+        let is_right = |planted| kind == CauseKind::Ready || (name(path).as_str(), kind) == planted;
+        if !planted(number).is_none_or(is_right) {
+            wrong.push((number, kind, name(path)));
+        }
+        assert_eq!(replayed(exemplar), exemplar.ticks);
+    }
+    assert!(wrong.len() <= watch.exemplars.len() / 3, "{wrong:?}");
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    isolated:
     a_flood_of_slow_calls_is_counted,
-    in_adaptive_mode_each_watched_call_is_timed,
     slow_calls_are_told_with_their_causes_and_kept,
     slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others,
     whatever_happens_inside_is_told,
     a_long_call_is_counted_whole_and_kept_in_part,
     thresholds_follow_the_calls_and_a_viewer_watches,
     a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched;
-    ignored:
+    as_usual: in_adaptive_mode_each_watched_call_is_timed;
+    ignored_isolated:
     // This is only a measurement, because the number of right causes depends on other load of the CPUs.
-    three_reasons_are_told_apart_on_a_busy_machine,
+    three_reasons_are_told_apart_on_a_busy_machine;
 ];

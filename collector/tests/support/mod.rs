@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
-use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_testkit::suite::{self, Case, skip};
@@ -39,6 +39,7 @@ const WAITS: &str = "waits";
 
 const ROLE: &str = "TICKSCOPE_TEST_ROLE";
 const PLACE: &str = "TICKSCOPE_TEST_PLACE";
+const CASE: &str = "TICKSCOPE_TEST_CASE";
 
 /// Returns the name of the enclosing test function.
 macro_rules! test_name {
@@ -53,9 +54,7 @@ pub(crate) use test_name;
 /// Runs a body in a child process, which must succeed.
 macro_rules! isolated {
     ($body:expr) => {
-        $crate::support::Isolated::new($crate::support::test_name!())
-            .run($body)
-            .succeeded()
+        $crate::support::Isolated::new($crate::support::test_name!()).succeeds($body)
     };
 }
 pub(crate) use isolated;
@@ -63,12 +62,50 @@ pub(crate) use isolated;
 /// Runs a body in a child process in the default mode, for tests that concern users who have not chosen a mode.
 macro_rules! isolated_as_usual {
     ($body:expr) => {
-        $crate::support::Isolated::as_usual($crate::support::test_name!())
-            .run($body)
-            .succeeded()
+        $crate::support::Isolated::as_usual($crate::support::test_name!()).succeeds($body)
     };
 }
 pub(crate) use isolated_as_usual;
+
+/// Lists the tests of a file. The bodies of `isolated` and `as_usual` tests run in a child process, which must succeed:
+/// in exact mode, or in the default mode for tests that concern users who have not chosen a mode. `own` tests start
+/// their children themselves. `ignored` and `ignored_isolated` tests run only on request.
+macro_rules! tests {
+    ($($kind:ident: $($test:ident),+;)+) => {
+        pub(crate) const TESTS: &[tickscope_testkit::suite::Case] =
+            &[$($($crate::support::case!($kind $test),)+)+];
+    };
+}
+pub(crate) use tests;
+
+/// Makes a test of a kind.
+macro_rules! case {
+    (own $test:ident) => {
+        $crate::support::case!($test, new, $test)
+    };
+    (ignored $test:ident) => {
+        $crate::support::case!($test, ignored, $test)
+    };
+    (isolated $test:ident) => {
+        $crate::support::case!($test, new, || {
+            $crate::support::Isolated::new(stringify!($test)).succeeds($test);
+        })
+    };
+    (as_usual $test:ident) => {
+        $crate::support::case!($test, new, || {
+            $crate::support::Isolated::as_usual(stringify!($test)).succeeds($test);
+        })
+    };
+    (ignored_isolated $test:ident) => {
+        $crate::support::case!($test, ignored, || {
+            $crate::support::Isolated::new(stringify!($test)).succeeds($test);
+        })
+    };
+    ($test:ident, $make:ident, $run:expr) => {
+        tickscope_testkit::suite::Case::$make(concat!(module_path!(), "::", stringify!($test)), $run)
+    };
+}
+pub(crate) use case;
 
 /// Runs the tests that the arguments select. In a child, runs only the child's test, on the main thread.
 ///
@@ -165,6 +202,36 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
     done.succeeded()
 }
 
+/// Runs a body in a child process for each case, which `make` prepares. Returns the cases and the ended children.
+pub(crate) fn each<T: Copy, const N: usize>(
+    cases: [T; N],
+    make: impl Fn(T) -> Isolated,
+    body: impl Fn(T),
+) -> Vec<(T, Done)> {
+    // The test tells each child the number of its case.
+    let own = std::env::var(CASE)
+        .ok()
+        .map(|number| number.parse::<usize>().unwrap());
+    let run = |(number, case): (usize, T)| {
+        let child = make(case).env(CASE, number.to_string());
+        (case, child.run(|| body(cases[own.unwrap_or(number)])))
+    };
+    cases.into_iter().enumerate().map(run).collect()
+}
+
+/// Does the same as [`each`], and checks that all children succeed.
+pub(crate) fn each_passes<T: Copy + std::fmt::Debug, const N: usize>(
+    cases: [T; N],
+    make: impl Fn(T) -> Isolated,
+    body: impl Fn(T),
+) -> Vec<(T, Done)> {
+    let all = each(cases, make, body);
+    for (case, done) in &all {
+        assert!(done.status.success(), "{case:?}: {done:?}");
+    }
+    all
+}
+
 impl Isolated {
     /// Makes a test in exact mode, because most tests check times that are known to the tick.
     pub(crate) fn new(name: &'static str) -> Self {
@@ -199,6 +266,12 @@ impl Isolated {
         self
     }
 
+    /// Lets the child write its report at exit into the file `name` of the shared directory.
+    pub(crate) fn report(self, name: &str) -> Self {
+        let place = self.place().join(name);
+        self.env("TICKSCOPE_REPORT", place)
+    }
+
     pub(crate) fn place(&self) -> &Path {
         self.place.path()
     }
@@ -220,6 +293,11 @@ impl Isolated {
     /// Starts the child and waits until it has ended.
     pub(crate) fn run(self, body: impl FnOnce()) -> Done {
         self.start(body).wait()
+    }
+
+    /// Runs the body in the child, which must succeed.
+    pub(crate) fn succeeds(self, body: impl FnOnce()) -> Done {
+        self.run(body).succeeded()
     }
 }
 
@@ -383,6 +461,20 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     all.reverse();
     assert_eq!(all[0].0.sequence, 1, "the ring has been written over");
     all
+}
+
+pub(crate) trait Says {
+    /// Checks that the text has each of the parts.
+    fn says<const N: usize>(&self, parts: [&str; N]);
+}
+
+impl Says for str {
+    #[track_caller]
+    fn says<const N: usize>(&self, parts: [&str; N]) {
+        for part in parts {
+            assert!(self.contains(part), "{part:?} is not in: {self}");
+        }
+    }
 }
 
 /// Prints, in the child, the reason of a failure; for panic hooks that replace the default hook.

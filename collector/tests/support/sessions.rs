@@ -4,15 +4,28 @@ use std::fs;
 use std::time::Duration;
 
 use tickscope::{Builder, Session};
+use tickscope_format::file::open::{Liveness, RingFile};
 
 use super::wait_for;
 
 /// Starts a session that publishes a hundred times a second.
 pub(crate) fn quick(name: &str) -> Session {
-    Builder::new(name)
-        .interval(Duration::from_millis(10))
-        .try_start()
-        .unwrap()
+    started(Builder::new(name).interval(Duration::from_millis(10)))
+}
+
+/// Starts a session that publishes.
+pub(crate) fn started(builder: Builder) -> Session {
+    builder.try_start().unwrap()
+}
+
+/// Opens the ring of a session that publishes.
+pub(crate) fn ring_of(session: &Session) -> RingFile {
+    RingFile::open(&session.path().unwrap()).unwrap()
+}
+
+/// Returns whether the program of a ring has ended with its last record.
+pub(crate) fn has_exited(ring: &RingFile) -> bool {
+    matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
 }
 
 /// Waits for the publisher's thread of a process; returns the thread's id.

@@ -143,6 +143,12 @@ pub(crate) fn check(snapshot: &Snapshot) {
     }
 }
 
+/// Checks a snapshot, and returns it.
+pub(crate) fn checked(snapshot: Snapshot) -> Snapshot {
+    check(&snapshot);
+    snapshot
+}
+
 /// Checks a snapshot with polls of futures. Each poll has an end, but only the first poll, perhaps on another thread,
 /// is a call.
 pub(crate) fn check_with_polls(snapshot: &Snapshot) {

@@ -16,7 +16,6 @@ const MOST: usize = 8192;
 const PLACES: usize = 2 * MOST;
 
 /// A call site that has a row of its own.
-#[derive(Debug)]
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
     /// Static metadata of the call site.
@@ -41,14 +40,24 @@ pub(crate) fn get(number: u32) -> Option<&'static CallSite> {
 #[inline]
 pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     let address = std::ptr::from_ref(metadata).addr();
+    let (place, is_there) = find(address);
+    if !is_there {
+        return add(address, metadata);
+    }
+    match CALL_SITES[place].get() {
+        Some(call_site) => (place as u32, call_site.site),
+        None => shared(metadata),
+    }
+}
+
+/// Returns the place of an address, or the place where it can be added, and whether it is there.
+#[inline]
+fn find(address: usize) -> (usize, bool) {
     let mut place = first_place(address);
     loop {
         match ADDRESSES[place].load(Ordering::Acquire) {
-            found if found == address => match CALL_SITES[place].get() {
-                Some(call_site) => return (place as u32, call_site.site),
-                None => return shared(metadata),
-            },
-            0 => return add(address, metadata),
+            0 => return (place, false),
+            found if found == address => return (place, true),
             _ => place = (place + 1) % PLACES,
         }
     }
@@ -64,15 +73,10 @@ fn first_place(address: usize) -> usize {
 #[inline(never)]
 fn add(address: usize, metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut place = first_place(address);
-    loop {
-        match ADDRESSES[place].load(Ordering::Acquire) {
-            0 if *taken == MOST => return shared(metadata),
-            0 => break,
-            // Another thread has added the address.
-            found if found == address => break,
-            _ => place = (place + 1) % PLACES,
-        }
+    // Another thread may have added the address meanwhile.
+    let (place, is_there) = find(address);
+    if !is_there && *taken == MOST {
+        return shared(metadata);
     }
     let call_site = CALL_SITES[place].get_or_init(|| {
         *taken += 1;

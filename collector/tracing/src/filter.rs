@@ -6,7 +6,7 @@ use tracing_core::{LevelFilter, Metadata};
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
     /// Most verbose level that counts for targets not in `targets`.
-    level: LevelFilter,
+    pub(crate) level: LevelFilter,
     /// Module paths, each with the most verbose level that counts for the targets at and below the path.
     targets: Vec<(String, LevelFilter)>,
     /// Whether events count.
@@ -20,10 +20,6 @@ impl Filter {
             targets: Vec::new(),
             events: false,
         }
-    }
-
-    pub(crate) fn set_level(&mut self, level: LevelFilter) {
-        self.level = level;
     }
 
     pub(crate) fn set_target(&mut self, target: String, level: LevelFilter) {
@@ -63,7 +59,7 @@ mod tests {
     #[test]
     fn the_longest_path_decides() {
         let mut filter = Filter::new();
-        filter.set_level(LevelFilter::INFO);
+        filter.level = LevelFilter::INFO;
         filter.set_target("hyper".into(), LevelFilter::OFF);
         filter.set_target("hyper::proto".into(), LevelFilter::OFF);
         filter.set_target("hyper::proto".into(), LevelFilter::DEBUG);

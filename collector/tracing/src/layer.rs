@@ -38,7 +38,7 @@ impl Layer {
     /// Makes no rows for spans and events that are more verbose than `level`. They are not disabled, because other
     /// layers may use them.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
-        self.filter.set_level(level);
+        self.filter.level = level;
         self
     }
 

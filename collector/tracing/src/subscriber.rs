@@ -31,7 +31,7 @@ pub fn subscriber() -> Subscriber {
 impl Subscriber {
     /// Disables spans and events that are more verbose than `level`. They then cost the same as without a subscriber.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
-        self.filter.set_level(level);
+        self.filter.level = level;
         self
     }
 

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use support::{
-    Random, Yield, block_on, by_hand, calls_of, check_with_polls, isolated, measured, spend, ticks_of, tree,
+    Random, Yield, block_on, by_hand, calls_of, check_with_polls, measured, spend, ticks_of, tree,
 };
 use tickscope::{Builder, Session};
 use tickscope_format::snapshot::{Losses, Quantity, Snapshot};
@@ -93,36 +93,32 @@ fn inner() {
 const OUTER: &str = "outer 1 10 313\n  within 3 3 303\n    block 3 300 300\n";
 
 fn spans_are_rows() {
-    isolated!(|| {
-        let _session = begun();
-        outer(3);
-        let snapshot = whole();
-        assert_eq!(rows(), OUTER);
-        let site = &snapshot.sites[0];
-        assert_eq!((site.module.as_str(), site.line > 0), ("spans", true));
-        assert!(site.file.ends_with("tests/spans.rs"), "{}", site.file);
-        assert_eq!(
-            measured(&snapshot, "outer", Quantity::Polls),
-            0,
-            "they are no futures"
-        );
-    });
+    let _session = begun();
+    outer(3);
+    let snapshot = whole();
+    assert_eq!(rows(), OUTER);
+    let site = &snapshot.sites[0];
+    assert_eq!((site.module.as_str(), site.line > 0), ("spans", true));
+    assert!(site.file.ends_with("tests/spans.rs"), "{}", site.file);
+    assert_eq!(
+        measured(&snapshot, "outer", Quantity::Polls),
+        0,
+        "they are no futures"
+    );
 }
 
 fn a_layer_makes_rows_of_what_filters_let_through() {
-    isolated!(|| {
-        let filter = tracing_subscriber::EnvFilter::new("debug,spans::noisy=off");
-        let registry = tracing_subscriber::registry().with(filter);
-        tracing::subscriber::set_global_default(registry.with(layer().with_max_level(LevelFilter::INFO)))
-            .unwrap();
-        let _session = started();
-        let _info = info_span!("info").entered();
-        let _debug = tracing::debug_span!("debug").entered();
-        let _trace = tracing::trace_span!("trace").entered();
-        let _noisy = info_span!(target: "spans::noisy", "noisy").entered();
-        let _last = info_span!("last").entered();
-        assert_eq!(rows(), "info 1 0 0\n  last 1 0 0\n");
-    });
+    let filter = tracing_subscriber::EnvFilter::new("debug,spans::noisy=off");
+    let registry = tracing_subscriber::registry().with(filter);
+    tracing::subscriber::set_global_default(registry.with(layer().with_max_level(LevelFilter::INFO)))
+        .unwrap();
+    let _session = started();
+    let _info = info_span!("info").entered();
+    let _debug = tracing::debug_span!("debug").entered();
+    let _trace = tracing::trace_span!("trace").entered();
+    let _noisy = info_span!(target: "spans::noisy", "noisy").entered();
+    let _last = info_span!("last").entered();
+    assert_eq!(rows(), "info 1 0 0\n  last 1 0 0\n");
 }
 
 fn a_filter_of_the_layer_alone_leaves_spans_to_other_layers() {
@@ -135,30 +131,26 @@ fn a_filter_of_the_layer_alone_leaves_spans_to_other_layers() {
         }
     }
 
-    isolated!(|| {
-        let seen = Seen::default();
-        let entered = std::sync::Arc::clone(&seen.0);
-        let rows_of_info = layer().with_filter(LevelFilter::INFO);
-        let registry = tracing_subscriber::registry().with(seen).with(rows_of_info);
-        tracing::subscriber::set_global_default(registry).unwrap();
-        let _session = started();
-        for _ in 0..3 {
-            let _info = info_span!("info").entered();
-            let _debug = tracing::debug_span!("debug").entered();
-        }
-        assert_eq!(rows(), "info 3 0 0\n");
-        assert_eq!(entered.load(Ordering::Relaxed), 6);
-    });
+    let seen = Seen::default();
+    let entered = std::sync::Arc::clone(&seen.0);
+    let rows_of_info = layer().with_filter(LevelFilter::INFO);
+    let registry = tracing_subscriber::registry().with(seen).with(rows_of_info);
+    tracing::subscriber::set_global_default(registry).unwrap();
+    let _session = started();
+    for _ in 0..3 {
+        let _info = info_span!("info").entered();
+        let _debug = tracing::debug_span!("debug").entered();
+    }
+    assert_eq!(rows(), "info 3 0 0\n");
+    assert_eq!(entered.load(Ordering::Relaxed), 6);
 }
 
 fn more_spans_of_a_layer_than_places_are_told_apart() {
-    isolated!(|| {
-        let _session = with_layer();
-        let spans: Vec<_> = (0..10_000).map(|_| info_span!("many")).collect();
-        spans.iter().for_each(|span| span.in_scope(|| spend(1)));
-        drop(spans);
-        assert_eq!(rows(), "many 10000 10000 10000\n");
-    });
+    let _session = with_layer();
+    let spans: Vec<_> = (0..10_000).map(|_| info_span!("many")).collect();
+    spans.iter().for_each(|span| span.in_scope(|| spend(1)));
+    drop(spans);
+    assert_eq!(rows(), "many 10000 10000 10000\n");
 }
 
 /// Checks that each call counts once, in any of its polls, and that the calls in flight are right.
@@ -216,284 +208,257 @@ fn async_bodies() {
 }
 
 fn async_functions_are_calls_in_flight() {
-    isolated!(|| {
-        let _session = begun();
-        async_bodies();
-    });
+    let _session = begun();
+    async_bodies();
 }
 
 fn async_functions_of_a_layer_are_calls_in_flight() {
-    isolated!(|| {
-        let _session = with_layer();
-        async_bodies();
-    });
+    let _session = with_layer();
+    async_bodies();
 }
 
 fn async_functions_with_the_fast_clock() {
-    isolated!(|| {
-        subscriber().init().unwrap();
-        let _session = tickscope::start("spans");
-        for _ in 0..1_000 {
-            outer(3);
-        }
-        block_on(
-            async {
-                for _ in 0..1_000 {
-                    Yield::default().instrument(info_span!("yield")).await;
-                }
+    subscriber().init().unwrap();
+    let _session = tickscope::start("spans");
+    for _ in 0..1_000 {
+        outer(3);
+    }
+    block_on(
+        async {
+            for _ in 0..1_000 {
+                Yield::default().instrument(info_span!("yield")).await;
             }
-            .instrument(info_span!("all")),
-        );
-        let snapshot = whole();
-        assert_eq!(
-            (calls_of(&snapshot, "block"), calls_of(&snapshot, "yield")),
-            (3_000, 1_000)
-        );
-        assert_eq!(future(&snapshot, "yield"), [0, 1_000, 3_000]);
-        assert_eq!(future(&snapshot, "all")[..2], [0, 1]);
-    });
+        }
+        .instrument(info_span!("all")),
+    );
+    let snapshot = whole();
+    assert_eq!(
+        (calls_of(&snapshot, "block"), calls_of(&snapshot, "yield")),
+        (3_000, 1_000)
+    );
+    assert_eq!(future(&snapshot, "yield"), [0, 1_000, 3_000]);
+    assert_eq!(future(&snapshot, "all")[..2], [0, 1]);
 }
 
 /// A future is dropped at its await, below a span that continues, as at a timeout or after a client has disconnected.
 fn a_future_that_is_dropped_has_ended_where_it_was() {
-    isolated!(|| {
-        let _session = begun();
-        #[instrument]
-        async fn waits() {
-            spend(1);
-            Yield::default().await;
-            spend(2);
-            std::future::pending::<()>().await;
-        }
-        #[instrument]
-        async fn gives_up() {
-            spend(10);
-            let mut waits = Box::pin(waits());
-            assert!(poll(&mut waits).is_pending());
-            Yield::default().await;
-            assert!(poll(&mut waits).is_pending());
-            assert_eq!(future(&whole(), "waits")[..2], [1, 0]);
-            drop(waits);
-            assert_eq!(future(&whole(), "waits")[..2], [0, 1]);
-            spend(20);
-        }
-        let mut first = Box::pin(gives_up());
-        assert!(poll(&mut first).is_pending());
-        assert!(poll(&mut first).is_ready());
-        drop(first);
-        // This future is dropped with the future that it awaits.
-        let mut second = Box::pin(gives_up());
-        assert!(poll(&mut second).is_pending());
-        drop(second);
-        let after = whole();
-        for name in ["gives_up", "waits"] {
-            assert_eq!(future(&after, name)[..2], [0, 2], "{name}");
-        }
-        assert_eq!(rows(), "gives_up 2 40 44\n  waits 2 4 4\n");
-        assert!(after.tasks.paths.is_empty());
-    });
+    let _session = begun();
+    #[instrument]
+    async fn waits() {
+        spend(1);
+        Yield::default().await;
+        spend(2);
+        std::future::pending::<()>().await;
+    }
+    #[instrument]
+    async fn gives_up() {
+        spend(10);
+        let mut waits = Box::pin(waits());
+        assert!(poll(&mut waits).is_pending());
+        Yield::default().await;
+        assert!(poll(&mut waits).is_pending());
+        assert_eq!(future(&whole(), "waits")[..2], [1, 0]);
+        drop(waits);
+        assert_eq!(future(&whole(), "waits")[..2], [0, 1]);
+        spend(20);
+    }
+    let mut first = Box::pin(gives_up());
+    assert!(poll(&mut first).is_pending());
+    assert!(poll(&mut first).is_ready());
+    drop(first);
+    // This future is dropped with the future that it awaits.
+    let mut second = Box::pin(gives_up());
+    assert!(poll(&mut second).is_pending());
+    drop(second);
+    let after = whole();
+    for name in ["gives_up", "waits"] {
+        assert_eq!(future(&after, name)[..2], [0, 2], "{name}");
+    }
+    assert_eq!(rows(), "gives_up 2 40 44\n  waits 2 4 4\n");
+    assert!(after.tasks.paths.is_empty());
 }
 
 /// Calls that ended before their site was known as a site of futures are never counted as calls in flight.
 fn what_was_counted_before_is_not_in_flight() {
-    isolated!(|| {
-        let _session = begun();
-        let span = || info_span!("mixed");
-        (0..7).for_each(|_| span().in_scope(|| spend(1)));
-        // The span waits, but without a second entry it is not known to be a future.
-        let early = span();
-        early.in_scope(|| spend(1));
-        assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
-        let twice = span();
-        twice.in_scope(|| spend(1));
-        twice.in_scope(|| spend(1));
-        assert_eq!(future(&whole(), "mixed"), [1, 0, 2]);
-        early.in_scope(|| spend(1));
-        assert_eq!(future(&whole(), "mixed"), [2, 0, 4]);
-        tickscope::reset();
-        assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
-        drop((early, twice));
-        assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
-        // On another thread, the first poll already belongs to a known site of futures, so waiting calls are seen.
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let waits = span();
-                waits.in_scope(|| spend(1));
-                assert_eq!(future(&whole(), "mixed")[..2], [1, 2]);
-                drop(waits);
-            });
+    let _session = begun();
+    let span = || info_span!("mixed");
+    (0..7).for_each(|_| span().in_scope(|| spend(1)));
+    // The span waits, but without a second entry it is not known to be a future.
+    let early = span();
+    early.in_scope(|| spend(1));
+    assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
+    let twice = span();
+    twice.in_scope(|| spend(1));
+    twice.in_scope(|| spend(1));
+    assert_eq!(future(&whole(), "mixed"), [1, 0, 2]);
+    early.in_scope(|| spend(1));
+    assert_eq!(future(&whole(), "mixed"), [2, 0, 4]);
+    tickscope::reset();
+    assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
+    drop((early, twice));
+    assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
+    // On another thread, the first poll already belongs to a known site of futures, so waiting calls are seen.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let waits = span();
+            waits.in_scope(|| spend(1));
+            assert_eq!(future(&whole(), "mixed")[..2], [1, 2]);
+            drop(waits);
         });
-        assert_eq!(future(&whole(), "mixed")[..2], [0, 3]);
     });
+    assert_eq!(future(&whole(), "mixed")[..2], [0, 3]);
 }
 
 fn spans_may_be_exited_in_any_order() {
-    isolated!(|| {
-        let _session = begun();
-        let (one, two, three) = (info_span!("one"), info_span!("two"), info_span!("three"));
-        let first = one.enter();
-        let second = two.enter();
-        spend(1);
-        let third = three.enter();
-        spend(10);
-        drop(first);
-        spend(100);
-        drop(second);
-        spend(1_000);
-        drop(third);
-        spend(10_000);
-        // The inner spans continue in the place of the outer span.
-        let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
-                        two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
-        assert_eq!(rows(), expected);
-        assert_eq!(future(&whole(), "three"), [0, 0, 0]);
-    });
+    let _session = begun();
+    let (one, two, three) = (info_span!("one"), info_span!("two"), info_span!("three"));
+    let first = one.enter();
+    let second = two.enter();
+    spend(1);
+    let third = three.enter();
+    spend(10);
+    drop(first);
+    spend(100);
+    drop(second);
+    spend(1_000);
+    drop(third);
+    spend(10_000);
+    // The inner spans continue in the place of the outer span.
+    let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
+                    two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
+    assert_eq!(rows(), expected);
+    assert_eq!(future(&whole(), "three"), [0, 0, 0]);
 }
 
 /// In any order, time belongs to the open span that was entered last.
 fn random_orders_charge_the_innermost_span() {
-    isolated!(|| {
-        let _session = begun();
-        let mut random = Random(7);
-        let mut charged = [0_u64; 4];
-        for _ in 0..300 {
-            let spans = [info_span!("0"), info_span!("1"), info_span!("2"), info_span!("3")];
-            let mut open: Vec<(usize, tracing::span::Entered<'_>)> = Vec::new();
-            for _ in 0..random.below(30) {
-                if random.below(2) == 0 {
-                    let which = random.below(4) as usize;
-                    open.push((which, spans[which].enter()));
-                } else if !open.is_empty() {
-                    let at = random.below(open.len() as u64) as usize;
-                    // A span may be open twice; then its inner entry ends.
-                    let which = open[at].0;
-                    let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
-                    drop(open.remove(inner));
-                }
-                let ticks = random.below(100);
-                spend(ticks);
-                if let Some((innermost, _)) = open.last() {
-                    charged[*innermost] += ticks;
-                }
-            }
-            // The remaining entries end in any order.
-            while !open.is_empty() {
-                let last = open[random.below(open.len() as u64) as usize].0;
-                let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();
+    let _session = begun();
+    let mut random = Random(7);
+    let mut charged = [0_u64; 4];
+    for _ in 0..300 {
+        let spans = [info_span!("0"), info_span!("1"), info_span!("2"), info_span!("3")];
+        let mut open: Vec<(usize, tracing::span::Entered<'_>)> = Vec::new();
+        for _ in 0..random.below(30) {
+            if random.below(2) == 0 {
+                let which = random.below(4) as usize;
+                open.push((which, spans[which].enter()));
+            } else if !open.is_empty() {
+                let at = random.below(open.len() as u64) as usize;
+                // A span may be open twice; then its inner entry ends.
+                let which = open[at].0;
+                let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
                 drop(open.remove(inner));
             }
+            let ticks = random.below(100);
+            spend(ticks);
+            if let Some((innermost, _)) = open.last() {
+                charged[*innermost] += ticks;
+            }
         }
-        let snapshot = whole();
-        let found = ["0", "1", "2", "3"].map(|name| ticks_of(&snapshot, name));
-        assert_eq!(found, charged);
-        assert!(snapshot.tasks.paths.is_empty());
-        let in_flight = ["0", "1", "2", "3"].map(|name| future(&snapshot, name)[0]);
-        assert_eq!(in_flight, [0; 4]);
-    });
+        // The remaining entries end in any order.
+        while !open.is_empty() {
+            let last = open[random.below(open.len() as u64) as usize].0;
+            let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();
+            drop(open.remove(inner));
+        }
+    }
+    let snapshot = whole();
+    let found = ["0", "1", "2", "3"].map(|name| ticks_of(&snapshot, name));
+    assert_eq!(found, charged);
+    assert!(snapshot.tasks.paths.is_empty());
+    let in_flight = ["0", "1", "2", "3"].map(|name| future(&snapshot, name)[0]);
+    assert_eq!(in_flight, [0; 4]);
 }
 
 fn a_scope_between_spans_is_not_unbalanced() {
-    isolated!(|| {
-        let _session = begun();
-        let _outer = info_span!("outer span").entered();
-        {
-            tickscope::scope!("scope");
-            let _inner = info_span!("inner span").entered();
-            spend(5);
-        }
-        assert_eq!(rows(), "outer span 1 0 5\n  scope 1 0 5\n    inner span 1 5 5\n");
-    });
+    let _session = begun();
+    let _outer = info_span!("outer span").entered();
+    {
+        tickscope::scope!("scope");
+        let _inner = info_span!("inner span").entered();
+        spend(5);
+    }
+    assert_eq!(rows(), "outer span 1 0 5\n  scope 1 0 5\n    inner span 1 5 5\n");
 }
 
 fn a_span_that_is_entered_in_itself_is_one_call() {
-    isolated!(|| {
-        let _session = begun();
-        let span = info_span!("twice");
-        span.in_scope(|| span.in_scope(|| spend(3)));
-        assert_eq!(rows(), "twice 1 0 3\n  twice 0 3 3\n");
-        drop(span);
-        assert_eq!(
-            future(&whole(), "twice"),
-            [0, 0, 0],
-            "it was open, so that was no second poll"
-        );
-    });
+    let _session = begun();
+    let span = info_span!("twice");
+    span.in_scope(|| span.in_scope(|| spend(3)));
+    assert_eq!(rows(), "twice 1 0 3\n  twice 0 3 3\n");
+    drop(span);
+    assert_eq!(
+        future(&whole(), "twice"),
+        [0, 0, 0],
+        "it was open, so that was no second poll"
+    );
 }
 
 fn a_span_on_many_threads_is_one_call() {
-    isolated!(|| {
-        let _session = begun();
-        let span = info_span!("shared");
-        let work = || (0..100).for_each(|_| span.in_scope(|| info_span!("part").in_scope(|| spend(1))));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(work);
-            }
-        });
-        drop(span);
-        let snapshot = whole();
-        assert_eq!(
-            (calls_of(&snapshot, "shared"), calls_of(&snapshot, "part")),
-            (1, 400)
-        );
-        assert_eq!(future(&snapshot, "shared")[..2], [0, 1]);
+    let _session = begun();
+    let span = info_span!("shared");
+    let work = || (0..100).for_each(|_| span.in_scope(|| info_span!("part").in_scope(|| spend(1))));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(work);
+        }
     });
+    drop(span);
+    let snapshot = whole();
+    assert_eq!(
+        (calls_of(&snapshot, "shared"), calls_of(&snapshot, "part")),
+        (1, 400)
+    );
+    assert_eq!(future(&snapshot, "shared")[..2], [0, 1]);
 }
 
 fn futures_that_move_between_threads_are_one_call() {
-    isolated!(|| {
-        let _session = begun();
-        for _ in 0..20 {
-            let mut future = Box::pin(
-                async {
-                    for _ in 0..10 {
-                        Yield::default().await;
-                    }
+    let _session = begun();
+    for _ in 0..20 {
+        let mut future = Box::pin(
+            async {
+                for _ in 0..10 {
+                    Yield::default().await;
                 }
-                .instrument(info_span!("moves")),
-            );
-            while std::thread::scope(|scope| scope.spawn(|| poll(&mut future)).join().unwrap()).is_pending() {
             }
-        }
-        let snapshot = whole();
-        assert_eq!(calls_of(&snapshot, "moves"), 20);
-        assert_eq!(future(&snapshot, "moves")[..2], [0, 20]);
-        assert!(snapshot.tasks.paths.is_empty());
-    });
+            .instrument(info_span!("moves")),
+        );
+        while std::thread::scope(|scope| scope.spawn(|| poll(&mut future)).join().unwrap()).is_pending() {}
+    }
+    let snapshot = whole();
+    assert_eq!(calls_of(&snapshot, "moves"), 20);
+    assert_eq!(future(&snapshot, "moves")[..2], [0, 20]);
+    assert!(snapshot.tasks.paths.is_empty());
 }
 
 fn a_panic_exits_spans() {
-    isolated!(|| {
-        let _session = begun();
-        let work = || {
-            let _span = info_span!("panics").entered();
-            spend(1);
-            let _inner = info_span!("unwound").entered();
-            std::panic::resume_unwind(Box::new(()));
-        };
-        (0..3).for_each(|_| assert!(catch_unwind(AssertUnwindSafe(work)).is_err()));
-        outer(3);
-        assert_eq!(rows(), format!("panics 3 3 3\n  unwound 3 0 0\n{OUTER}"));
-    });
+    let _session = begun();
+    let work = || {
+        let _span = info_span!("panics").entered();
+        spend(1);
+        let _inner = info_span!("unwound").entered();
+        std::panic::resume_unwind(Box::new(()));
+    };
+    (0..3).for_each(|_| assert!(catch_unwind(AssertUnwindSafe(work)).is_err()));
+    outer(3);
+    assert_eq!(rows(), format!("panics 3 3 3\n  unwound 3 0 0\n{OUTER}"));
 }
 
 fn levels_and_targets_decide() {
-    isolated!(|| {
-        let subscriber = subscriber()
-            .with_max_level(LevelFilter::INFO)
-            .with_target("spans::quiet", LevelFilter::OFF)
-            .with_target("spans::loud", LevelFilter::TRACE);
-        subscriber.init().unwrap();
-        let _session = started();
-        let _info = info_span!("info").entered();
-        let debug = tracing::debug_span!("debug");
-        assert!(debug.is_disabled());
-        let _debug = debug.entered();
-        let _quiet = info_span!(target: "spans::quiet", "quiet").entered();
-        let _loud = tracing::trace_span!(target: "spans::loud", "loud").entered();
-        assert_eq!(rows(), "info 1 0 0\n  loud 1 0 0\n");
-        assert!(!tracing::enabled!(Level::WARN), "events are disabled");
-    });
+    let subscriber = subscriber()
+        .with_max_level(LevelFilter::INFO)
+        .with_target("spans::quiet", LevelFilter::OFF)
+        .with_target("spans::loud", LevelFilter::TRACE);
+    subscriber.init().unwrap();
+    let _session = started();
+    let _info = info_span!("info").entered();
+    let debug = tracing::debug_span!("debug");
+    assert!(debug.is_disabled());
+    let _debug = debug.entered();
+    let _quiet = info_span!(target: "spans::quiet", "quiet").entered();
+    let _loud = tracing::trace_span!(target: "spans::loud", "loud").entered();
+    assert_eq!(rows(), "info 1 0 0\n  loud 1 0 0\n");
+    assert!(!tracing::enabled!(Level::WARN), "events are disabled");
 }
 
 fn emit() {
@@ -506,136 +471,123 @@ fn emit() {
 }
 
 fn events_are_counters() {
-    isolated!(|| {
-        subscriber()
-            .with_max_level(LevelFilter::INFO)
-            .count_events()
-            .init()
-            .unwrap();
-        let _session = started();
-        emit();
-        let rows = rows();
-        let mut lines = rows.lines();
-        assert_eq!(lines.next(), Some("request 1 0 0"));
-        let warned = lines.next().unwrap_or_default();
-        assert!(
-            warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"),
-            "{warned}"
-        );
-        assert!(warned.contains("tests/spans.rs:"), "{warned}");
-        assert_eq!(lines.next(), Some("  [error] full 1 0 0"));
-        assert_eq!(lines.next(), None);
-        assert_eq!(whole().counts.len(), 2);
-    });
+    subscriber()
+        .with_max_level(LevelFilter::INFO)
+        .count_events()
+        .init()
+        .unwrap();
+    let _session = started();
+    emit();
+    let rows = rows();
+    let mut lines = rows.lines();
+    assert_eq!(lines.next(), Some("request 1 0 0"));
+    let warned = lines.next().unwrap_or_default();
+    assert!(
+        warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"),
+        "{warned}"
+    );
+    assert!(warned.contains("tests/spans.rs:"), "{warned}");
+    assert_eq!(lines.next(), Some("  [error] full 1 0 0"));
+    assert_eq!(lines.next(), None);
+    assert_eq!(whole().counts.len(), 2);
 }
 
 fn events_of_a_layer_are_counters_if_asked() {
-    isolated!(|| {
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer().count_events()))
-            .unwrap();
-        let _session = started();
-        emit();
-        assert_eq!(whole().counts.len(), 3);
-    });
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer().count_events()))
+        .unwrap();
+    let _session = started();
+    emit();
+    assert_eq!(whole().counts.len(), 3);
 }
 
 fn events_do_not_count_unless_asked() {
-    isolated!(|| {
-        let _session = begun();
-        emit();
-        assert_eq!(rows(), "request 1 0 0\n");
-    });
+    let _session = begun();
+    emit();
+    assert_eq!(rows(), "request 1 0 0\n");
 }
 
 fn the_current_span_goes_with_what_is_spawned() {
-    isolated!(|| {
-        let _session = begun();
-        assert!(tracing::Span::current().is_none());
-        let parent = info_span!("parent");
-        let spawned = parent.in_scope(|| {
-            assert_eq!(tracing::Span::current().metadata().unwrap().name(), "parent");
-            async { spend(9) }.in_current_span()
-        });
-        drop(parent);
-        block_on(spawned);
-        let snapshot = whole();
-        assert_eq!(calls_of(&snapshot, "parent"), 1);
-        assert_eq!(
-            future(&snapshot, "parent")[..2],
-            [0, 1],
-            "it lasted until the future was dropped"
-        );
+    let _session = begun();
+    assert!(tracing::Span::current().is_none());
+    let parent = info_span!("parent");
+    let spawned = parent.in_scope(|| {
+        assert_eq!(tracing::Span::current().metadata().unwrap().name(), "parent");
+        async { spend(9) }.in_current_span()
     });
+    drop(parent);
+    block_on(spawned);
+    let snapshot = whole();
+    assert_eq!(calls_of(&snapshot, "parent"), 1);
+    assert_eq!(
+        future(&snapshot, "parent")[..2],
+        [0, 1],
+        "it lasted until the future was dropped"
+    );
 }
 
 fn an_excluded_thread_has_no_spans() {
-    isolated!(|| {
-        let _session = begun();
-        let open = info_span!("open").entered();
-        spend(1);
-        tickscope::thread::exclude();
-        let _unseen = info_span!("unseen").entered();
-        drop(open);
-        tickscope::thread::include();
-        info_span!("seen").in_scope(|| spend(2));
-        assert_eq!(rows(), "open 1 1 1\nseen 1 2 2\n");
-    });
+    let _session = begun();
+    let open = info_span!("open").entered();
+    spend(1);
+    tickscope::thread::exclude();
+    let _unseen = info_span!("unseen").entered();
+    drop(open);
+    tickscope::thread::include();
+    info_span!("seen").in_scope(|| spend(2));
+    assert_eq!(rows(), "open 1 1 1\nseen 1 2 2\n");
 }
 
 fn disabled_rows_and_other_modes_lose_nothing() {
-    isolated!(|| {
-        let _session = begun();
-        outer(1);
-        tickscope::disable_sites("within").unwrap();
-        outer(1);
-        tickscope::enable_sites("within").unwrap();
-        assert_eq!(calls_of(&whole(), "within"), 1);
-        for mode in [
-            tickscope::Mode::Adaptive,
-            tickscope::Mode::Sampled,
-            tickscope::Mode::Off,
-            tickscope::Mode::Exact,
-        ] {
-            let across = info_span!("across").entered();
-            tickscope::set_mode(mode);
-            outer(3);
-            drop(across);
-            block_on(async { Yield::default().await }.instrument(info_span!("waits")));
-        }
-        let snapshot = whole();
-        // Each switch begins an epoch.
-        assert_eq!(
-            (calls_of(&snapshot, "outer"), calls_of(&snapshot, "within")),
-            (1, 3)
-        );
-        assert_eq!(future(&snapshot, "waits")[0], 0);
-    });
+    let _session = begun();
+    outer(1);
+    tickscope::disable_sites("within").unwrap();
+    outer(1);
+    tickscope::enable_sites("within").unwrap();
+    assert_eq!(calls_of(&whole(), "within"), 1);
+    for mode in [
+        tickscope::Mode::Adaptive,
+        tickscope::Mode::Sampled,
+        tickscope::Mode::Off,
+        tickscope::Mode::Exact,
+    ] {
+        let across = info_span!("across").entered();
+        tickscope::set_mode(mode);
+        outer(3);
+        drop(across);
+        block_on(async { Yield::default().await }.instrument(info_span!("waits")));
+    }
+    let snapshot = whole();
+    // Each switch begins an epoch.
+    assert_eq!(
+        (calls_of(&snapshot, "outer"), calls_of(&snapshot, "within")),
+        (1, 3)
+    );
+    assert_eq!(future(&snapshot, "waits")[0], 0);
 }
 
 fn slow_calls_of_spans_are_told_apart() {
-    isolated!(|| {
-        let _session = begun();
-        tickscope::watch(
-            "waits",
-            tickscope::Over::Duration(std::time::Duration::from_nanos(500)),
-        )
-        .ok();
-        for round in 0..300 {
-            block_on(
-                async {
-                    Yield::default().await;
-                    spend(if round % 10 == 0 { 1_000 } else { 1 });
-                }
-                .instrument(info_span!("waits")),
-            );
-        }
-        let snapshot = whole();
-        assert_eq!(calls_of(&snapshot, "waits"), 300);
-        assert_eq!(future(&snapshot, "waits")[..2], [0, 300]);
-    });
+    let _session = begun();
+    tickscope::watch(
+        "waits",
+        tickscope::Over::Duration(std::time::Duration::from_nanos(500)),
+    )
+    .ok();
+    for round in 0..300 {
+        block_on(
+            async {
+                Yield::default().await;
+                spend(if round % 10 == 0 { 1_000 } else { 1 });
+            }
+            .instrument(info_span!("waits")),
+        );
+    }
+    let snapshot = whole();
+    assert_eq!(calls_of(&snapshot, "waits"), 300);
+    assert_eq!(future(&snapshot, "waits")[..2], [0, 300]);
 }
 
-tickscope_testkit::tests![
+support::tests![
+    isolated:
     spans_are_rows,
     a_layer_makes_rows_of_what_filters_let_through,
     a_filter_of_the_layer_alone_leaves_spans_to_other_layers,
@@ -659,7 +611,7 @@ tickscope_testkit::tests![
     the_current_span_goes_with_what_is_spawned,
     an_excluded_thread_has_no_spans,
     disabled_rows_and_other_modes_lose_nothing,
-    slow_calls_of_spans_are_told_apart,
+    slow_calls_of_spans_are_told_apart;
 ];
 
 fn main() -> std::process::ExitCode {

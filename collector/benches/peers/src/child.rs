@@ -5,28 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::lines::{END, ROW, say};
+use crate::measure::Measured;
 use crate::peers;
 
 pub(crate) const FLAG: &str = "--child";
-
-/// Measurements of a child.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) case: String,
-    pub(crate) peer: String,
-    pub(crate) ns_per_scope: f64,
-    pub(crate) added_ns: f64,
-    pub(crate) ratio: f64,
-    pub(crate) ratio_lo: f64,
-    pub(crate) ratio_hi: f64,
-    pub(crate) background_ns: f64,
-    pub(crate) scopes: u64,
-    /// Scopes that the peer recorded; `None` if it cannot say.
-    pub(crate) recorded: Option<u64>,
-    pub(crate) peak_kib: u64,
-    /// Time from the last scope to the end of the process.
-    pub(crate) exit: Duration,
-}
 
 /// Measures in the child, and writes a row.
 pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
@@ -50,8 +32,9 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     ))
 }
 
-/// Runs a child from the parent, and waits for its end.
-pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
+/// Runs a child from the parent, and waits for its end. Returns its measurements, and the time from the last scope to the
+/// end of the process.
+pub(crate) fn run(peer: &str, case: &str) -> Result<(Measured, Duration), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
         .args([FLAG, "--peer", peer, "--case", case])
@@ -60,7 +43,7 @@ pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| error.to_string())?;
-    let mut row = None;
+    let mut measured = None;
     let mut end = Instant::now();
     let out = child.stdout.take().ok_or("no output")?;
     for line in BufReader::new(out).lines() {
@@ -68,7 +51,7 @@ pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
         if line == END {
             end = Instant::now();
         } else if let Some(fields) = line.strip_prefix(ROW) {
-            row = parse(peer, case, fields);
+            measured = parse(fields);
         }
     }
     let status = child.wait().map_err(|error| error.to_string())?;
@@ -76,26 +59,21 @@ pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
     if !status.success() {
         return Err(status.to_string());
     }
-    row.map(|row| Row { exit, ..row })
-        .ok_or("it wrote no row".to_owned())
+    Ok((measured.ok_or("it wrote no row")?, exit))
 }
 
-fn parse(peer: &str, case: &str, fields: &str) -> Option<Row> {
+fn parse(fields: &str) -> Option<Measured> {
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |index: usize| fields.get(index)?.parse::<f64>().ok();
     let whole = |index: usize| fields.get(index)?.parse::<u64>().ok();
-    Some(Row {
-        case: case.to_owned(),
-        peer: peer.to_owned(),
+    Some(Measured {
         ns_per_scope: number(0)?,
         added_ns: number(1)?,
         ratio: number(2)?,
-        ratio_lo: number(3)?,
-        ratio_hi: number(4)?,
+        interval: (number(3)?, number(4)?),
         background_ns: number(5)?,
         scopes: whole(6)?,
         recorded: whole(7),
         peak_kib: whole(8)?,
-        exit: Duration::ZERO,
     })
 }

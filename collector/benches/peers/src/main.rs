@@ -63,8 +63,8 @@ fn main() -> Result<(), String> {
         for peer in peers::NAMES.iter().filter(|name| chosen(&options.peer, name)) {
             // A peer that fails must not hide the results of other peers.
             match child::run(peer, case) {
-                Ok(row) if options.json => print::json(&row),
-                Ok(row) => print::row(&row),
+                Ok((measured, exit)) if options.json => print::json(peer, case, &measured, exit),
+                Ok((measured, exit)) => print::row(peer, case, &measured, exit),
                 Err(error) => print::failure(peer, case, &error),
             }
         }

@@ -15,7 +15,6 @@ use crate::{cases, lines};
 const PAIRS: usize = 40;
 
 /// Measurements of a case with a peer.
-#[derive(Debug)]
 pub(crate) struct Measured {
     /// Nanoseconds of a scope, including the work in it.
     pub(crate) ns_per_scope: f64,

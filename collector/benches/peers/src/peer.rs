@@ -19,7 +19,6 @@ pub(crate) trait Peer: Probe + Sized {
 }
 
 /// Only counts scopes, to find the number that the other peers should record.
-#[derive(Debug)]
 pub(crate) struct Counted;
 
 thread_local! {

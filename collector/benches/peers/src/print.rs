@@ -5,7 +5,9 @@
     reason = "a program that speaks to its user"
 )]
 
-use crate::child::Row;
+use std::time::Duration;
+
+use crate::measure::Measured;
 
 /// Prints the line above the rows.
 pub(crate) fn heading() {
@@ -22,26 +24,26 @@ pub(crate) fn heading() {
 }
 
 /// Prints a row for people.
-pub(crate) fn row(row: &Row) {
+pub(crate) fn row(peer: &str, case: &str, row: &Measured, exit: Duration) {
     let recorded = row.recorded.map_or("?".to_owned(), |recorded| {
         format!("{:.2} %", 100.0 * recorded as f64 / row.scopes as f64)
     });
-    let range = format!("[{:.3} {:.3}]", row.ratio_lo, row.ratio_hi);
+    let (low, high) = row.interval;
+    let range = format!("[{low:.3} {high:.3}]");
     println!(
-        "{:<12} {:<12} {:>9.2} {:>9.2} {:>7.3}  {range:<15} {:>9.2} {recorded:>9} {:>9.0} {:>8.1}",
-        row.case,
-        row.peer,
+        "{case:<12} {peer:<12} {:>9.2} {:>9.2} {:>7.3}  {range:<15} {:>9.2} {recorded:>9} {:>9.0} {:>8.1}",
         row.ns_per_scope,
         row.added_ns,
         row.ratio,
         row.background_ns,
         row.peak_kib as f64 / 1024.0,
-        row.exit.as_secs_f64() * 1e3,
+        exit.as_secs_f64() * 1e3,
     );
 }
 
 /// Prints a row for programs: the keys of the `overhead` benchmark, then additional keys.
-pub(crate) fn json(row: &Row) {
+pub(crate) fn json(peer: &str, case: &str, row: &Measured, exit: Duration) {
+    let (low, high) = row.interval;
     let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());
     println!(
         concat!(
@@ -49,18 +51,18 @@ pub(crate) fn json(row: &Row) {
             r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"background_ns":{:.3},"scopes":{},"#,
             r#""recorded":{},"peak_rss_kib":{},"exit_ms":{:.3}}}"#
         ),
-        row.case,
-        row.peer,
+        case,
+        peer,
         row.ns_per_scope,
         row.ratio,
-        row.ratio_lo,
-        row.ratio_hi,
+        low,
+        high,
         row.added_ns,
         row.background_ns,
         row.scopes,
         recorded,
         row.peak_kib,
-        row.exit.as_secs_f64() * 1e3,
+        exit.as_secs_f64() * 1e3,
     );
 }
 

@@ -130,8 +130,8 @@ fn trait_impls() {
     type Plain = fn(u8) -> u8;
 
     let wrapper = Wrapper::<_, 3>(|x| x + 1);
-    assert_eq!(logged(|| wrapper.area()), (2, "+area -area".to_owned()));
-    assert_eq!(logged(|| wrapper.r#type()), (4, "+type -type".to_owned()));
+    assert_eq!(logged(|| wrapper.area()), (2, "+area -area"));
+    assert_eq!(logged(|| wrapper.r#type()), (4, "+type -type"));
     let callback: <Wrapper<Plain, 3> as Shape>::Callback = || 1;
     assert_eq!(callback(), 1);
     let f: Plain = |x| x + 6;
@@ -160,7 +160,7 @@ impl Greet for Table {
 fn defaults_of_a_trait() {
     assert_eq!(
         logged(|| Table::default().greet()),
-        ("hello table".to_owned(), "+greet -greet".to_owned())
+        ("hello table".to_owned(), "+greet -greet")
     );
     assert_eq!(log_of(|| Table::default().quiet()), "");
 }
@@ -283,7 +283,7 @@ fn a_module() {
     use module::Default2;
     const CONSTANT: u8 = module::constant();
 
-    assert_eq!(logged(module::Free), (3, "+m/Free inner -m/Free".to_owned()));
+    assert_eq!(logged(module::Free), (3, "+m/Free inner -m/Free"));
     assert_eq!(log_of(|| module::of_c()), "+m/of_c -m/of_c");
     assert_eq!(log_of(module::quiet), "");
     assert_eq!(log_of(module::after_less), "+m/after_less -m/after_less");
@@ -302,9 +302,9 @@ fn a_module() {
     let holder = module::Holder { f: module::NEXT };
     assert_eq!(
         logged(|| format!("{holder:?}")),
-        ("Holder".to_owned(), "+m/fmt -m/fmt".to_owned())
+        ("Holder".to_owned(), "+m/fmt -m/fmt")
     );
-    assert_eq!(logged(|| (holder.f)(1)), (2, String::new()));
+    assert_eq!(logged(|| (holder.f)(1)), (2, ""));
     assert_eq!(log_of(module::nested::deep), "+m/deep -m/deep");
     assert_eq!(log_of(module::nested::own::deeper), "+own/deeper -own/deeper");
     assert_eq!(

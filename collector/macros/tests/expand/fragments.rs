@@ -100,14 +100,11 @@ rooted!(crate::mock);
 
 #[test]
 fn fragments() {
-    assert_eq!(logged(|| made()(1)), (2, "+row -row".to_owned()));
-    assert_eq!(
-        logged(|| Holder::method()(1)),
-        (2, "+row/method -row/method".to_owned())
-    );
+    assert_eq!(logged(|| made()(1)), (2, "+row -row"));
+    assert_eq!(logged(|| Holder::method()(1)), (2, "+row/method -row/method"));
     assert_eq!(
         logged(private::call),
-        (8, "+quiet -quiet +quiet/method -quiet/method".to_owned())
+        (8, "+quiet -quiet +quiet/method -quiet/method")
     );
     drop(Holder::future());
     let future = std::pin::pin!(private::later());

@@ -48,7 +48,7 @@ async fn twice() -> u8 {
 fn counted_once_and_timed_at_each_poll() {
     assert_eq!(
         logged(|| finish(twice())),
-        (7, "*twice +twice a -twice wait +twice b -twice".to_owned())
+        (7, "*twice +twice a -twice wait +twice b -twice")
     );
 }
 

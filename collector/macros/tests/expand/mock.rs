@@ -14,14 +14,14 @@ pub(crate) fn note(what: impl Into<String>) {
 }
 
 /// Runs `run`; returns its result and the log of the run.
-pub(crate) fn logged<T>(run: impl FnOnce() -> T) -> (T, String) {
+pub(crate) fn logged<T>(run: impl FnOnce() -> T) -> (T, &'static str) {
     LOG.take();
     let result = run();
-    (result, LOG.take().join(" "))
+    (result, LOG.take().join(" ").leak())
 }
 
 /// Returns the log of `run`.
-pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> String {
+pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> &'static str {
     logged(run).1
 }
 

@@ -185,9 +185,9 @@ mod returns {
 
 #[test]
 fn a_future_that_is_the_last_expression_is_a_call() {
-    assert_eq!(logged(|| finish(last_expression::f())), (7, CALL.to_owned()));
+    assert_eq!(logged(|| finish(last_expression::f())), (7, CALL));
     let (seven, log) = logged(|| finish(last_expression::behind_statements::f(&[1, 3])));
-    assert_eq!((seven, log), (11, format!("large {CALL}")));
+    assert_eq!((seven, log), (11, &*format!("large {CALL}")));
     assert_eq!(log_of(|| finish(last_expression::boxed::f(&1))), CALL);
     assert_eq!(log_of(|| finish(last_expression::of_an_alias::f(&1))), CALL);
     assert_eq!(log_of(|| finish(last_expression::boxed_by_a_method::f())), CALL);
@@ -197,15 +197,15 @@ fn a_future_that_is_the_last_expression_is_a_call() {
 
 #[test]
 fn a_future_that_the_signature_promises_is_a_call() {
-    assert_eq!(logged(|| finish(promised::f())), (7, CALL.to_owned()));
-    assert_eq!(logged(|| finish(promised::boxed::f(true))), (7, CALL.to_owned()));
-    assert_eq!(logged(|| finish(promised::boxed::f(false))), (8, CALL.to_owned()));
+    assert_eq!(logged(|| finish(promised::f())), (7, CALL));
+    assert_eq!(logged(|| finish(promised::boxed::f(true))), (7, CALL));
+    assert_eq!(logged(|| finish(promised::boxed::f(false))), (8, CALL));
     assert_eq!(log_of(|| finish(promised::pinned::f())), CALL);
 }
 
 #[test]
 fn a_future_behind_a_return_is_a_call() {
-    assert_eq!(logged(|| finish(returns::f(Some(3)))), (3, CALL.to_owned()));
+    assert_eq!(logged(|| finish(returns::f(Some(3)))), (3, CALL));
     assert_eq!(log_of(|| finish(returns::f(None))), CALL);
     assert_eq!(log_of(|| finish(returns::opaque::f(true))), CALL);
     assert_eq!(log_of(|| finish(returns::opaque::f(false))), CALL);
@@ -283,9 +283,9 @@ impl Shop {
 
 #[test]
 fn methods_that_return_futures_are_calls() {
-    assert_eq!(logged(|| finish(Shop(2).f()).unwrap()), (10, CALL.to_owned()));
+    assert_eq!(logged(|| finish(Shop(2).f()).unwrap()), (10, CALL));
     let (nine, log) = logged(|| finish(Shop(2).later()));
-    assert_eq!((nine, log), (9, CALL.replace('f', "later")));
+    assert_eq!((nine, log), (9, &*CALL.replace('f', "later")));
 }
 
 #[test]

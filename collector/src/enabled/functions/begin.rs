@@ -8,7 +8,7 @@ use tickscope_format::function_table::{FunctionRef, FunctionTable, Origin, SECTI
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
-use crate::enabled::platform::image::Image;
+use crate::enabled::platform::modules::Loaded;
 use crate::enabled::platform::sleds::Sled;
 use crate::enabled::platform::threads;
 use crate::enabled::record::current_thread;
@@ -65,7 +65,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
     }
-    let image = Image::own().ok_or("the loader does not list this program")?;
+    let image = Loaded::own().ok_or("the loader does not list this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
             // The program was built without `cargo tickscope`. Another crate in its workspace has enabled the feature.

@@ -15,7 +15,7 @@ use tickscope_format::snapshot;
 
 use crate::enabled::functions::unseen::{close_ended, close_inner, counting_tree};
 use crate::enabled::functions::usual;
-use crate::enabled::platform::image::Image;
+use crate::enabled::platform::modules::Loaded;
 use crate::enabled::platform::os;
 use crate::enabled::platform::unwinder;
 use crate::enabled::record::called_functions::{self, Function};
@@ -78,12 +78,12 @@ pub fn end(event: &Event) {
 
 /// A loaded executable or library.
 #[derive(Debug)]
-pub struct File(Image);
+pub struct File(Loaded);
 
 impl File {
     /// Returns the file that holds an address.
     pub fn holding(address: u64) -> Option<Self> {
-        Image::holding(address as usize).map(Self)
+        Loaded::holding(address as usize).map(Self)
     }
 
     /// Returns a path by which this process can open the file.
@@ -263,17 +263,12 @@ fn begin_rarely(event: Event, describe: Describe) {
             place,
             inlined.is_none() && !begins_again(tree, &event, place),
         );
-        let scope = scope::enter(&function.site);
-        if scope.counts()
-            && let Some(node) = tree.current.get()
+        // The end of the function closes the scope, also if the end has no event.
+        if let Some(node) = scope::enter(&function.site).keep_open()
+            && tree.frames.open_next(place, node)
+            && let Some(top) = tree.frames.top()
         {
-            // The end of the function closes the scope, also if the end has no event.
-            std::mem::forget(scope);
-            if tree.frames.open_next(place, node)
-                && let Some(top) = tree.frames.top()
-            {
-                set_call(top, &event);
-            }
+            set_call(top, &event);
         }
     });
 }

@@ -65,12 +65,8 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
             return;
         };
         close_ended(tree, place, true);
-        let scope = scope::enter(site);
-        if scope.counts()
-            && let Some(node) = tree.current.get()
-        {
-            // The end of the function closes the scope, also if the end has no event.
-            std::mem::forget(scope);
+        // The end of the function closes the scope, also if the end has no event.
+        if let Some(node) = scope::enter(site).keep_open() {
             tree.frames.open_next(place, node);
         }
         if is_off_by_now(site) {

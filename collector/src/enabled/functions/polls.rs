@@ -69,13 +69,11 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             }
         };
         let is_first = call.is_new();
-        let scope = scope::enter_poll(site, is_first, &call.id, None);
-        let Some(node) = scope.node() else {
+        // The end of the function closes the scope, also if the end has no event.
+        let Some(node) = scope::enter_poll(site, is_first, &call.id, None).keep_open() else {
             hold(tree, future, call, None, state);
             return;
         };
-        // The end of the function closes the scope, also if the end has no event.
-        std::mem::forget(scope);
         let polling = call.begin_poll(site, Some(node), is_first, None);
         if polling.is_none() {
             // The call of this poll began unseen, so `begin_poll` has not counted the poll.

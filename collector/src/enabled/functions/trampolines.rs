@@ -56,12 +56,7 @@ pub(super) fn can_keep_state() -> bool {
 macro_rules! keep {
     ($space:literal) => {
         concat!(
-            "sub rsp, ",
-            $space,
-            "\n",
-            ".cfi_adjust_cfa_offset ",
-            $space,
-            "\n",
+            concat!("sub rsp, ", $space, "\n.cfi_adjust_cfa_offset ", $space, "\n"),
             "mov [rsp], rax\n",
             "mov [rsp + 8], rcx\n",
             "mov [rsp + 16], rdx\n",
@@ -101,21 +96,16 @@ macro_rules! bring_back {
             "mov rdx, [rsp + 16]\n",
             "mov rcx, [rsp + 8]\n",
             "mov rax, [rsp]\n",
-            "add rsp, ",
-            $space,
-            "\n",
-            ".cfi_adjust_cfa_offset -",
-            $space,
-            "\n",
+            concat!("add rsp, ", $space, "\n.cfi_adjust_cfa_offset -", $space, "\n"),
         )
     };
 }
 
-/// A trampoline. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it. So the function's return
+/// Trampolines. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it. So the function's return
 /// address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at `$kept`;
 /// `$other` restores `r10` or `r11`, whichever the sled did not use.
-macro_rules! trampoline {
-    ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path) => {
+macro_rules! trampolines {
+    ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path;)*) => {$(
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -141,13 +131,13 @@ macro_rules! trampoline {
                 keeping_all = sym keeping_all,
             )
         }
-    };
+    )*};
 }
 
-trampoline! {
+trampolines! {
     /// Called at a function's first instruction. The function's return address is right above the return address of
     /// this call.
-    entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
+    entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely;
 }
 /// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
 /// is above this address, the end belongs to a call that began while the function was off. Many such calls may end
@@ -187,21 +177,20 @@ unsafe extern "C" fn ret() {
 #[cfg(not(target_env = "gnu"))]
 use counted_ret as ret;
 
-trampoline! {
+trampolines! {
     /// Jumped to instead of the return of a call that may be counted.
-    counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
-}
-trampoline! {
+    counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely;
+
     /// Called before a tail call: a jump to a function that returns to this function's caller.
-    tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
+    tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely;
 }
 
-/// A trampoline for the poll of an async body, which has no short function for usual events. The function's first two
+/// Trampolines for the poll of an async body, which has no short function for usual events. The function's first two
 /// arguments become the fifth and the sixth argument of the hook, in registers that [`keeping_all`] does not change. A
 /// poll has no vector arguments, and its result uses at most 16 bytes of a vector register. So `$call` need not keep
 /// more state, except before a jump to another function.
-macro_rules! poll_trampoline {
-    ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path) => {
+macro_rules! poll_trampolines {
+    ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path;)*) => {$(
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -223,24 +212,21 @@ macro_rules! poll_trampoline {
                 keeping_all = sym keeping_all,
             )
         }
-    };
+    )*};
 }
 
-poll_trampoline! {
+poll_trampolines! {
     /// Called at the first instruction of a poll function, like [`entry`] for other functions.
-    poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
-}
-poll_trampoline! {
+    poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin;
+
     /// Jumped to instead of a return of a poll function, like [`ret`] for other functions.
-    poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
-}
-poll_trampoline! {
+    poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end;
+
     /// Called before a tail call of a poll function, like [`tail_call`] for other functions.
-    poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end
-}
-poll_trampoline! {
+    poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end;
+
     /// Called at the first instruction of a function that drops a future.
-    drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
+    drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped;
 }
 
 /// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. The

@@ -32,16 +32,6 @@ impl Clock {
         }
     }
 
-    /// Returns the clock with this name in the settings.
-    pub(crate) fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"tsc" => Some(Self::Tsc),
-            b"tsc-ordered" => Some(Self::TscOrdered),
-            b"monotonic" => Some(Self::Monotonic),
-            _ => None,
-        }
-    }
-
     /// Reads the clock, in ticks.
     #[inline]
     pub(crate) fn now(self) -> u64 {
@@ -210,19 +200,6 @@ mod tests {
                 last = now;
             }
             assert!(last > first, "{clock:?}");
-        }
-    }
-
-    #[test]
-    fn a_choice_has_its_reason() {
-        assert_eq!(Clock::Monotonic.choose().reason, "asked for");
-        let tsc = Clock::Tsc.choose();
-        match tsc.clock {
-            Clock::Tsc => assert!(!tsc.reason.contains("monotonic")),
-            Clock::TscOrdered | Clock::Monotonic | Clock::Custom(..) => {
-                assert!(matches!(tsc.clock, Clock::Monotonic));
-                assert!(tsc.reason.starts_with("monotonic clock: "), "{}", tsc.reason);
-            }
         }
     }
 }

@@ -1,52 +1,22 @@
-//! A loaded executable or library: its place in memory, and the contents of its file.
+//! The contents of the files of loaded executables and libraries.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
-use crate::enabled::platform::modules;
+use crate::enabled::platform::modules::Loaded;
 
 /// Size of a symbol in bytes, and the type of symbols of functions, `STT_FUNC`.
 const SYMBOL_BYTES: usize = 24;
 const FUNCTION: u8 = 2;
 
-/// An executable or library in memory.
-#[derive(Debug)]
-pub(crate) struct Image {
-    /// Difference between addresses in memory and addresses in the file.
-    pub(crate) base: usize,
-    file: PathBuf,
-}
-
-impl Image {
-    /// Returns the image that contains this code.
+impl Loaded {
+    /// Returns the executable or library that contains this code.
     #[cfg(any(feature = "functions", test))]
     pub(crate) fn own() -> Option<Self> {
         Self::holding(Self::own as *const () as usize)
     }
 
-    /// Returns the image that contains an address.
-    pub(crate) fn holding(address: usize) -> Option<Self> {
-        let loaded = modules::loaded();
-        let loaded = loaded.into_iter().find(|loaded| loaded.holds(address))?;
-        Some(Self {
-            base: loaded.base,
-            file: loaded.file().to_path_buf(),
-        })
-    }
-
-    /// Returns the path of the image's file.
-    #[cfg(feature = "functions")]
-    pub(crate) fn path(&self) -> PathBuf {
-        std::fs::read_link(&self.file).unwrap_or_else(|_| self.file.clone())
-    }
-
-    /// Returns the path by which this process can open the image's file, also if it was removed.
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
-    }
-
-    /// Returns the addresses and the linker's names of all functions in the image's file, sorted by address. Each
+    /// Returns the addresses and the linker's names of all functions in the file, sorted by address. Each
     /// function has one name, also if it has several in the file.
     pub(crate) fn functions(&self) -> Vec<(u64, String)> {
         let mut found = Vec::new();
@@ -64,10 +34,10 @@ impl Image {
         found
     }
 
-    /// Reads a section of the image's file. Returns `None` if there is no section of this name, or the file cannot be
+    /// Reads a section of the file. Returns `None` if there is no section of this name, or the file cannot be
     /// read.
     pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
-        let file = File::open(&self.file).ok()?;
+        let file = File::open(self.file()).ok()?;
         let length = file.metadata().ok()?.len();
         // A damaged file may claim any size, so memory is taken only for bytes that the file has.
         let read = |at: u64, bytes: u64| -> Option<Vec<u8>> {
@@ -133,16 +103,16 @@ mod tests {
 
     #[test]
     fn the_own_image_has_its_sections() {
-        let image = Image::own().unwrap();
+        let image = Loaded::own().unwrap();
         let comment = image.section(".comment").unwrap();
         assert!(String::from_utf8_lossy(&comment).contains("rustc"), "{comment:?}");
         assert!(image.section(".comm").is_none());
-        let own = Image::own as *const () as usize - image.base;
+        let own = Loaded::own as *const () as usize - image.base;
         let functions = image.functions();
         let found = functions.binary_search_by_key(&(own as u64), |function| function.0);
         assert!(functions[found.unwrap()].1.contains("own"));
-        let other = Image {
-            file: file!().into(),
+        let other = Loaded {
+            name: file!().into(),
             ..image
         };
         assert!(other.section(".comment").is_none() && other.functions().is_empty());

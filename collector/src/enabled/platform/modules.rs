@@ -101,9 +101,7 @@ unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *m
 
 /// Returns the library that contains this code, or `None` if the executable contains it.
 pub(crate) fn own_library() -> Option<PathBuf> {
-    let own = loaded()
-        .into_iter()
-        .find(|loaded| loaded.holds((&raw const IN_USE).addr()))?;
+    let own = Loaded::holding((&raw const IN_USE).addr())?;
     (!own.name.as_os_str().is_empty()).then(|| own.path())
 }
 
@@ -114,11 +112,16 @@ pub(crate) struct Loaded {
     pub(crate) base: usize,
     segments: Vec<Range<usize>>,
     /// The loader's name of the file; empty for the executable.
-    name: PathBuf,
+    pub(crate) name: PathBuf,
     pub(crate) build_id: Vec<u8>,
 }
 
 impl Loaded {
+    /// Returns the executable or library that contains an address.
+    pub(crate) fn holding(address: usize) -> Option<Self> {
+        loaded().into_iter().find(|loaded| loaded.holds(address))
+    }
+
     /// Returns whether an address is in one of the segments.
     pub(crate) fn holds(&self, address: usize) -> bool {
         self.segments.iter().any(|segment| segment.contains(&address))
@@ -259,14 +262,9 @@ mod tests {
 
     #[test]
     fn this_code_is_in_the_executable() {
-        let own = loaded()
-            .into_iter()
-            .find(|loaded| loaded.holds(add as *const () as usize))
-            .unwrap();
+        let own = Loaded::holding(add as *const () as usize).unwrap();
         assert_eq!(own.path(), std::env::current_exe().unwrap());
-        let libc = loaded()
-            .into_iter()
-            .find(|loaded| loaded.holds(libc::getpid as *const () as usize));
+        let libc = Loaded::holding(libc::getpid as *const () as usize);
         assert!(libc.is_some_and(|libc| libc == own || libc.file().is_file()));
     }
 

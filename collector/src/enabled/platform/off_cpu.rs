@@ -137,16 +137,8 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
 /// Parses the three numbers of `schedstat`: CPU time in ns, time ready without a CPU in ns, and number of times that
 /// the thread got a CPU.
 fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
-    let mut words = text.trim_ascii_end().split(|&byte| byte == b' ');
-    let mut number = || -> Option<u64> {
-        let digits = words
-            .next()
-            .filter(|digits| !digits.is_empty() && digits.len() < 20)?;
-        digits.iter().try_fold(0u64, |number, digit| {
-            let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
-            number.checked_mul(10)?.checked_add(digit)
-        })
-    };
+    let mut words = str::from_utf8(text).ok()?.trim_ascii_end().split(' ');
+    let mut number = || words.next()?.parse::<u64>().ok();
     let (on_cpu, ready_ns, count) = (number()?, number()?, number()?);
     let is_ours = on_cpu <= cpu_ns.saturating_add(LAG_NS) && cpu_ns <= on_cpu.saturating_add(LAG_NS);
     (is_ours && words.next().is_none()).then_some(Slices { count, ready_ns })

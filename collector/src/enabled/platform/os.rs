@@ -27,11 +27,7 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
         // SAFETY: an anonymous mapping at an address that the kernel chooses affects no existing memory.
         unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) }
     });
-    if pages == libc::MAP_FAILED {
-        None
-    } else {
-        NonNull::new(pages)
-    }
+    NonNull::new(pages).filter(|_| pages != libc::MAP_FAILED)
 }
 
 /// The constant is defined here because `libc` has it only since 0.2.121. The number is the same on every architecture.
@@ -218,20 +214,14 @@ pub(crate) fn at_exit(handler: extern "C" fn()) {
     unsafe { libc::atexit(handler) };
 }
 
-/// Registers `handler` for every child that is forked from now on.
-pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
-    // SAFETY: the handler lives as long as the program and only stores to atomics.
-    unsafe { libc::pthread_atfork(None, None, Some(handler)) };
-}
-
 /// Registers functions that the forking thread runs before a fork, and after the fork in the parent and in the child.
 pub(crate) fn around_forks(
-    before: unsafe extern "C" fn(),
-    in_parent: unsafe extern "C" fn(),
-    in_child: unsafe extern "C" fn(),
+    before: Option<unsafe extern "C" fn()>,
+    in_parent: Option<unsafe extern "C" fn()>,
+    in_child: Option<unsafe extern "C" fn()>,
 ) {
     // SAFETY: the handlers live as long as the program.
-    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    unsafe { libc::pthread_atfork(before, in_parent, in_child) };
 }
 
 #[cfg(all(test, feature = "functions", target_arch = "x86_64"))]

@@ -13,7 +13,6 @@ const LOOK_AGAIN_MOST: Duration = Duration::from_millis(2);
 
 /// Waits while there is progress. Progress is CPU time of the awaited threads, so a thread that gets no CPU makes no
 /// progress.
-#[derive(Debug)]
 pub(crate) struct Patience {
     began: Instant,
     /// The longest time without progress.

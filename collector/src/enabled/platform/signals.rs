@@ -1,30 +1,19 @@
 //! Signals: their handlers, and code that runs with signals blocked.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 /// Runs `body` while the calling thread handles no signal.
 pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
-    with_blocked(&all_signals(), body)
-}
-
-/// Runs `body` with these signals blocked for the calling thread, in addition to the signals that are already blocked.
-fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
-    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first argument is a valid set, the second a valid place for a set.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, before.as_mut_ptr()) };
-    let value = body();
-    // SAFETY: `before` was filled by the first call.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    value
-}
-
-fn all_signals() -> libc::sigset_t {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = all;
     // SAFETY: the place is valid for a signal set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: the set was filled in the line before.
-    unsafe { all.assume_init() }
+    // SAFETY: the first argument was filled in the line before, the second is a valid place for a set.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr()) };
+    let value = body();
+    // SAFETY: `before` was filled before `body`.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    value
 }
 
 /// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
@@ -63,15 +52,6 @@ pub(crate) struct Unsignalled {
     waited: [bool; OF_WRITES.len()],
     /// Not `Send`, because it holds this thread's mask.
     _of_this_thread: PhantomData<*mut ()>,
-}
-
-impl fmt::Debug for Unsignalled {
-    /// Leaves out the mask: before libc 0.2.173 a signal set has no `Debug`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unsignalled")
-            .field("waited", &self.waited)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Unsignalled {

@@ -44,7 +44,6 @@ extern "C" fn find_interrupted(frame: *mut c_void, found: *mut c_void) -> c_int 
 
 /// A search for the place of a return address, and its result.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-#[derive(Debug)]
 struct Search {
     inside: u64,
     caller: u64,

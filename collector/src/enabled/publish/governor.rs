@@ -22,6 +22,7 @@ use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
 use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
+use crate::enabled::publish::overhead::function_call_ns;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::site::Site;
@@ -99,7 +100,6 @@ pub(crate) struct CallCost {
 }
 
 /// The state between rounds.
-#[derive(Debug)]
 pub(crate) struct Governor {
     budget: f64,
     began: Instant,
@@ -186,15 +186,13 @@ impl Governor {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Does a round if one is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call
-    /// after a switch, and returns 0 if the cost cannot be measured. Its flag is whether the call skips the clock, if
-    /// the mode allows that.
-    pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
+    /// Does a round if one is due. Returns whether sleds are to be switched.
+    pub(crate) fn round(&mut self) -> bool {
         if Instant::now() < self.next {
             return false;
         }
         let began = os::own_cpu_ns();
-        let changed = self.look(call_ns);
+        let changed = self.look();
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(began));
         let age = self.began.elapsed();
         let mut pause = (age / OFTEN).clamp(FIRST, LONGEST);
@@ -207,7 +205,7 @@ impl Governor {
         changed
     }
 
-    fn look(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
+    fn look(&mut self) -> bool {
         let switch = mode_switch::newest();
         if !switch.mode.traits().is_counting {
             return false;
@@ -217,7 +215,7 @@ impl Governor {
         if spent < LEAST_CPU_NS {
             return false;
         }
-        let Some(cost) = self.call_cost(switch, call_ns) else {
+        let Some(cost) = self.call_cost(switch) else {
             return false;
         };
         self.cpu_ns = cpu_ns;
@@ -237,9 +235,7 @@ impl Governor {
             (switch_off(busy, most, aim, spent), Vec::new())
         } else {
             let tried = self.to_try();
-            if !tried.is_empty() {
-                self.is_trial = true;
-            }
+            self.is_trial = !tried.is_empty();
             let on = if self.is_trial {
                 tried
             } else {
@@ -248,23 +244,19 @@ impl Governor {
             (Vec::new(), on)
         };
         let since = Instant::now();
-        for (busy, cost_share) in &off {
-            let times = &mut self.times_off[busy.number as usize];
+        for &of in &off {
+            let times = &mut self.times_off[of.number as usize];
             *times = times.saturating_add(1);
             self.off.push(Off {
-                of: Learned {
-                    number: busy.number,
-                    mean_ns: busy.mean_ns,
-                    cost_share: *cost_share,
-                },
+                of,
                 since,
                 is_learned: false,
             });
-            set_off(busy.number, true);
+            set_off(of.number, true);
         }
         self.off.retain(|off| !on.contains(&off.of.number));
         on.iter().for_each(|number| set_off(*number, false));
-        let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
+        let left = share - off.iter().map(|of| of.cost_share).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
         // Functions in a trial are not judged yet, so a run that ends now keeps the choice with which it began.
@@ -276,19 +268,19 @@ impl Governor {
 
     /// Returns the cost of a call in the current mode. Returns `None` if the cost is unknown. Also returns `None` if
     /// the mode has changed since the last round, because earlier calls say nothing about the new mode.
-    fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
+    fn call_cost(&mut self, switch: Switch) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
             return Some(cost);
         }
-        let counted = call_ns(switch, true);
+        let counted = function_call_ns(switch, true);
         let timed = match switch.mode.times_some_calls() {
             true => {
                 let exact = Switch {
                     mode: Mode::Exact,
                     ..switch
                 };
-                call_ns(switch, false) + call_ns(exact, true)
+                function_call_ns(switch, false) + function_call_ns(exact, true)
             }
             false => counted,
         };
@@ -410,7 +402,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
 
 /// Returns the functions to switch off, with the cost of each. Functions with much time are switched off until the rest
 /// costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the CPU time.
-fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
+fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Learned> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
     busy.sort_by(Busy::order);
@@ -420,9 +412,13 @@ fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(B
         if share <= if tells_much { most } else { aim } {
             continue;
         }
-        let own = busy.cost_ns / spent_ns;
-        share -= own;
-        off.push((busy, own));
+        let cost_share = busy.cost_ns / spent_ns;
+        share -= cost_share;
+        off.push(Learned {
+            number: busy.number,
+            mean_ns: busy.mean_ns,
+            cost_share,
+        });
     }
     off
 }

@@ -5,7 +5,7 @@
 //! where they wait for the last.
 
 mod coarse;
-pub(super) mod identity;
+mod identity;
 mod own_cost;
 mod pace;
 mod requests;
@@ -37,7 +37,6 @@ use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, copies};
 
 use self::coarse::Coarse;
-use self::identity::Identity;
 use self::own_cost::OwnCost;
 use self::pace::Pace;
 use self::rings::Rings;
@@ -55,10 +54,9 @@ const FIRST_LOOK: Duration = Duration::from_millis(2);
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// The state of the background thread.
-#[derive(Debug)]
 pub(crate) struct Publisher {
     rings: Rings,
-    identity: Identity,
+    name: String,
     settings: Settings,
     /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
@@ -102,7 +100,7 @@ impl Publisher {
     /// # Errors
     /// The reason why no directory could be used.
     pub(crate) fn start(
-        identity: Identity,
+        name: String,
         settings: Settings,
         warnings: &mut Vec<String>,
     ) -> Result<Self, FormatError> {
@@ -110,13 +108,13 @@ impl Publisher {
         if settings.log_every.is_some() {
             warnings.extend(LOG_IS_MISSING.map(String::from));
         }
-        let mut publisher = Self::new(identity, settings);
+        let mut publisher = Self::new(name, settings);
         publisher.rings.current = Some(publisher.make_ring(warnings)?);
         Ok(publisher)
     }
 
     fn make_ring(&mut self, warnings: &mut Vec<String>) -> Result<OwnRing, FormatError> {
-        let header = self.identity.header(&self.settings);
+        let header = identity::header(&self.name, &self.settings);
         let (dir, ring_bytes) = (self.settings.dir.clone(), self.settings.ring_bytes);
         rings::make(dir.as_deref(), &header, ring_bytes, warnings, |ring| {
             self.first_record(ring)
@@ -132,7 +130,7 @@ impl Publisher {
         if self.rings.faults > 0 {
             ring.fault(self.rings.faults);
         }
-        beat(ring, self.pace.interval());
+        beat(ring, self.pace.interval);
         if config::is_settled() {
             ring.link()?;
         }
@@ -155,7 +153,7 @@ impl Publisher {
         if self.rings.look() {
             let made = self.make_ring(&mut Vec::new());
             if made.is_ok() {
-                self.coarse.begin_ring();
+                self.coarse.has_failed = false;
             }
             self.rings.replaced(made);
         }
@@ -166,13 +164,13 @@ impl Publisher {
         self.rings.take_said()
     }
 
-    fn new(identity: Identity, settings: Settings) -> Self {
+    fn new(name: String, settings: Settings) -> Self {
         Self {
             pace: Pace::new(settings.interval),
-            cost: OwnCost::new(),
+            cost: OwnCost::default(),
             log: settings.log_every.and_then(Log::new),
             rings: Rings::default(),
-            identity,
+            name,
             settings,
             payload: Vec::new(),
             in_order: Moment::now(config::get().chosen.clock),
@@ -280,10 +278,7 @@ impl Publisher {
             capture_lock::with(|state| state.session.sampling_hz = hz);
         }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-        let has_switched = self
-            .governor
-            .as_mut()
-            .is_some_and(|governor| governor.round(overhead::function_call_ns));
+        let has_switched = self.governor.as_mut().is_some_and(Governor::round);
         #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
         let has_switched = false;
         if has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()) {
@@ -333,7 +328,7 @@ impl Publisher {
             self.write_coarse();
         }
         if let Some(ring) = &mut self.rings.current {
-            beat(ring, self.pace.interval());
+            beat(ring, self.pace.interval);
         }
         self.sampler.begin_to_wait();
     }
@@ -377,7 +372,7 @@ impl Publisher {
     fn tell(&mut self) {
         let cost = self.cost.now();
         capture_lock::with(|state| {
-            state.session.interval_ns = self.pace.interval().as_nanos() as u64;
+            state.session.interval_ns = self.pace.interval.as_nanos() as u64;
             state.session.viewers = self.pace.viewers();
             state.session.cost = cost;
         });
@@ -424,7 +419,7 @@ impl Publisher {
             return false;
         }
         let now = Moment::now(clock);
-        let broke = config::CLOCK_RATE.broke_since(self.in_order, now).is_some();
+        let broke = config::CLOCK_RATE.broke_since(self.in_order, now);
         if broke {
             // The closing record has ticks of the clock before the break.
             config::CLOCK_RATE.hold();

@@ -13,6 +13,8 @@ pub(crate) mod report_file;
 #[cfg(not(feature = "report"))]
 mod without_report;
 
+#[cfg(feature = "report")]
+pub use self::forms::of_format;
 #[cfg(not(feature = "report"))]
 pub(crate) use self::without_report::{LOG_IS_MISSING, Log};
 #[cfg(feature = "report")]

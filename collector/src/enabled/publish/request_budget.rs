@@ -10,7 +10,6 @@ const SHARE: u64 = 20;
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// The CPU time that is left for requests.
-#[derive(Debug)]
 pub(crate) struct RequestBudget {
     /// The time left in nanoseconds; negative if the last request cost more than was left.
     left: i64,

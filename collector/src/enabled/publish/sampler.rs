@@ -34,7 +34,6 @@ const IDLE_LONGEST: Duration = Duration::from_millis(64);
 const IDLE_SHARE: f64 = 0.005;
 
 /// Decides when to sample next where each thread is, and measures the cost of samples.
-#[derive(Debug)]
 pub(crate) struct Sampler {
     mean: Duration,
     idle: Idle,

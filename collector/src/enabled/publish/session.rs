@@ -19,7 +19,6 @@ use crate::enabled::pause::pause;
 use crate::enabled::platform::{descriptors, os, signals::without_signals, threads};
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::Publisher;
-use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::reports::{Log, report_file};
 use crate::enabled::publish::session_state::{
     self, CHANGED, END_WITHIN_MS, PUBLISHING, Phase, REPORTS, Shared, captured, in_force, shared,
@@ -60,14 +59,10 @@ fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
 }
 
-extern "C" fn at_exit() {
-    ending::at_exit(fill_in_cost);
-}
-
 /// Registers the exit handler that writes the last record at a normal exit. Neither allocates nor takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
-        os::at_exit(at_exit);
+        os::at_exit(ending::at_exit);
     }
 }
 
@@ -234,11 +229,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
         shared.warnings.extend(signals::end_on_signals());
     }
     let logs = settings.log_every.is_some();
-    let identity = Identity {
-        name,
-        run_token: config::get().run_token,
-    };
-    match Publisher::start(identity, settings, &mut shared.warnings) {
+    match Publisher::start(name, settings, &mut shared.warnings) {
         Ok(publisher) => {
             shared.path = publisher.path().map(Path::to_path_buf);
             *session_state::publisher() = Some(publisher);

@@ -7,7 +7,6 @@ use crate::enabled::platform::os;
 use crate::types::Clock;
 
 /// The number of ticks in a second, measured against the monotonic clock over all the time since the measurement began.
-#[derive(Debug)]
 pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,
@@ -19,15 +18,6 @@ pub(crate) struct ClockRate {
     in_order: AtomicU64,
     /// Whether the clock is broken. Then the rate from before the break is used, and not the current measurement.
     held: AtomicBool,
-}
-
-/// Kind of the clock's misbehaviour since the last check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Break {
-    /// The machine slept.
-    Suspended,
-    /// Ticks came at another rate, most likely because the program was moved to another machine.
-    OtherRate,
 }
 
 /// A moment on the program's clock and on the system's clocks.
@@ -156,28 +146,23 @@ impl ClockRate {
         (ns > 0 && ticks > 0).then(|| ticks as f64 * 1e9 / ns as f64)
     }
 
-    /// Returns how the clock broke since `earlier`, if it did: the machine slept, or the rate in between differs from
-    /// the overall rate. The caller then calls [`Self::begin_again`].
-    pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> Option<Break> {
+    /// Returns whether the clock broke since `earlier`: the machine slept, or the rate in between differs from the overall
+    /// rate, most likely because the program was moved to another machine. The caller then calls [`Self::begin_again`].
+    pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> bool {
         let slept = now
             .slept_ns
             .saturating_sub(self.began_slept_ns.load(Ordering::Relaxed));
-        judge(slept, self.measured(now).unwrap_or(0.0), earlier, now)
+        is_break(slept, self.measured(now).unwrap_or(0.0), earlier, now)
     }
 }
 
 /// A sleep counts if it lasts over a second. A rate that is 1 % off over half a second is a break, because the system
 /// adjusts the monotonic clock by less than 0.05 %. A clock that stops breaks only once.
-fn judge(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> Option<Break> {
-    if slept_ns > 1_000_000_000 {
-        return Some(Break::Suspended);
-    }
+fn is_break(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> bool {
     let ns = now.ns.saturating_sub(earlier.ns);
-    if ns < 500_000_000 {
-        return None;
-    }
     let between = now.tick.saturating_sub(earlier.tick) as f64 * 1e9 / ns as f64;
-    ((between - rate).abs() > rate * 0.01).then_some(Break::OtherRate)
+    let is_other_rate = ns >= 500_000_000 && (between - rate).abs() > rate * 0.01;
+    slept_ns > 1_000_000_000 || is_other_rate
 }
 
 #[cfg(test)]
@@ -232,7 +217,7 @@ mod tests {
 
         /// Repeats the steps of `Publisher::clock_broke`, together with its part of the collector's state.
         fn look(&mut self) {
-            let broke = self.rate.broke_since(self.in_order, self.now).is_some();
+            let broke = self.rate.broke_since(self.in_order, self.now);
             if broke {
                 self.rate.hold();
                 self.close();
@@ -369,20 +354,19 @@ mod tests {
             ns,
             slept_ns: 0,
         };
-        assert_eq!(judge(0, 2e9, at(0, 0), at(2 * SECOND, SECOND)), None);
-        assert_eq!(judge(0, 2e9, at(0, 0), at(2_010_000_000, SECOND)), None);
-        assert_eq!(
-            judge(0, 2e9, at(0, 0), at(3 * SECOND, SECOND)),
-            Some(Break::OtherRate)
-        );
-        assert_eq!(
-            judge(0, 2e9, at(0, 0), at(3 * SECOND, SECOND / 4)),
-            None,
-            "too short to tell"
-        );
-        assert_eq!(
-            judge(2 * SECOND, 2e9, at(0, 0), at(2 * SECOND, SECOND)),
-            Some(Break::Suspended)
-        );
+        for (slept_ns, tick, ns, breaks) in [
+            (0, 2 * SECOND, SECOND, false),
+            (0, 2_010_000_000, SECOND, false),
+            (0, 3 * SECOND, SECOND, true),
+            // Too short to tell.
+            (0, 3 * SECOND, SECOND / 4, false),
+            (2 * SECOND, 2 * SECOND, SECOND, true),
+        ] {
+            assert_eq!(
+                is_break(slept_ns, 2e9, at(0, 0), at(tick, ns)),
+                breaks,
+                "{slept_ns} {tick} {ns}"
+            );
+        }
     }
 }

@@ -75,6 +75,7 @@ static IN_CHILD: AtomicBool = AtomicBool::new(false);
 /// Id of the process that decided the configuration; 0 before. Forks that bypass `pthread_atfork` are detected by it.
 static PID: AtomicU32 = AtomicU32::new(0);
 
+/// Runs in each forked child. Only loads and stores atomics.
 extern "C" fn note_fork() {
     if !is_for_now() {
         note_forked_child();
@@ -191,7 +192,7 @@ pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
 }
 
 fn decide(settings: &Settings) -> Config {
-    os::in_forked_children(note_fork);
+    os::around_forks(None, None, Some(note_fork));
     modules::note_use();
     descriptors::note_standard();
     let auto_start = Settings::auto_start();

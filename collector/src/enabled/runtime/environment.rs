@@ -96,7 +96,9 @@ const VARIABLES: [(&CStr, Allowed); 17] = [
     (
         c"TICKSCOPE_CLOCK",
         Words("tsc, tsc-ordered, monotonic", |settings, value| {
-            set(Clock::named(value), |clock| settings.clock = clock)
+            let clocks = [Clock::Tsc, Clock::TscOrdered, Clock::Monotonic];
+            let words = clocks.map(|clock| (clock.source().as_str(), clock));
+            set(one_of(value, &words), |clock| settings.clock = clock)
         }),
     ),
     (

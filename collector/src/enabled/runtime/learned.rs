@@ -25,7 +25,6 @@ pub(crate) struct Learned {
 }
 
 /// Functions that earlier runs of this build have learned.
-#[derive(Debug)]
 struct Memory {
     build: u64,
     functions: Vec<Learned>,

@@ -4,16 +4,8 @@ use tickscope_format::file::header::NAME_BYTES_MAX;
 
 /// Corrects a name to `[A-Za-z0-9._-]{1,64}`, not only digits (which would be a process id), and warns if it changed.
 pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
-    let mut mended: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "._-".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c);
+    let mut mended = name.replace(is_other, "-");
     mended.truncate(NAME_BYTES_MAX);
     if mended.is_empty() {
         mended = "program".into();

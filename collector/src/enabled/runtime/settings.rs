@@ -23,22 +23,8 @@ pub(crate) enum AutoStart {
     Off,
 }
 
-/// Default of the time between two records without a viewer: often enough to attach quickly, too rare to cost anything.
-const INTERVAL: Duration = Duration::from_secs(1);
 /// Default of the time between two lines of a group in the log.
 pub(crate) const LOG_EVERY: Duration = Duration::from_secs(1);
-/// Default size of the ring. 16 MiB hold about 500 records of 1 000 nodes. The history, one record every ten seconds,
-/// may take another 16 MiB and holds about an hour.
-const RING_BYTES: u64 = 16 << 20;
-/// Default of the maximum depth: enough for all but runaway recursion, and still readable.
-const MAX_DEPTH: u32 = 512;
-/// Default of the maximum number of nodes of a thread, which take 4 MiB.
-const MAX_NODES: u32 = 65_536;
-/// Default of the maximum number of nodes of the process, which take 64 MiB.
-const MAX_PROCESS_NODES: u32 = 1 << 20;
-
-/// Default of the time for which the end of a program waits for its last record without progress.
-const END_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
 pub(crate) const INTERVAL_MS: Range = Range::new(10, 3_600_000, "milliseconds");
@@ -84,16 +70,21 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            interval: INTERVAL,
-            ring_bytes: RING_BYTES,
+            // Often enough to attach quickly, too rare to cost anything.
+            interval: Duration::from_secs(1),
+            // About 500 records of 1 000 nodes. The history, one record every ten seconds, may take another 16 MiB and
+            // holds about an hour.
+            ring_bytes: 16 << 20,
             dir: None,
             mode: None,
             histogram: None,
             clock: Clock::Tsc,
             threads: Threads::All,
-            max_depth: MAX_DEPTH,
-            max_nodes: MAX_NODES,
-            max_process_nodes: MAX_PROCESS_NODES,
+            // Enough for all but runaway recursion, and still readable.
+            max_depth: 512,
+            // These nodes take 4 MiB in a thread, and 64 MiB in the process.
+            max_nodes: 65_536,
+            max_process_nodes: 1 << 20,
             max_gap: None,
             report_at_exit: None,
             log_every: None,
@@ -101,7 +92,7 @@ impl Default for Settings {
             waits: true,
             lines: false,
             watch: Vec::new(),
-            end_within: END_WITHIN,
+            end_within: Duration::from_secs(2),
             end_on_signals: false,
         }
     }
@@ -209,14 +200,10 @@ mod tests {
 
     #[test]
     fn what_the_program_sets_is_mended_and_said() {
-        let mut settings = Settings {
-            interval: Duration::ZERO,
-            ring_bytes: 3 << 20,
-            max_depth: 9999,
-            ..Settings::default()
-        };
-        let mut warnings = Vec::new();
-        settings.mend(&mut warnings);
+        let (settings, warnings) = mended(|settings| {
+            (settings.interval, settings.ring_bytes) = (Duration::ZERO, 3 << 20);
+            settings.max_depth = 9999;
+        });
         assert_eq!(settings.interval, Duration::from_millis(10));
         assert_eq!(settings.ring_bytes, 4 << 20);
         assert_eq!(settings.max_depth, 4096);

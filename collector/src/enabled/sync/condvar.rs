@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{self, LockResult, WaitTimeoutResult};
 use std::time::Duration;
 
-use super::contention::{Row, map};
+use super::contention::{enter, map};
 use super::mutex::MutexGuard;
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
@@ -60,12 +60,7 @@ impl Condvar {
 
     /// Opens the scope of a wait.
     fn enter(&self) -> Scope {
-        let row = Row {
-            label: &self.label,
-            site: &self.site,
-            kind: Labelled::Condvar,
-        };
-        row.enter()
+        enter(&self.label, &self.site, Labelled::Condvar)
     }
 
     /// Waits for a notification; see [`std::sync::Condvar::wait`].
@@ -73,12 +68,12 @@ impl Condvar {
     /// # Errors
     /// If the mutex is poisoned; the error has the guard.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let (holding, inner) = guard.parts();
+        let MutexGuard { holding, inner } = guard;
         holding.charge();
         let scope = self.enter();
         let woken = self.inner.wait(inner);
         drop(scope);
-        map(woken, |inner| MutexGuard::of((holding, inner)))
+        map(woken, |inner| MutexGuard { holding, inner })
     }
 
     /// Waits while a condition holds; see [`std::sync::Condvar::wait_while`].
@@ -122,14 +117,12 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let (holding, inner) = guard.parts();
+        let MutexGuard { holding, inner } = guard;
         holding.charge();
         let scope = self.enter();
         let woken = self.inner.wait_timeout(inner, timeout);
         drop(scope);
-        map(woken, |(inner, result)| {
-            (MutexGuard::of((holding, inner)), result)
-        })
+        map(woken, |(inner, result)| (MutexGuard { holding, inner }, result))
     }
 
     /// Waits while a condition holds, but no longer than `timeout`; see [`std::sync::Condvar::wait_timeout_while`].
@@ -145,7 +138,7 @@ impl Condvar {
     where
         F: FnMut(&mut T) -> bool,
     {
-        let (holding, inner) = guard.parts();
+        let MutexGuard { holding, inner } = guard;
         let mut waiting = None;
         // Only std can make a `WaitTimeoutResult`, so std's loop waits here. The scope is closed while the condition
         // runs, because the condition is not part of the wait.
@@ -159,9 +152,7 @@ impl Condvar {
             waits
         });
         drop(waiting);
-        map(woken, |(inner, result)| {
-            (MutexGuard::of((holding, inner)), result)
-        })
+        map(woken, |(inner, result)| (MutexGuard { holding, inner }, result))
     }
 
     /// Wakes up one thread that waits; see [`std::sync::Condvar::notify_one`].

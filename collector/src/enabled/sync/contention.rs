@@ -14,25 +14,13 @@ use crate::enabled::runtime::config;
 use crate::enabled::scope::{self, Scope};
 use crate::types::Clock;
 
-/// The row of waits of one kind for one lock.
-#[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
-    pub(super) label: &'a Label,
-    /// Site of the row, from the first wait on.
-    pub(super) site: &'a Ref<Site>,
-    pub(super) kind: Labelled,
-}
-
-impl Row<'_> {
-    /// Opens the scope of a wait.
-    pub(super) fn enter(self) -> Scope {
-        let site = self.site.get_acquire().unwrap_or_else(|| {
-            let site = labelled_sites::of(self.kind, *self.label);
-            self.site.set_release(Some(site));
-            site
-        });
-        scope::enter(site)
-    }
+/// Opens the scope of a wait of one kind for one lock. Its site is kept in `site` from the first wait on.
+pub(super) fn enter(label: &Label, site: &Ref<Site>, kind: Labelled) -> Scope {
+    scope::enter(site.get_acquire().unwrap_or_else(|| {
+        let made = labelled_sites::of(kind, *label);
+        site.set_release(Some(made));
+        made
+    }))
 }
 
 /// A thread that waits for a lock. The wait ends when this guard is dropped.
@@ -46,11 +34,10 @@ impl Drop for Wait<'_> {
     }
 }
 
-/// Calls `get`, which waits for a lock that another thread has. The wait has a scope, and the lock's holders are
+/// Calls `get`, which waits for a lock that another thread has. The wait is in `scope`, and the lock's holders are
 /// charged for it. `free` lists the queues whose waiting time since the lock was released is charged to no thread.
-pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
-    let scope = row.enter();
-    if !scope.counts() {
+pub(super) fn wait_for<G>(scope: Scope, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
+    if scope.node.is_none() {
         return get();
     }
     waiters.join(moment());
@@ -92,6 +79,16 @@ fn coarse_bits() -> u32 {
     match config::get().chosen.clock {
         Clock::Tsc | Clock::TscOrdered | Clock::Monotonic => 6,
         Clock::Custom(..) => 0,
+    }
+}
+
+/// Returns what an attempt has got, or what a wait gets if the lock is not free.
+#[inline]
+pub(super) fn or_wait<G>(attempt: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> LockResult<G> {
+    match attempt {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+        Err(TryLockError::WouldBlock) => wait(),
     }
 }
 

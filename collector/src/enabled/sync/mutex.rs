@@ -1,8 +1,8 @@
 //! The mutex and its guard.
 
-use std::sync::{self, LockResult, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockResult};
 
-use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, or_wait, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -34,8 +34,8 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     // Dropped first: the charged thread still has the lock, so the lock exists.
-    holding: Holding<'a>,
-    inner: sync::MutexGuard<'a, T>,
+    pub(super) holding: Holding<'a>,
+    pub(super) inner: sync::MutexGuard<'a, T>,
 }
 
 /// Charges the holder when it is dropped.
@@ -96,11 +96,7 @@ impl<T: ?Sized> Mutex<T> {
     /// If the mutex is poisoned; the error has the guard.
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let got = match self.inner.try_lock() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait(),
-        };
+        let got = or_wait(self.inner.try_lock(), || self.wait());
         // The guard is made here and not in `wait`, so that it stays in registers if the lock was free.
         map(got, |inner| self.guard(inner))
     }
@@ -109,12 +105,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(never)]
     fn wait(&self) -> LockResult<sync::MutexGuard<'_, T>> {
         let waiters = &self.waiters;
-        let row = Row {
-            label: &self.label,
-            site: &self.site,
-            kind: Labelled::Mutex,
-        };
-        wait_for(row, waiters, &[waiters], || self.inner.lock())
+        let scope = enter(&self.label, &self.site, Labelled::Mutex);
+        wait_for(scope, waiters, &[waiters], || self.inner.lock())
     }
 
     /// Gets the lock if no thread has it; see [`std::sync::Mutex::try_lock`].
@@ -138,16 +130,5 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 like_std!(Mutex);
-
-impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Takes the guard apart, for a condition variable.
-    pub(super) fn parts(self) -> (Holding<'a>, sync::MutexGuard<'a, T>) {
-        (self.holding, self.inner)
-    }
-
-    pub(super) fn of((holding, inner): (Holding<'a>, sync::MutexGuard<'a, T>)) -> Self {
-        Self { holding, inner }
-    }
-}
 
 guard!(mut MutexGuard);

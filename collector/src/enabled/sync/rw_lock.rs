@@ -1,8 +1,8 @@
 //! The lock of many readers or one writer, and its guards.
 
-use std::sync::{self, LockResult, TryLockError, TryLockResult};
+use std::sync::{self, LockResult, TryLockResult};
 
-use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
+use super::contention::{charge, enter, guard, like_std, map, or_wait, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::Site;
@@ -58,15 +58,6 @@ struct Reading<'a>(&'a Queues);
 /// Charges the writer when it is dropped.
 struct Writing<'a>(&'a Queues);
 
-impl Queues {
-    const fn new() -> Self {
-        Self {
-            readers: Waiters::new(),
-            writers: Waiters::new(),
-        }
-    }
-}
-
 impl Drop for Reading<'_> {
     #[inline]
     fn drop(&mut self) {
@@ -104,7 +95,10 @@ impl<T> RwLock<T> {
             label: Label::new(name),
             read_site: Ref::none(),
             write_site: Ref::none(),
-            queues: Queues::new(),
+            queues: Queues {
+                readers: Waiters::new(),
+                writers: Waiters::new(),
+            },
             inner: sync::RwLock::new(value),
         }
     }
@@ -117,11 +111,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let got = match self.inner.try_read() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait_to_read(),
-        };
+        let got = or_wait(self.inner.try_read(), || self.wait_to_read());
         map(got, |inner| self.reading(inner))
     }
 
@@ -130,12 +120,8 @@ impl<T: ?Sized> RwLock<T> {
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
         // Only `readers` are free: waiting writers also wait for readers that have the lock.
-        let row = Row {
-            label: &self.label,
-            site: &self.read_site,
-            kind: Labelled::Read,
-        };
-        wait_for(row, readers, &[readers], || self.inner.read())
+        let scope = enter(&self.label, &self.read_site, Labelled::Read);
+        wait_for(scope, readers, &[readers], || self.inner.read())
     }
 
     /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
@@ -153,11 +139,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is poisoned; the error has the guard.
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let got = match self.inner.try_write() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
-            Err(TryLockError::WouldBlock) => self.wait_to_write(),
-        };
+        let got = or_wait(self.inner.try_write(), || self.wait_to_write());
         map(got, |inner| self.writing(inner))
     }
 
@@ -165,12 +147,8 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_write(&self) -> LockResult<sync::RwLockWriteGuard<'_, T>> {
         let Queues { readers, writers } = &self.queues;
-        let row = Row {
-            label: &self.label,
-            site: &self.write_site,
-            kind: Labelled::Write,
-        };
-        wait_for(row, writers, &[readers, writers], || self.inner.write())
+        let scope = enter(&self.label, &self.write_site, Labelled::Write);
+        wait_for(scope, writers, &[readers, writers], || self.inner.write())
     }
 
     /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].

@@ -4,7 +4,9 @@ use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{self, Isolated, calls_of, isolated, newest, rings_in, test_name, wait_until};
+use crate::support::{
+    self, Isolated, calls_of, has_exited, isolated, newest, rings_in, test_name, wait_until,
+};
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 
@@ -21,27 +23,13 @@ fn library() -> PathBuf {
     };
     if !is_new() {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "-p",
-            "tickscope",
-            "--features",
-            "enable",
-            "--example",
-            "loadable",
-        ]);
+        cargo.args("build --quiet -p tickscope --features enable --example loadable".split(' '));
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
-        assert!(
-            cargo
-                .env("CARGO_TARGET_DIR", built.parent().unwrap())
-                .status()
-                .unwrap()
-                .success()
-        );
+        cargo.env("CARGO_TARGET_DIR", built.parent().unwrap());
+        assert!(cargo.status().unwrap().success());
     }
     assert!(library.exists(), "{}", library.display());
     library
@@ -149,25 +137,24 @@ fn two_copies_in_one_process_have_a_ring_each() {
     });
     let rings = rings_in(&done.place().join("rings"));
     for ring in rings.iter().map(|path| RingFile::open(path).unwrap()) {
-        assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+        assert!(has_exited(&ring));
     }
 }
 
 /// Unloading must not remove the code that the library's publisher is running.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
-        let path = copy("one.so");
+        let file = copy("one.so");
         // The library is used on another thread, because a thread that counted in the library delays its unloading.
         std::thread::scope(|scope| {
-            let works = || Loaded::new(&path).work();
+            let works = || Loaded::new(&file).work();
             assert!(scope.spawn(works).join().unwrap());
         });
-        let library = Loaded::new(&path);
+        let library = Loaded::new(&file);
         let path = rings()[0].path().to_path_buf();
         library.unload();
         // The loader counts loads, so the library must be unloaded as often as it was loaded.
-        let once_more =
-            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        let once_more = Loaded::new(&file);
         for _ in 0..2 {
             // SAFETY: the library was loaded twice more than it was unloaded.
             assert_eq!(unsafe { libc::dlclose(once_more.0) }, 0);
@@ -177,26 +164,23 @@ fn a_library_that_publishes_can_be_unloaded() {
         let first = ring.newest().unwrap().sequence;
         wait_until("later records", || ring.newest().unwrap().sequence > first + 3);
         // A library that is loaded again keeps its counts.
-        let again =
-            Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
+        let again = Loaded::new(&file);
         assert!(again.work());
         wait_until("both calls", || calls_of(&newest(&ring), "loaded") == 2);
         assert_eq!(rings().len(), 1);
     });
-    assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
+    assert!(has_exited(&done.ring()));
 }
 
 /// Unloading must not remove the code while a thread that has counted in the library still lives.
 fn a_library_that_only_counted_can_be_unloaded() {
-    isolated!(|| {
-        let path = copy("counts.so");
-        for _ in 0..20 {
-            std::thread::scope(|scope| {
-                scope.spawn(|| Loaded::new(&path).unload());
-            });
-        }
-        assert_eq!(rings().len(), 0);
-    });
+    let path = copy("counts.so");
+    for _ in 0..20 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| Loaded::new(&path).unload());
+        });
+    }
+    assert_eq!(rings().len(), 0);
 }
 
 /// A program without tickscope runs with the library preloaded, which has scopes in a constructor and an exit handler.
@@ -218,13 +202,8 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
         assert!(!rings.is_empty());
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
-            assert!(
-                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
-                "{}",
-                path.display()
-            );
-            let last = newest(&ring);
-            support::check(&last);
+            assert!(has_exited(&ring), "{}", path.display());
+            let last = support::checked(newest(&ring));
             assert_eq!(calls_of(&last, "constructor"), 1);
             // Handlers run in reverse order: the collector's exit handler was registered earlier, so it runs later.
             assert_eq!(calls_of(&last, "after main"), 1);
@@ -232,9 +211,10 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
     }
 }
 
-tickscope_testkit::tests![
+crate::support::tests![
+    own:
     two_copies_in_one_process_have_a_ring_each,
     a_library_that_publishes_can_be_unloaded,
-    a_library_that_only_counted_can_be_unloaded,
-    preloaded_it_publishes_what_comes_before_and_after_main,
+    preloaded_it_publishes_what_comes_before_and_after_main;
+    isolated: a_library_that_only_counted_can_be_unloaded;
 ];

@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Extremes, Mode, Quantity, Tally, ThreadState};
 
-use super::model::{Cell, Closed, Counted, Futures, Model, Path, Standing, Who};
+use super::model::{Cell, Counted, Epoch, Futures, Model, Path, Standing, Who};
 use crate::allocations::Allocated;
 use crate::support::{ends_that_count, path_of};
 
@@ -22,16 +22,6 @@ macro_rules! same {
     }};
 }
 pub(crate) use same;
-
-/// Counters of the process before a program. A snapshot after it shows their sum with the program's counts.
-#[derive(Clone, Debug)]
-pub(crate) struct Base {
-    pub(crate) calls: u64,
-    pub(crate) ticks: u64,
-    pub(crate) dropped: u64,
-    pub(crate) unbalanced: u64,
-    pub(crate) errors: u64,
-}
 
 /// Returns the counts of one thread in a snapshot, by path.
 fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
@@ -183,16 +173,11 @@ fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
 }
 
-/// Compares the rows of a snapshot with the model's counts of every thread. `tids` maps thread ids to hands; `spent` is
-/// the largest time in ticks that sampling can show.
-fn rows(
-    snapshot: &Snapshot,
-    mode: Mode,
-    histograms: bool,
-    counted: &BTreeMap<Who, Counted>,
-    tids: &BTreeMap<u32, usize>,
-    spent: u64,
-) -> Result<(), Difference> {
+/// Compares the mode and the rows of a snapshot with the model's epoch. `tids` maps thread ids to hands.
+fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Result<(), Difference> {
+    let mode = epoch.mode;
+    same!(snapshot.capture.mode, mode, "mode");
+    same!(snapshot.capture.withdraws, epoch.withdraws, "withdrawn epoch");
     let mut seen = BTreeSet::new();
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let who = match (thread.state, tids.get(&thread.tid)) {
@@ -203,15 +188,16 @@ fn rows(
             _ => return Err(format!("unknown thread {thread:?}")),
         };
         let mut found = shown(snapshot, index);
-        let mut wanted = counted.get(&who).cloned().unwrap_or_default();
+        let mut wanted = epoch.counted.get(&who).cloned().unwrap_or_default();
         if mode == Mode::Adaptive {
             without_bursts(&mut found);
             without_bursts(&mut wanted);
         }
         if mode == Mode::Sampled {
             let all: u64 = found.0.values().map(|cell| cell.ticks).sum();
-            if all > spent * thread.count {
-                return Err(format!("{who:?}: {all} ticks sampled in {spent}"));
+            // Sampling can show no more time than was spent.
+            if all > epoch.spent * thread.count {
+                return Err(format!("{who:?}: {all} ticks sampled in {}", epoch.spent));
             }
         }
         let paths: BTreeSet<Path> = found.0.keys().chain(wanted.0.keys()).cloned().collect();
@@ -221,7 +207,7 @@ fn rows(
                 if mode == Mode::Sampled {
                     cell.ticks = 0;
                 }
-                if !histograms || !matches!(mode, Mode::Exact | Mode::Adaptive) {
+                if !epoch.histograms || !matches!(mode, Mode::Exact | Mode::Adaptive) {
                     cell.ended.clear();
                 }
                 cell
@@ -232,7 +218,7 @@ fn rows(
         }
         same!(seen.insert(who.clone()), true, "{who:?} once");
     }
-    for (who, counted) in counted {
+    for (who, counted) in &epoch.counted {
         let nothing = counted.0.values().all(|cell| *cell == Cell::default());
         if !seen.contains(who) && (!nothing || matches!(who, Who::Hand(_))) {
             return Err(format!("{who:?} is missing"));
@@ -241,37 +227,23 @@ fn rows(
     Ok(())
 }
 
-/// Compares a snapshot of the current epoch.
+/// Compares a snapshot of the current epoch. Counters of the process go on from a snapshot before the program.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,
-    base: &Base,
+    before: &Snapshot,
     tids: &BTreeMap<u32, usize>,
 ) -> Result<(), Difference> {
     let capture = &snapshot.capture;
-    same!(capture.mode, model.mode, "mode");
+    let (losses, known) = (&capture.losses, &before.capture.losses);
     same!(capture.reset_epoch, model.epoch, "reset epoch");
-    same!(capture.withdraws, model.withdraws, "withdrawn epoch");
-    same!(capture.losses.dropped - base.dropped, model.dropped, "dropped");
-    same!(
-        capture.losses.unbalanced - base.unbalanced,
-        model.unbalanced,
-        "unbalanced"
-    );
-    same!(snapshot.clock.errors - base.errors, 0, "clock errors");
-    same!(
-        snapshot.lifetime.calls - base.calls,
-        model.calls,
-        "calls of all epochs"
-    );
-    rows(
-        snapshot,
-        model.mode,
-        model.histograms,
-        &model.counted(),
-        tids,
-        model.spent,
-    )?;
+    same!(losses.dropped - known.dropped, model.dropped, "dropped");
+    let unbalanced = losses.unbalanced - known.unbalanced;
+    same!(unbalanced, model.unbalanced, "unbalanced");
+    same!(snapshot.clock.errors, before.clock.errors, "clock errors");
+    let calls = snapshot.lifetime.calls - before.lifetime.calls;
+    same!(calls, model.calls, "calls of all epochs");
+    epoch(snapshot, &model.shown(), tids)?;
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let Some(life) = tids.get(&thread.tid).and_then(|&hand| model.hands[hand].as_ref()) else {
             continue;
@@ -306,41 +278,27 @@ pub(crate) fn now(
 /// Compares a snapshot that closed an epoch.
 pub(crate) fn closing(
     snapshot: &Snapshot,
-    closed: &Closed,
+    closed: &Epoch,
     tids: &BTreeMap<u32, usize>,
 ) -> Result<(), Difference> {
-    let epoch = snapshot.capture.reset_epoch;
-    let why = |difference: Difference| format!("closing of epoch {epoch}: {difference}");
+    let number = snapshot.capture.reset_epoch;
     same!(snapshot.capture.kind, CaptureKind::Closing, "kind");
-    same!(snapshot.capture.mode, closed.mode, "mode of epoch {epoch}");
-    same!(
-        snapshot.capture.withdraws,
-        closed.withdraws,
-        "withdrawn by epoch {epoch}"
-    );
-    rows(
-        snapshot,
-        closed.mode,
-        closed.histograms,
-        &closed.counted,
-        tids,
-        closed.spent,
-    )
-    .map_err(why)
+    epoch(snapshot, closed, tids).map_err(|difference| format!("closing of epoch {number}: {difference}"))
 }
 
 /// Checks that all epochs that were not undone add up exactly to the lifetime's ticks and calls.
 pub(crate) fn sum(
     last: &Snapshot,
     closings: &BTreeMap<u64, Snapshot>,
-    base: &Base,
+    before: &Snapshot,
 ) -> Result<(), Difference> {
     let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
     for closing in ends_that_count(closings, last) {
         calls += closing.calls();
         ticks += closing.measured_ticks();
     }
-    same!(calls, last.lifetime.calls - base.calls, "calls of epochs");
-    same!(ticks, last.lifetime.ticks - base.ticks, "ticks of epochs");
+    let (all, known) = (&last.lifetime, &before.lifetime);
+    same!(calls, all.calls - known.calls, "calls of epochs");
+    same!(ticks, all.ticks - known.ticks, "ticks of epochs");
     Ok(())
 }

@@ -16,8 +16,8 @@ use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::support::{self, Isolated, test_name, wait_until};
-use compare::{Base, Difference, same};
+use crate::support::{self, Isolated, ring_of, started, test_name, wait_until};
+use compare::{Difference, same};
 use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
@@ -46,11 +46,11 @@ struct Theatre {
 struct Play<'a> {
     theatre: &'a mut Theatre,
     model: Model,
-    base: Base,
+    /// The state of the process before the program.
+    before: Snapshot,
     hands: [Option<Hand>; HANDS],
     /// Hands, by the ids of all threads that they have had.
     tids: BTreeMap<u32, usize>,
-    first_epoch: u64,
 }
 
 impl Theatre {
@@ -73,14 +73,12 @@ impl Theatre {
     }
 
     fn begin(limits: (usize, usize)) -> (RingFile, Slot, Session) {
-        let session = Builder::new("programs")
+        let builder = Builder::new("programs")
             .clock(Clock::Custom(stage::clock, 1e9))
             .max_depth(limits.0 as u32)
-            .max_nodes(limits.1 as u32)
-            .interval(std::time::Duration::from_millis(10))
-            .try_start()
-            .unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+            .max_nodes(limits.1 as u32);
+        let session = started(builder.interval(std::time::Duration::from_millis(10)));
+        let ring = ring_of(&session);
         let slot = ring.take_slot().unwrap().unwrap();
         (ring, slot, session)
     }
@@ -113,16 +111,9 @@ impl Theatre {
                 before.capture.reset_epoch,
                 compare::standing(&before),
             ),
-            base: Base {
-                calls: before.lifetime.calls,
-                ticks: before.lifetime.ticks,
-                dropped: before.capture.losses.dropped,
-                unbalanced: before.capture.losses.unbalanced,
-                errors: before.clock.errors,
-            },
+            before,
             hands: [const { None }; HANDS],
             tids: BTreeMap::new(),
-            first_epoch: before.capture.reset_epoch,
             theatre: self,
         };
         let result = catch_unwind(AssertUnwindSafe(|| play.steps(program)))
@@ -185,7 +176,7 @@ impl Play<'_> {
     fn look(&self) -> Result<Snapshot, Difference> {
         let snapshot = tickscope::snapshot();
         support::check_with_polls(&snapshot);
-        compare::now(&snapshot, &self.model, &self.base, &self.tids).map(|()| snapshot)
+        compare::now(&snapshot, &self.model, &self.before, &self.tids).map(|()| snapshot)
     }
 
     /// Sends a viewer's request, then lets the program request a reset. The publisher does both in this order.
@@ -219,7 +210,7 @@ impl Play<'_> {
             compare::closing(&closings[epoch], closed, &self.tids)?;
         }
         self.theatre.resets += closings.len() as u64;
-        compare::sum(&last, &closings, &self.base)
+        compare::sum(&last, &closings, &self.before)
     }
 
     /// Returns the snapshots from the ring that closed this program's epochs.
@@ -237,7 +228,7 @@ impl Play<'_> {
         let mut at = self.theatre.ring.newest().ok();
         while let Some(record) = at {
             let snapshot = tickscope_format::codec::decode(&record.payload).unwrap();
-            if snapshot.capture.reset_epoch < self.first_epoch {
+            if snapshot.capture.reset_epoch < self.before.capture.reset_epoch {
                 break;
             }
             if snapshot.capture.kind == CaptureKind::Closing {
@@ -259,29 +250,27 @@ fn number(variable: &str) -> Option<u64> {
 
 /// Plays programs; shortens and prints a program that fails.
 fn play(name: &'static str, limits: (usize, usize)) {
-    let done = Isolated::new(name)
-        .run(|| {
-            let mut theatre = Theatre::open(limits);
-            let seeds = match number("SEED") {
-                Some(seed) => seed..seed + 1,
-                None => 0..number("PROGRAMS").map_or(PROGRAMS, |programs| programs / 2),
-            };
-            for seed in seeds.clone() {
-                let program = Program::random(seed);
-                if seed % IN_A_SESSION == IN_A_SESSION - 1 {
-                    theatre.begin_again();
-                }
-                if let Err(difference) = theatre.play(&program) {
-                    let theatre = std::cell::RefCell::new(theatre);
-                    let short = program.shrunk(|program| theatre.borrow_mut().play(program).is_err());
-                    let again = theatre.borrow_mut().play(&short);
-                    panic!("seed {seed}: {difference}\nshrunk:\n{short}{again:?}");
-                }
+    let done = Isolated::new(name).succeeds(|| {
+        let mut theatre = Theatre::open(limits);
+        let seeds = match number("SEED") {
+            Some(seed) => seed..seed + 1,
+            None => 0..number("PROGRAMS").map_or(PROGRAMS, |programs| programs / 2),
+        };
+        for seed in seeds.clone() {
+            let program = Program::random(seed);
+            if seed % IN_A_SESSION == IN_A_SESSION - 1 {
+                theatre.begin_again();
             }
-            support::tell("resets", theatre.resets.to_string());
-            support::tell("programs", (seeds.end - seeds.start).to_string());
-        })
-        .succeeded();
+            if let Err(difference) = theatre.play(&program) {
+                let theatre = std::cell::RefCell::new(theatre);
+                let short = program.shrunk(|program| theatre.borrow_mut().play(program).is_err());
+                let again = theatre.borrow_mut().play(&short);
+                panic!("seed {seed}: {difference}\nshrunk:\n{short}{again:?}");
+            }
+        }
+        support::tell("resets", theatre.resets.to_string());
+        support::tell("programs", (seeds.end - seeds.start).to_string());
+    });
     let told = |what: &str| std::fs::read_to_string(done.place().join(what)).unwrap();
     println!(
         "G10: {} programs, {} resets, 0 differences",

@@ -60,12 +60,6 @@ pub(crate) struct Standing {
     pub(crate) level: Option<(i64, u64)>,
 }
 
-/// A call of a future in flight.
-#[derive(Clone, Debug)]
-struct Flight {
-    began: u64,
-}
-
 /// A block of memory: its size in bytes, and the owner and place of its sample if it is sampled.
 #[derive(Clone, Debug)]
 struct Block {
@@ -100,7 +94,7 @@ pub(crate) struct Frame {
 }
 
 /// A living thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Life {
     pub(crate) number: u64,
     /// Whether the thread has met an event that counts.
@@ -120,9 +114,9 @@ pub(crate) struct Life {
     early: Allocated,
 }
 
-/// An epoch that was closed.
+/// An epoch, as its snapshot shows it.
 #[derive(Clone, Debug)]
-pub(crate) struct Closed {
+pub(crate) struct Epoch {
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
     pub(crate) withdraws: Option<u64>,
@@ -160,11 +154,11 @@ pub(crate) struct Model {
     pub(crate) withdraws: Option<u64>,
     /// Ticks spent since the last switch of modes.
     pub(crate) spent: u64,
-    pub(crate) closed: BTreeMap<u64, Closed>,
+    pub(crate) closed: BTreeMap<u64, Epoch>,
     /// Number of polls that each future has had.
     polls: [u64; FUTURES as usize],
-    /// The call of each future, if the call counts.
-    flights: [Option<Flight>; FUTURES as usize],
+    /// Tick at which the call of each future began, if the call counts.
+    flights: [Option<u64>; FUTURES as usize],
     blocks: [Option<Block>; BLOCKS as usize],
     given: Vec<(u64, Option<Path>)>,
 }
@@ -302,22 +296,6 @@ impl Epochs {
 }
 
 impl Life {
-    fn new(number: u64) -> Self {
-        Self {
-            number,
-            registered: false,
-            excluded: false,
-            pauses: 0,
-            paused_at: 0,
-            open: Vec::new(),
-            known: BTreeSet::new(),
-            counted: Epochs::default(),
-            guards: Vec::new(),
-            held_pauses: Vec::new(),
-            early: Allocated::NOTHING,
-        }
-    }
-
     pub(crate) fn at(&self) -> Path {
         self.open
             .last()
@@ -407,7 +385,7 @@ impl Model {
             spent: 0,
             closed: BTreeMap::new(),
             polls: [0; FUTURES as usize],
-            flights: [const { None }; FUTURES as usize],
+            flights: [None; FUTURES as usize],
             blocks: [const { None }; BLOCKS as usize],
             given: Vec::new(),
         }
@@ -437,7 +415,10 @@ impl Model {
             return None;
         }
         self.lives += 1;
-        self.hands[hand] = Some(Life::new(self.lives));
+        self.hands[hand] = Some(Life {
+            number: self.lives,
+            ..Life::default()
+        });
         Some(self.lives)
     }
 
@@ -601,7 +582,7 @@ impl Model {
         let guard = self.open(hand, POLLED, is_first.into());
         if is_first {
             // A call without a place at its first poll does not count at later polls either.
-            self.flights[which] = guard.is_some().then_some(Flight { began: now });
+            self.flights[which] = guard.is_some().then_some(now);
             if let Some(path) = &guard {
                 self.life(hand).counted.standing(path).in_flight += 1;
             }
@@ -645,10 +626,10 @@ impl Model {
     /// Ends the call of a future at the place of its last scope, or at its place on this thread. The end is not counted
     /// if there is no place.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
-        let Some(flight) = self.flights[which].take() else {
+        let Some(began) = self.flights[which].take() else {
             return;
         };
-        let (limits, ticks) = (self.limits, self.tick - flight.began);
+        let (limits, ticks) = (self.limits, self.tick - began);
         let life = self.life(hand);
         if !life.registered || life.excluded {
             return;
@@ -857,15 +838,21 @@ impl Model {
         }
     }
 
-    /// Returns the counts of all threads in this epoch.
-    pub(crate) fn counted(&self) -> BTreeMap<Who, Counted> {
+    /// Returns this epoch so far.
+    pub(crate) fn shown(&self) -> Epoch {
         let finished = self.finished.iter();
         let finished = finished.map(|(name, epochs)| (Who::Finished(name.clone()), epochs.shown()));
         let living = self.hands.iter().enumerate().filter_map(|(hand, life)| {
             let life = life.as_ref().filter(|life| life.registered)?;
             Some((Who::Hand(hand), life.counted.shown()))
         });
-        finished.chain(living).collect()
+        Epoch {
+            mode: self.mode,
+            histograms: self.histograms,
+            withdraws: self.withdraws,
+            spent: self.spent,
+            counted: finished.chain(living).collect(),
+        }
     }
 
     fn each(&mut self, change: fn(&mut Epochs)) {
@@ -877,14 +864,7 @@ impl Model {
     }
 
     pub(crate) fn reset(&mut self) {
-        let closed = Closed {
-            mode: self.mode,
-            histograms: self.histograms,
-            withdraws: self.withdraws,
-            spent: self.spent,
-            counted: self.counted(),
-        };
-        self.closed.insert(self.epoch, closed);
+        self.closed.insert(self.epoch, self.shown());
         self.each(Epochs::reset);
         self.undo = Some(self.withdraws.unwrap_or(self.epoch));
         self.withdraws = None;

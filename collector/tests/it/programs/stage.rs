@@ -9,8 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Waker};
 use std::thread::JoinHandle;
 
-use tickscope::{Mode, Pause, Scope, Snapshot};
-use tickscope_format::snapshot;
+use tickscope::{Pause, Scope, Snapshot};
 
 use super::program::{Act, BLOCKS, BURST, COUNTERS, End, FUTURES, GAUGES, NAMES, PATTERNS, VALUES};
 use crate::allocations::{Allocated, allocated};
@@ -442,21 +441,12 @@ impl Held {
                 let closed = tickscope::reset();
                 *CLOSED.lock().unwrap() = Some(closed);
             }
-            Act::SetMode(mode) => tickscope::set_mode(mode_of(mode)),
+            Act::SetMode(mode) => tickscope::set_mode(mode.into()),
             Act::SetHistogram(on) => tickscope::set_histogram(on),
             Act::Off(pattern) => assert!(tickscope::disable_sites(PATTERNS[pattern]).is_ok()),
             Act::On(pattern) => assert!(tickscope::enable_sites(PATTERNS[pattern]).is_ok()),
             Act::End(_) => {}
         }
-    }
-}
-
-fn mode_of(mode: snapshot::Mode) -> Mode {
-    match mode {
-        snapshot::Mode::Adaptive => Mode::Adaptive,
-        snapshot::Mode::Sampled => Mode::Sampled,
-        snapshot::Mode::Off => Mode::Off,
-        snapshot::Mode::Exact | _ => Mode::Exact,
     }
 }
 

@@ -11,7 +11,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const PLACES: usize = 4096;
 
 /// A place for a span of the registry. Only the closing of the span frees its place.
-#[derive(Debug)]
 struct Place {
     /// The registry's id; 0 if the place is free, [`TAKEN`] while it is filled.
     id: AtomicU64,

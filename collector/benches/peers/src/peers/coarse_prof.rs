@@ -7,7 +7,6 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-#[derive(Debug)]
 pub(crate) struct CoarseProf {
     begin: Instant,
 }

@@ -13,13 +13,11 @@ use crate::peer::Peer;
 /// Name of the root span of each trace, which does not belong to the case's scopes.
 const ROOT: &str = "pass";
 
-#[derive(Debug)]
 pub(crate) struct Fastrace {
     spans: Arc<AtomicU64>,
 }
 
 /// Reporter that counts the spans.
-#[derive(Debug)]
 struct Counter(Arc<AtomicU64>);
 
 impl Probe for Fastrace {

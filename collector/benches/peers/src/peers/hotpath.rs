@@ -16,12 +16,6 @@ pub(crate) struct Hotpath {
     report: PathBuf,
 }
 
-impl std::fmt::Debug for Hotpath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hotpath").finish_non_exhaustive()
-    }
-}
-
 impl Probe for Hotpath {
     type Guard = MeasurementGuardSync;
 

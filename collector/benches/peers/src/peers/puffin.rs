@@ -9,7 +9,6 @@ use tickscope_bench::Probe;
 use crate::peer::Peer;
 use crate::sites::site;
 
-#[derive(Debug)]
 pub(crate) struct Puffin {
     /// Number of scopes of all frames so far, without the scope around each frame.
     scopes: Arc<AtomicU64>,

@@ -5,7 +5,6 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-#[derive(Debug)]
 pub(crate) struct Exact {
     session: Session,
 }

@@ -16,15 +16,12 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::peer::Peer;
 use crate::sites::site;
 
-#[derive(Debug)]
 pub(crate) struct Tracing;
 
 /// Layer that measures spans.
-#[derive(Debug)]
 struct Timing;
 
 /// Time at which a span was entered last.
-#[derive(Debug)]
 struct Entered(Instant);
 
 thread_local! {

@@ -8,7 +8,6 @@ use tracy_client::{Client, Span, span};
 use crate::peer::Peer;
 use crate::sites::site;
 
-#[derive(Debug)]
 pub(crate) struct Tracy;
 
 impl Probe for Tracy {

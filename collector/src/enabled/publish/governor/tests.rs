@@ -16,8 +16,8 @@ fn busy(all: &[(f64, f64)]) -> Vec<Busy> {
     busy.collect()
 }
 
-fn numbers(off: &[(Busy, f64)]) -> Vec<u32> {
-    off.iter().map(|(busy, _)| busy.number).collect()
+fn numbers(off: &[Learned]) -> Vec<u32> {
+    off.iter().map(|of| of.number).collect()
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn what_costs_most_for_what_it_tells_goes_until_the_rest_fits() {
     assert_eq!(numbers(&off(0.07)), [1]);
     assert_eq!(numbers(&off(0.05)), [1, 2]);
     assert_eq!(numbers(&off(0.0)), [1, 2, 0, 3]);
-    assert!((off(0.0)[1].1 - 0.03).abs() < 1e-9);
+    assert!((off(0.0)[1].cost_share - 0.03).abs() < 1e-9);
 }
 
 #[test]

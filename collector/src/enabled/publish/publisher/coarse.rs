@@ -17,29 +17,25 @@ const EVERY: Duration = Duration::from_secs(10);
 /// program that resets all the time does not overwrite the hour with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
-/// Decides which records go into the coarse ring.
-#[derive(Debug)]
-struct Schedule {
+/// Decides which records go into the coarse ring, and keeps the records that wait to be written; answers to viewers
+/// come first.
+pub(super) struct Coarse {
     /// Number of times that [`EVERY`] had passed at the last periodic record.
     passed: u64,
     /// Number of closing records that are still allowed.
     closings: u32,
-}
-
-/// The records that wait to be written; answers to viewers come first.
-#[derive(Debug)]
-pub(super) struct Coarse {
-    schedule: Schedule,
     waiting: Vec<Snapshot>,
     /// Whether a failure to write the ring in use was reported.
-    has_failed: bool,
+    pub(super) has_failed: bool,
 }
 
-impl Schedule {
-    fn new() -> Self {
+impl Coarse {
+    pub(super) fn new() -> Self {
         Self {
             passed: 0,
             closings: CLOSINGS_MOST,
+            waiting: Vec::new(),
+            has_failed: false,
         }
     }
 
@@ -63,27 +59,12 @@ impl Schedule {
             }
         }
     }
-}
-
-impl Coarse {
-    pub(super) fn new() -> Self {
-        Self {
-            schedule: Schedule::new(),
-            waiting: Vec::new(),
-            has_failed: false,
-        }
-    }
 
     /// Keeps a record that was just published, if it goes into the coarse ring as well.
     pub(super) fn offer(&mut self, snapshot: Snapshot, ran: Duration) {
-        if self.schedule.is_due(snapshot.capture.kind, ran) {
+        if self.is_due(snapshot.capture.kind, ran) {
             self.waiting.push(snapshot);
         }
-    }
-
-    /// Resets the state for a new ring file, which gets the next records.
-    pub(super) fn begin_ring(&mut self) {
-        self.has_failed = false;
     }
 
     /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. After an error the other
@@ -115,7 +96,7 @@ fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Re
 mod tests {
     use super::*;
 
-    fn due(schedule: &mut Schedule, kind: CaptureKind, ms: u64) -> bool {
+    fn due(schedule: &mut Coarse, kind: CaptureKind, ms: u64) -> bool {
         schedule.is_due(kind, Duration::from_millis(ms))
     }
 
@@ -123,21 +104,21 @@ mod tests {
     fn one_is_due_each_ten_seconds_however_often_there_are_records() {
         use CaptureKind::Periodic;
         for between_ms in [10, 100, 1_000, 1_003, 3_000, 7_000, 10_000] {
-            let mut schedule = Schedule::new();
+            let mut schedule = Coarse::new();
             let times = (0..=3_600_000).step_by(between_ms);
             let due: Vec<u64> = times.filter(|&ms| due(&mut schedule, Periodic, ms)).collect();
             assert!((10_000..10_000 + between_ms as u64).contains(&due[0]), "{due:?}");
             assert!((359..=360).contains(&due.len()), "{}", due.len());
         }
         // If records come less often than every ten seconds, all of them go into the coarse ring.
-        let mut schedule = Schedule::new();
+        let mut schedule = Coarse::new();
         assert!((1..100).all(|minute| due(&mut schedule, Periodic, minute * 60_000)));
         assert!(due(&mut schedule, CaptureKind::Final, 0));
     }
 
     #[test]
     fn closing_records_leave_half_of_it_to_the_others() {
-        let mut schedule = Schedule::new();
+        let mut schedule = Coarse::new();
         let mut counts = [0, 0];
         for ms in 0..3_600_000 {
             counts[0] += u32::from(due(&mut schedule, CaptureKind::Closing, ms));

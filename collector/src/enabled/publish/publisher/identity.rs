@@ -6,31 +6,24 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, copies};
 
-/// The identity of the program, for the header of its ring.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub(crate) name: String,
-    pub(crate) run_token: u64,
-}
-
-impl Identity {
-    pub(super) fn header(&self, settings: &Settings) -> Header {
-        copies::look();
-        debug_assert!(self.name.len() <= NAME_BYTES_MAX);
-        Header {
-            name: self.name.clone(),
-            pid: std::process::id(),
-            start_time: tickscope_format::os::start_time("self").unwrap_or(0),
-            boot_id: tickscope_format::os::boot_id(),
-            uid: tickscope_format::os::user_id(),
-            nonce: tickscope_format::os::random(),
-            run_token: self.run_token,
-            started_unix_ns: config::get().started_unix_ns,
-            ring_words: settings.ring_bytes / 8,
-            coarse_words: settings.ring_bytes / 8,
-            control: settings.allow_remote_control,
-            library: copies::own_library(),
-            version: (FORMAT_MAJOR, FORMAT_MINOR),
-        }
+/// Returns the header of a ring of the program, which publishes under this name.
+pub(super) fn header(name: &str, settings: &Settings) -> Header {
+    copies::look();
+    debug_assert!(name.len() <= NAME_BYTES_MAX);
+    let config = config::get();
+    Header {
+        name: name.to_owned(),
+        pid: std::process::id(),
+        start_time: tickscope_format::os::start_time("self").unwrap_or(0),
+        boot_id: tickscope_format::os::boot_id(),
+        uid: tickscope_format::os::user_id(),
+        nonce: tickscope_format::os::random(),
+        run_token: config.run_token,
+        started_unix_ns: config.started_unix_ns,
+        ring_words: settings.ring_bytes / 8,
+        coarse_words: settings.ring_bytes / 8,
+        control: settings.allow_remote_control,
+        library: copies::own_library(),
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
     }
 }

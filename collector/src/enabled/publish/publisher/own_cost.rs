@@ -11,7 +11,7 @@ use crate::enabled::runtime::config;
 /// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-#[derive(Debug)]
+#[derive(Default)]
 pub(super) struct OwnCost {
     cost: Cost,
     /// The switch after which the cost of a scope was measured.
@@ -23,15 +23,6 @@ pub(super) struct OwnCost {
 }
 
 impl OwnCost {
-    pub(super) fn new() -> Self {
-        Self {
-            cost: Cost::default(),
-            measured_for: None,
-            share_since: (0, 0),
-            tid: 0,
-        }
-    }
-
     /// Notes that the calling thread is the publisher's.
     pub(super) fn begin(&mut self) {
         self.tid = threads::thread_id();

@@ -26,7 +26,6 @@ const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 /// Longest interval without viewers to which the cost of records can lead. A program that is killed loses at most this time.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
 pub(super) struct Pace {
     /// The interval that the program asks for.
     usual: Duration,
@@ -34,7 +33,7 @@ pub(super) struct Pace {
     wishes: [Duration; slot::COUNT],
     /// The slots that have a viewer.
     watched: Vec<usize>,
-    interval: Duration,
+    pub(super) interval: Duration,
     /// The CPU time of the most expensive of the last records.
     record_cost: Duration,
     last_record: Instant,
@@ -50,10 +49,6 @@ impl Pace {
             record_cost: Duration::ZERO,
             last_record: Instant::now(),
         }
-    }
-
-    pub(super) fn interval(&self) -> Duration {
-        self.interval
     }
 
     pub(super) fn viewers(&self) -> u32 {
@@ -114,7 +109,7 @@ mod tests {
 
     fn interval(pace: &mut Pace, watched: &[usize], takes_samples: bool) -> Duration {
         pace.look(watched.to_vec(), takes_samples);
-        pace.interval()
+        pace.interval
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     Some(report(snapshot, &options))
 }
 
-pub(super) fn of_format(format: Format) -> Form {
+/// Returns the form that a program names.
+pub fn of_format(format: Format) -> Form {
     match format {
         Format::Text => Form::Text,
         Format::Html => Form::Html,

@@ -10,7 +10,6 @@ use tickscope_report::log::{LogOptions, header, lines};
 use super::log_writer;
 use crate::enabled::platform::descriptors;
 
-#[derive(Debug)]
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,

@@ -28,13 +28,7 @@ struct Queue {
     closed: bool,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue {
-    text: String::new(),
-    left_out: 0,
-    has_thread: false,
-    finished: false,
-    closed: false,
-});
+static QUEUE: Mutex<Queue> = Mutex::new(Queue::EMPTY);
 
 /// Signals that `QUEUE` has changed.
 static CHANGED: Condvar = Condvar::new();
@@ -108,6 +102,14 @@ fn write() {
 }
 
 impl Queue {
+    const EMPTY: Self = Self {
+        text: String::new(),
+        left_out: 0,
+        has_thread: false,
+        finished: false,
+        closed: false,
+    };
+
     fn add(&mut self, lines: &str) {
         // Text that is longer than the whole buffer is accepted if the buffer is empty.
         if self.text.is_empty() || self.text.len() + lines.len() <= QUEUE_MAX {
@@ -136,13 +138,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_counted_and_said() {
-        let mut queue = Queue {
-            text: String::new(),
-            left_out: 0,
-            has_thread: false,
-            finished: false,
-            closed: false,
-        };
+        let mut queue = Queue::EMPTY;
         let long = "x".repeat(QUEUE_MAX - 1) + "\n";
         queue.add(&long);
         queue.add("one\ntwo\n");

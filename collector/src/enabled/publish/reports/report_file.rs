@@ -82,11 +82,7 @@ pub(crate) fn missed() {
 fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     let wanted = filled_in(wanted, &snapshot.process.name);
     let meant = Form::of_file(&wanted).unwrap_or_default();
-    let (form, path) = if meant.is_built_in() {
-        (meant, wanted.clone())
-    } else {
-        (Form::Tks, and_kept(&wanted))
-    };
+    let (form, path) = built_in(meant, &wanted);
     if path.metadata().is_ok_and(|facts| !facts.is_file()) {
         return Err(format!(
             "{} is not a regular file: give the name of a new file, or `stderr` or `stdout`",
@@ -135,15 +131,8 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
 /// Prints one line on standard error.
 fn say(what: &str) {
     // A path may contain any character, so control characters are replaced.
-    let line: String = what
-        .chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
-    let _ = descriptors::write_all(
-        libc::STDERR_FILENO,
-        format!("tickscope: {line}\n").as_bytes(),
-        PATIENCE_MS,
-    );
+    let line = format!("tickscope: {}\n", what.replace(char::is_control, "?"));
+    let _ = descriptors::write_all(libc::STDERR_FILENO, line.as_bytes(), PATIENCE_MS);
 }
 
 /// Quotes a path for a shell.
@@ -155,10 +144,8 @@ fn shell_word(path: &Path) -> String {
     } else {
         format!("./{path}")
     };
-    if path
-        .chars()
-        .all(|c| c.is_alphanumeric() || "/._-+,=:@".contains(c))
-    {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,=:@".contains(c);
+    if path.chars().all(is_plain) {
         path
     } else {
         format!("'{}'", path.replace('\'', "'\\''"))
@@ -200,6 +187,14 @@ fn no_form() -> String {
         "is text: its ending names no form; endings with a form: {}",
         Form::endings()
     )
+}
+
+/// Returns a form and the path for it, or those of the snapshot itself if the form is not built in.
+fn built_in(form: Form, path: &Path) -> (Form, PathBuf) {
+    match form.is_built_in() {
+        true => (form, path.to_path_buf()),
+        false => (Form::Tks, and_kept(path)),
+    }
 }
 
 fn and_kept(path: &Path) -> PathBuf {
@@ -249,17 +244,10 @@ fn numbered(path: &Path, form: Form, number: u32) -> PathBuf {
 /// Writes a report of the current state to a new file, and returns its path. If the form is not built in, the snapshot
 /// itself is written, with `.tks` appended to the name.
 pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<PathBuf, String> {
-    let wanted = of_format(format);
-    let (form, path) = if wanted.is_built_in() {
-        (wanted, path.to_path_buf())
-    } else {
-        (Form::Tks, and_kept(path))
-    };
+    let (form, path) = built_in(of_format(format), path);
     let _unsignalled = Unsignalled::new();
-    match write_new(form, &path, snapshot, false) {
-        Ok(()) => Ok(path),
-        Err(error) => Err(with_next_step(&error)),
-    }
+    write_new(form, &path, snapshot, false).map_err(|error| with_next_step(&error))?;
+    Ok(path)
 }
 
 fn kind(error: &FormatError) -> Option<ErrorKind> {

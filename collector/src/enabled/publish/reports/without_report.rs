@@ -26,7 +26,6 @@ pub(super) enum Form {
 }
 
 /// The log. It has no values in this build.
-#[derive(Debug)]
 pub(crate) enum Log {}
 
 /// Returns `None`, because this build cannot write text.

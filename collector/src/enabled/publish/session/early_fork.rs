@@ -35,7 +35,7 @@ thread_local! {
 
 /// Lets children that are forked before the first scope begin their own session.
 pub(super) fn expect() {
-    os::around_forks(before, in_parent, in_child);
+    os::around_forks(Some(before), Some(in_parent), Some(in_child));
 }
 
 extern "C" fn before() {

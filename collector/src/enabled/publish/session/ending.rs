@@ -12,7 +12,6 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::enabled::capture::{capture_lock, thread_lifecycle};
@@ -104,11 +103,6 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Returns whether the calling thread holds the capture lock further down its stack, so that no thread can capture.
-fn holds_state() -> bool {
-    capture_lock::holder() == threads::thread_id()
-}
-
 /// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
 /// have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
@@ -122,7 +116,8 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
 /// does so after `writes_after` without progress of the publisher's thread.
 pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
-    if limit.is_zero() || holds_state() {
+    // A thread that holds the capture lock further down its stack waits in vain, because no thread can capture.
+    if limit.is_zero() || capture_lock::holder() == threads::thread_id() {
         return;
     }
     let mut patience = Patience::new(limit);
@@ -147,8 +142,8 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
     }
 }
 
-/// Waits for the last record, and writes the requested report. `fill_in_cost` adds the cost of a scope to its snapshot.
-pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
+/// The exit handler: waits for the last record, and writes the requested report.
+pub(super) extern "C" fn at_exit() {
     if config::is_forked_child() {
         return;
     }
@@ -192,6 +187,6 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         return report_file::missed();
     };
     snapshot.process.warnings.append(&mut warnings);
-    fill_in_cost(&mut snapshot);
+    super::fill_in_cost(&mut snapshot);
     report_file::at_exit(&snapshot, &destination, ring.as_deref().and_then(Path::parent));
 }

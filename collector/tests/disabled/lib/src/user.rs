@@ -314,6 +314,8 @@ pub fn start(name: &str) -> (Session, Vec<Status>) {
         .max_gap(Duration::from_secs(3600))
         .report_at_exit(Destination::Stderr)
         .log_every(Duration::from_secs(3600))
+        .end_within(Duration::from_secs(2))
+        .end_on_signals(false)
         .allow_remote_control(true);
     drop(builder.clone().clock(Clock::Custom(mine, 1e9)));
     drop(builder.clone().report_at_exit(Destination::File("unused".into())));
