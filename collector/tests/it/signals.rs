@@ -150,7 +150,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             let _over = support::Over(&over);
             mask(libc::SIG_UNBLOCK);
             while HANDLED.load(Ordering::Relaxed) < 300 || MADE.load(Ordering::Relaxed) < 5_000 {
-                let snapshot = checked(tickscope::snapshot());
+                checked(tickscope::snapshot());
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

@@ -161,7 +161,7 @@ fn wanted(value: &Spanned<DeValue<'_>>, what: &str, wanted: &str) -> Wrong {
 
 fn unknown(key: &Key<'_>, known: &[&str], list: &str) -> Wrong {
     let name = key.get_ref();
-    let meant = hint(name, known.iter().copied());
+    let meant = hint(name, known);
     wrong(
         key,
         format!("unknown key {}{meant}; wanted {list}", printable(name)),

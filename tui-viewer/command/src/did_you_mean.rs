@@ -15,8 +15,8 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// Returns the name that is nearest to a word, in brackets for a message; empty if none is near.
-pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, names).map_or(String::new(), |near| {
+pub fn hint(word: &str, names: &[&str]) -> String {
+    nearest(word, names.iter().copied()).map_or(String::new(), |near| {
         format!(" (did you mean {}?)", printable(near))
     })
 }

@@ -22,7 +22,7 @@ pub fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String
         }
         names.push(path);
     }
-    hint(name, names.iter().map(String::as_str))
+    hint(name, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -212,7 +212,8 @@ fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
     };
-    hint(name, there.iter().map(|(ring, _)| ring.header().name.as_str()))
+    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
+    hint(name, &names.collect::<Vec<_>>())
 }
 
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {

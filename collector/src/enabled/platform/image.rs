@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_own_image_has_its_sections() {
-        let image = Loaded::own().unwrap();
+        let mut image = Loaded::own().unwrap();
         let comment = image.section(".comment").unwrap();
         assert!(String::from_utf8_lossy(&comment).contains("rustc"), "{comment:?}");
         assert!(image.section(".comm").is_none());
@@ -111,10 +111,7 @@ mod tests {
         let functions = image.functions();
         let found = functions.binary_search_by_key(&(own as u64), |function| function.0);
         assert!(functions[found.unwrap()].1.contains("own"));
-        let other = Loaded {
-            name: file!().into(),
-            ..image
-        };
-        assert!(other.section(".comment").is_none() && other.functions().is_empty());
+        image.name = file!().into();
+        assert!(image.section(".comment").is_none() && image.functions().is_empty());
     }
 }
