@@ -421,10 +421,10 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
 
 /// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each what it has done, the exit code that it is to
 /// have, and the text that is to be in its error.
-pub(crate) fn refusals<'a>(
-    table: &'a str,
+pub(crate) fn refusals(
+    table: &str,
     run: impl Fn(&[String]) -> Done,
-) -> impl Iterator<Item = (Done, i32, &'a str)> {
+) -> impl Iterator<Item = (Done, i32, &str)> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(move |line| {
         let (command, says) = line.split_once(" => ").expect(line);

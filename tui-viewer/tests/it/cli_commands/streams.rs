@@ -35,7 +35,11 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let place = Place::new();
     let program = place.start("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
-    assert!(records(&bytes) >= 2, "the first and the last: {}", records(&bytes));
+    assert!(
+        records(&bytes) >= 2,
+        "the first and the last: {}",
+        records(&bytes)
+    );
     // Written to a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
