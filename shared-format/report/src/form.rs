@@ -19,7 +19,7 @@ use crate::{ProcessState, callgrind, folded, html, text};
 #[cfg(feature = "export")]
 use crate::{json, pprof, speedscope};
 
-pub use self::input::FormOptions;
+pub use crate::form_options::FormOptions;
 
 /// Size in bytes of the buffer for writing files.
 const BUFFER_BYTES: usize = 256 << 10;

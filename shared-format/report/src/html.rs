@@ -18,14 +18,11 @@ use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
-use crate::form::FormOptions;
+use crate::form_options::FormOptions;
 use crate::slow::{Answer, SlowOptions, text as slow_text};
-use crate::text::{self, TextOptions};
+use crate::text;
 
 pub use self::carried::snapshot_of;
-
-/// Share below which rows are left out of the text that is shown without scripts.
-const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
 /// Frame of the page, in which `{{NAME}}` marks the place of each part.
 const PAGE: &str = include_str!("html/page.html");
@@ -76,7 +73,7 @@ pub fn page(snapshot: &Snapshot, options: &FormOptions) -> Result<String, Format
             "title" => escape(&mut out, &visible(&snapshot.process.name, false)),
             "style" => out.push_str(STYLE),
             "text" => {
-                escape(&mut out, &text::report(snapshot, &of_text(options)));
+                escape(&mut out, &text::report(snapshot, &options.of_page_text()));
                 for watch in &snapshot.watches {
                     let answer = Answer::of(snapshot, watch, SlowOptions::default());
                     escape(&mut out, &format!("\n{}", slow_text(&answer)));
@@ -91,19 +88,6 @@ pub fn page(snapshot: &Snapshot, options: &FormOptions) -> Result<String, Format
     }
     out.push_str(rest);
     Ok(out)
-}
-
-/// Returns the options of the texts in the page.
-fn of_text(options: &FormOptions) -> TextOptions {
-    let text = &options.text;
-    TextOptions {
-        state: text.state,
-        extent: text.extent.clone(),
-        min_share: MIN_SHARE_WITHOUT_SCRIPTS,
-        per: text.per.clone(),
-        by: text.by,
-        ..TextOptions::default()
-    }
 }
 
 /// Appends text with escapes for the characters that have a meaning between tags or in an attribute.

@@ -52,6 +52,7 @@ pub mod exemplar;
 pub mod extent;
 pub mod folded;
 pub mod form;
+mod form_options;
 mod glyphs;
 pub mod html;
 #[cfg(feature = "json")]

@@ -27,7 +27,7 @@ use tickscope_format::function_table::encode;
 use crate::function_table::debug_info::Sections;
 use crate::function_table::linked_symbols::Symbols;
 pub(crate) use crate::function_table::origins::{Member, Sources};
-use crate::function_table::poll_function::Code;
+use crate::function_table::poll_function::code::Code;
 pub(crate) use crate::function_table::sled_map::{MAP, VERSION, entries};
 
 /// Adds the table to a program or a shared library. Replaces an earlier table.

@@ -18,6 +18,7 @@
 mod cache;
 mod catalogue;
 mod requests;
+mod store;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -29,10 +30,10 @@ use crate::random::Random;
 use crate::spawn::{Threads, spawn_named};
 use crate::tasks::executor::Executor;
 use crate::tasks::patience::within;
-use crate::tasks::timer::Timer;
 
 use self::cache::Cache;
 use self::requests::{Found, Request};
+use self::store::Store;
 
 /// The number of clients that a frame brings, and the time from one to the next.
 const CLIENTS_A_FRAME: u64 = 40;
@@ -47,14 +48,6 @@ const EXECUTOR_THREADS: usize = 2;
 pub(crate) struct Shop {
     executor: Arc<Executor>,
     store: Arc<Store>,
-}
-
-/// Data that all requests share.
-#[derive(Debug)]
-pub(crate) struct Store {
-    cache: Cache,
-    database: Database,
-    timer: Arc<Timer>,
 }
 
 impl Shop {

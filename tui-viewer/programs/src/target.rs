@@ -24,12 +24,7 @@ use tickscope_report::form::Form;
 
 use crate::container;
 use crate::ring_reads::RunKey;
-use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
-
-/// Returns the listed rings that can be read.
-fn readable(listed: Vec<Listed>) -> impl Iterator<Item = (RingFile, Liveness)> {
-    listed.into_iter().filter_map(|listed| listed.ring.ok())
-}
+use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, readable, several};
 
 /// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {

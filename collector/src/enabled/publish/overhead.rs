@@ -6,6 +6,7 @@ use std::sync::{Mutex, TryLockError};
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use tickscope_format::snapshot::CALL_IN_PROGRAM;
+use tickscope_format::snapshot::{Cost, Snapshot};
 
 use crate::enabled::platform::signals;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use crate::enabled::record::arena::zeros;
 use crate::enabled::record::current_thread;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
-use crate::enabled::record::mode_switch::Switch;
+use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
@@ -207,6 +208,18 @@ fn best(body: impl Fn(&mut f64)) -> f64 {
         Moment::now(clock).ns.saturating_sub(begin.ns) as f64 / f64::from(SCOPES)
     };
     (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min)
+}
+
+/// Fills in the cost of a scope if no publisher has measured it yet.
+pub(crate) fn fill_in(snapshot: &mut Snapshot) {
+    if snapshot.capture.cost == Cost::default() {
+        let bounds = bounds(mode_switch::newest());
+        snapshot.capture.cost = Cost {
+            lower_ns: bounds.lower,
+            upper_ns: bounds.upper,
+            ..Cost::default()
+        };
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
+use tickscope_format::snapshot::{CaptureKind, LINES_HZ};
 
 use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::capture::{capture_lock, functions, thread_lifecycle};
@@ -278,18 +278,6 @@ fn put_in_force(shared: &mut Shared, settings: &Settings) {
     capture_lock::with(|state| state.session.warnings.clone_from(&shared.warnings));
 }
 
-/// Fills in the cost of a scope if no publisher has measured it yet.
-fn fill_in_cost(snapshot: &mut Snapshot) {
-    if snapshot.capture.cost == Cost::default() {
-        let bounds = overhead::bounds(mode_switch::newest());
-        snapshot.capture.cost = Cost {
-            lower_ns: bounds.lower,
-            upper_ns: bounds.upper,
-            ..Cost::default()
-        };
-    }
-}
-
 /// Captures the current state of all threads. In a forked child the snapshot is empty. The call costs one capture,
 /// which reads every node of every thread.
 pub fn snapshot() -> Snapshot {
@@ -335,7 +323,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
     let mut snapshot = captured(state, CaptureKind::Periodic);
     // The clock of a thread that does not count cannot be stopped.
     let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(pause);
-    fill_in_cost(&mut snapshot);
+    overhead::fill_in(&mut snapshot);
     report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
 }
 

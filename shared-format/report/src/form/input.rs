@@ -1,28 +1,13 @@
 //! The input of a form's writer: the snapshot and the options.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
-use crate::slots::Slots;
-use crate::text::TextOptions;
-
-/// Options of a report in any form.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FormOptions {
-    /// Options of the text. State, thread and least share apply to every form; the function that divides numbers
-    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)). A page begins with the thread and
-    /// the measure; its reader may choose others.
-    pub text: TextOptions,
-    /// Activity of threads over the time of a recording, for `html`.
-    pub slots: Option<Arc<Slots>>,
-    /// Index in the snapshot of the watched function with whose slow calls a page opens, if any.
-    pub watch: Option<usize>,
-}
+use crate::form_options::FormOptions;
 
 /// A snapshot, and the options to show it.
 pub(super) struct Input<'a> {

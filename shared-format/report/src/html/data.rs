@@ -15,9 +15,9 @@ use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
 use super::json::{end, join, list, member, strings};
-use super::{of_text, slow, timeline};
+use super::{slow, timeline};
 use crate::escape::{Json, visible};
-use crate::form::FormOptions;
+use crate::form_options::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
@@ -98,7 +98,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     member(out, "per_calls", per_calls);
     member(out, "histograms", snapshot.measuring.histograms);
     strings(out, "doubts", doubts(snapshot, options).iter());
-    let facts = text::facts(snapshot, &of_text(options));
+    let facts = text::facts(snapshot, &options.of_page_text());
     let pairs = facts
         .iter()
         .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));

@@ -11,7 +11,7 @@ use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
 use super::json::{end, join, list, member, strings};
 use crate::escape::{Json, visible};
-use crate::form::FormOptions;
+use crate::form_options::FormOptions;
 use crate::slow::{Answer, SlowOptions};
 
 /// Maximum number of spans of time in a page, over all kept calls.

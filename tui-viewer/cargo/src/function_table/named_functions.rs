@@ -9,7 +9,8 @@ use tickscope_symbols::function_name::{self as name, Name, is_std};
 use crate::function_table::debug_info::{DebugInfo, Declaration};
 use crate::function_table::linked_symbols::{Symbol, Symbols};
 use crate::function_table::origins::Sources;
-use crate::function_table::poll_function::{self, Code};
+use crate::function_table::poll_function;
+use crate::function_table::poll_function::code::Code;
 
 /// Crates of tickscope in a profiled program. A sled there would make the collector enter itself.
 const COLLECTOR: [&str; 5] = [

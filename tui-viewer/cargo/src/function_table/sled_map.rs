@@ -7,7 +7,7 @@ use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
 use tickscope_format::function_table::{Sled, SledKind};
 
-use crate::function_table::poll_function::Code;
+use crate::function_table::poll_function::code::Code;
 
 /// Name of the compiler's section.
 pub(crate) const MAP: &str = "xray_instr_map";

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::database::Query;
 use crate::random::{Random, mixed};
-use crate::shop::Store;
 use crate::shop::catalogue::{self, SECTION_ITEMS, SECTIONS};
+use crate::shop::store::Store;
 
 /// The items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;

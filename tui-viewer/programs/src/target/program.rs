@@ -11,8 +11,7 @@ use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile, open_plain};
 use tickscope_format::file::places;
 
-use crate::target::wanted::{Found, NoTarget, Wanted};
-use crate::target::{readable, wanted};
+use crate::target::wanted::{self, Found, NoTarget, Wanted, readable};
 
 /// Whether a file can be started: an executable binary or script.
 pub(super) fn is_program(path: &Path) -> bool {

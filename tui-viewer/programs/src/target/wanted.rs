@@ -7,9 +7,15 @@ use std::path::{Path, PathBuf};
 use tickscope_command::console::{Misuse, printable};
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
+use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::status::state_of;
+
+/// Returns the listed rings that can be read.
+pub(super) fn readable(listed: Vec<Listed>) -> impl Iterator<Item = (RingFile, Liveness)> {
+    listed.into_iter().filter_map(|listed| listed.ring.ok())
+}
 
 /// Target that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use tickscope_format::snapshot::CaptureKind;
 use crate::enabled::capture::{capture_lock, thread_lifecycle};
 use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::{threads, unwinder};
+use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::{self, Publisher};
 use crate::enabled::publish::reports::report_file;
 use crate::enabled::publish::session_state::{
@@ -187,6 +188,6 @@ pub(super) extern "C" fn at_exit() {
         return report_file::missed();
     };
     snapshot.process.warnings.append(&mut warnings);
-    super::fill_in_cost(&mut snapshot);
+    overhead::fill_in(&mut snapshot);
     report_file::at_exit(&snapshot, &destination, ring.as_deref().and_then(Path::parent));
 }

@@ -19,6 +19,7 @@ use super::*;
 use crate::diff::page as diff_page;
 use crate::diff::tests::Made;
 use crate::number;
+use crate::text::TextOptions;
 
 const BROWSERS: [&str; 4] = [
     "chromium",

@@ -12,11 +12,17 @@ use iced_x86::{
 };
 
 use crate::function_table::linked_symbols::Symbols;
+use crate::function_table::poll_function::code::{Code, RESUMED_ELSEWHERE, is_resumed};
 use crate::function_table::poll_function::value::{Value, cut, extended, plus};
-use crate::function_table::poll_function::{ARGUMENTS, Code, Place, RESUMED_ELSEWHERE, is_resumed};
 
 /// Largest number of instructions from a function's beginning to the read of its state.
 const STEPS: usize = 200;
+
+/// Number of arguments that may be the future. It is the second argument if the first is for the result.
+const ARGUMENTS: u8 = 2;
+
+/// Place of a byte after an argument: the number of the argument, and the distance in bytes.
+pub(super) type Place = (u8, i64);
 
 /// End of a run: at the panic, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,79 @@
+//! Code of a program, and the values that its loader writes.
+
+use std::collections::HashMap;
+
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
+
+/// Name of the panic of a body that is polled after it has returned, as in symbols.
+const RESUMED: &str = "28panic_const_async_fn_resumed";
+
+/// Address in place of the panic's address if another file contains the panic.
+pub(super) const RESUMED_ELSEWHERE: u64 = u64::MAX;
+
+/// Code of a program, and the slots that it calls through.
+#[derive(Default)]
+pub(crate) struct Code<'a> {
+    pub(crate) segments: Vec<(u64, &'a [u8])>,
+    /// Values that the loader writes, by address, if the linker knows them; [`RESUMED_ELSEWHERE`] where it writes the address
+    /// of another file's panic.
+    pub(crate) slots: HashMap<u64, u64>,
+}
+
+impl<'a> Code<'a> {
+    pub(crate) fn read(elf: &ElfFile64<'a, Endianness>) -> Self {
+        let segments = elf
+            .segments()
+            .filter_map(|segment| Some((segment.address(), segment.data().ok()?)));
+        let mut code = Self {
+            segments: segments.collect(),
+            ..Self::default()
+        };
+        let symbols = elf.dynamic_symbol_table();
+        for (at, relocation) in elf.dynamic_relocations().into_iter().flatten() {
+            match relocation.target() {
+                RelocationTarget::Absolute => {
+                    code.slots.insert(at, relocation.addend().cast_unsigned());
+                }
+                RelocationTarget::Symbol(index) => {
+                    let symbol = symbols
+                        .as_ref()
+                        .and_then(|table| table.symbol_by_index(index).ok());
+                    let name = symbol.as_ref().and_then(|symbol| symbol.name().ok());
+                    if name.is_some_and(is_resumed) {
+                        code.slots.insert(at, RESUMED_ELSEWHERE);
+                    }
+                }
+                RelocationTarget::Section(_) | _ => {}
+            }
+        }
+        code
+    }
+
+    /// Returns the bytes at an address, up to the end of their segment.
+    pub(crate) fn at(&self, address: u64) -> Option<&'a [u8]> {
+        self.segments.iter().find_map(|(start, bytes)| {
+            let at = usize::try_from(address.checked_sub(*start)?).ok()?;
+            bytes.get(at..).filter(|bytes| !bytes.is_empty())
+        })
+    }
+
+    /// Returns the number of this many bytes at an address of the file.
+    pub(super) fn number(&self, address: u64, bytes: usize) -> Option<u64> {
+        if bytes == 8
+            && let Some(written) = self.slots.get(&address)
+        {
+            return Some(*written);
+        }
+        let found = self.at(address)?.get(..bytes)?;
+        let mut wide = [0; 8];
+        wide.get_mut(..bytes)?.copy_from_slice(found);
+        Some(u64::from_le_bytes(wide))
+    }
+}
+
+/// Returns whether a symbol is the panic.
+pub(super) fn is_resumed(name: &str) -> bool {
+    // The length in `RESUMED` excludes longer names, such as `panic_const_async_fn_resumed_panic`.
+    name.contains(RESUMED)
+}
