@@ -1,4 +1,4 @@
-//! Last records of a program, as far back as a window reaches, the difference between the first and the last of them, and its judgement.
+//! Last records of a program, as far back as a window reaches, their difference over the window, and the judgement of it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
