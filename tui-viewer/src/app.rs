@@ -1,6 +1,7 @@
 //! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
 //! the I/O to do.
 
+pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod derived;
 pub(crate) mod detail;
@@ -21,6 +22,7 @@ pub(crate) mod query;
 pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod row_table;
+pub(crate) mod screen_info;
 pub(crate) mod search;
 pub(crate) mod site_places;
 pub(crate) mod site_rows;

@@ -22,12 +22,11 @@ use crate::app::function::Around;
 use crate::app::keyhash::KeyMap;
 use crate::app::names::Names;
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::query::{PercentOf, ThreadChoice};
-use crate::app::row::{Row, RowId, What};
+use crate::app::row::{PercentOf, Row, RowId, What};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
 use crate::app::slow::SlowTable;
 use crate::app::tails::{Tail, tails};
-use crate::app::threads::{self, ThreadRow};
+use crate::app::threads::{self, ThreadChoice, ThreadRow};
 use crate::keys::view::View;
 
 /// By view and row: the same row in the data to compare with. A view's part is made when first asked for.

@@ -11,10 +11,11 @@ use tickscope_format::Snapshot;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
 use crate::app::filter::Filter;
-use crate::app::query::{PerCall, Query, ThreadChoice};
+use crate::app::query::{PerCall, Query};
 use crate::app::row::What;
 use crate::app::sort::Sort;
 use crate::app::source::Source;
+use crate::app::threads::ThreadChoice;
 use crate::app::window::{Against, Stretch, Window};
 use crate::keys::view::View;
 

@@ -7,8 +7,8 @@ pub(crate) use tickscope_analysis::focus::Focus as FocusOn;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::transform::{bottom_up, focus_function, focus_subtree, fold_recursion};
 
+use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
-use crate::app::views::Cursor;
 use crate::keys::view::View;
 
 /// Number of callers that a bottom-up tree looks up at first, which takes some tens of milliseconds. Other callers

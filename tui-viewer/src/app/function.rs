@@ -5,10 +5,10 @@ use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 
+use crate::app::cursor::Cursor;
 use crate::app::filter::function_of;
 use crate::app::row::CallId;
 use crate::app::view::Origin;
-use crate::app::views::Cursor;
 use crate::keys::view::View;
 
 /// The chosen function, and the way to it.

@@ -3,28 +3,15 @@
 
 use ratatui::layout::Size;
 use tui_input::{Input, InputRequest};
-pub(crate) use words::WORD_CELLS;
+pub(crate) use words::{HelpLine, WORD_CELLS};
 
-use crate::app::state::ScreenInfo;
+use crate::app::screen_info::ScreenInfo;
 use crate::keys::action::Section;
 use crate::keys::keymap::KEYS;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 
 mod words;
-
-/// A line of the help.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HelpLine {
-    /// A heading.
-    Title(&'static str),
-    /// Keys and their effect.
-    Keys(String, &'static str),
-    /// A word or a mark on the screen and its meaning.
-    Word(String, &'static str),
-    /// An empty line.
-    Gap,
-}
 
 /// Width in cells from which two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;

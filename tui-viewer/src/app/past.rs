@@ -1,29 +1,19 @@
 //! Past of the program: its records, and the figures that are taken from each record as it comes.
-//!
-//! Counts between two records depend on what lies between them:
-//!
-//! | between them | counts |
-//! |---|---|
-//! | nothing, or a reset and its undo | the later record's less the earlier one's |
-//! | a reset, or a clock that broke | the later record's, which are counted since then; the timeline adds the closing record's |
-//! | an undo of a reset before both | unknown: the later record also has counts from before the earlier one |
-//! | a lost ring | as above: the next ring goes on with the same counts, and the time without records is a gap |
-//! | another run of the program | none: all of the past is dropped |
 
 use std::rc::Rc;
 
-use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
 use tickscope_programs::history::History;
 
 use crate::app::past::activity::Activity;
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::query::ThreadChoice;
+use crate::app::threads::ThreadChoice;
 use crate::app::window::Window;
 
 pub(crate) mod activity;
 pub(crate) mod cpu_history;
+mod moment;
 pub(crate) mod slots;
 
 /// The past of one run of the program.
@@ -37,48 +27,6 @@ pub(crate) struct Past {
     pub(crate) activity: Activity,
     /// CPU times of the threads at the last snapshots.
     pub(crate) cpu: CpuHistory,
-}
-
-/// Place of a record in the past.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    run: (u32, u64),
-    unix_ns: u64,
-    since_reset_ns: u64,
-    epoch: RecordEpoch,
-}
-
-/// Time between two records in which counts are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Since {
-    /// Length in ns; not 0.
-    pub(crate) ns: u64,
-    /// Whether the counters began at zero in between, so that all counts of the later record are counts of this time.
-    pub(crate) from_zero: bool,
-}
-
-impl From<&Snapshot> for Moment {
-    fn from(snapshot: &Snapshot) -> Self {
-        Self {
-            run: (snapshot.process.pid, snapshot.process.started_unix_ns),
-            unix_ns: snapshot.capture.unix_ns,
-            since_reset_ns: snapshot.capture.since_reset_ns,
-            epoch: RecordEpoch::from(&snapshot.capture),
-        }
-    }
-}
-
-impl Moment {
-    /// Returns the time since an earlier moment; `None` where its counts are unknown.
-    fn since(self, earlier: Self) -> Option<Since> {
-        let (ns, from_zero) = match self.epoch.origin(earlier.epoch) {
-            _ if self.run != earlier.run => return None,
-            Origin::Same => (self.since_reset_ns.checked_sub(earlier.since_reset_ns)?, false),
-            Origin::Later => (self.since_reset_ns, true),
-            Origin::Earlier => return None,
-        };
-        (ns > 0).then_some(Since { ns, from_zero })
-    }
 }
 
 impl Past {
@@ -147,36 +95,5 @@ impl Past {
         let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
         let oldest = || history.times().next().filter(|&at| at < end);
         history.get(begin.or_else(oldest)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::orderbook;
-
-    /// Returns the moment at a tenth of a second since the begin of the counts.
-    fn moment(tenths: u64, reset_epoch: u64, withdraws: Option<u64>) -> Moment {
-        let mut snapshot = orderbook::snapshot(tenths);
-        snapshot.capture.reset_epoch = reset_epoch;
-        snapshot.capture.withdraws = withdraws;
-        Moment::from(&snapshot)
-    }
-
-    #[test]
-    fn the_time_between_two_records_is_the_time_of_their_counts() {
-        let before = moment(100, 1, None);
-        let since = |ns, from_zero| Some(Since { ns, from_zero });
-        assert_eq!(moment(103, 1, None).since(before), since(300_000_000, false));
-        assert_eq!(moment(2, 2, None).since(before), since(200_000_000, true));
-        let undone = moment(105, 3, Some(1));
-        assert_eq!(undone.since(before), since(500_000_000, false));
-        assert_eq!(undone.since(moment(2, 2, None)), None);
-        assert_eq!(before.since(before), None);
-        let other = Moment {
-            run: (7, 7),
-            ..undone
-        };
-        assert_eq!(other.since(before), None);
     }
 }

@@ -11,7 +11,8 @@ use tickscope_programs::status::Status;
 use crate::app::past::Past;
 use crate::app::past::activity::Activity;
 use crate::app::program::Program;
-use crate::app::query::{Query, ThreadChoice};
+use crate::app::query::Query;
+use crate::app::threads::ThreadChoice;
 use crate::app::timeline::USUAL_NS;
 use crate::app::window::{Against, Mark, Stretch, Window};
 

@@ -1,7 +1,6 @@
 //! The whole state of the screen: its parts, and values that depend on several parts.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
@@ -20,55 +19,15 @@ use crate::app::message::Effect;
 use crate::app::notices::Notices;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
-use crate::app::query::{PercentOf, Query};
+use crate::app::query::Query;
 use crate::app::requests::Requests;
-use crate::app::row::{Row, What, past_headings, share};
+use crate::app::row::{PercentOf, Row, What, past_headings, share};
+use crate::app::screen_info::ScreenInfo;
 use crate::app::search::Search;
 use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
-
-/// Size, time, and look of the screen.
-#[derive(Debug, Default)]
-pub(crate) struct ScreenInfo {
-    /// Size of the terminal in cells.
-    pub(crate) size: Size,
-    /// Time since the screen began.
-    pub(crate) now: Duration,
-    /// Offset of local time from UTC, if it is known.
-    pub(crate) utc_offset: UtcOffset,
-    /// Whether only ASCII is written.
-    pub(crate) ascii: bool,
-    /// The colours.
-    pub(crate) theme: ThemeKind,
-    /// Whether the mouse sends its events to the viewer.
-    pub(crate) mouse: bool,
-    /// Time of the user's last action.
-    pub(crate) last_key: Option<Duration>,
-    /// Whether the state has changed since it was last drawn.
-    pub(crate) dirty: bool,
-}
-
-impl ScreenInfo {
-    /// Returns a screen on which nothing has been drawn.
-    pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
-        Self {
-            size,
-            utc_offset,
-            ascii,
-            theme,
-            dirty: true,
-            ..Self::default()
-        }
-    }
-
-    /// Notes that the user acts now.
-    pub(crate) fn touch(&mut self) {
-        self.last_key = Some(self.now);
-        self.dirty = true;
-    }
-}
 
 /// The overlay that has the keyboard in place of the view. There is at most one overlay.
 #[derive(Debug)]

@@ -36,9 +36,9 @@ use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::data::Data;
 use crate::app::message::{Effect, Message};
-use crate::app::query::ThreadChoice;
 use crate::app::row::{Fold, RowId, What};
 use crate::app::state::App;
+use crate::app::threads::ThreadChoice;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;

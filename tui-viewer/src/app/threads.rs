@@ -10,9 +10,6 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::query::ThreadChoice;
-use crate::app::state::{App, Overlay};
-use crate::app::view::{Origin, View};
 use crate::text::cells::safe;
 
 /// Returns the ticks measured in a thread's own scopes.
@@ -81,6 +78,48 @@ fn natural(a: &str, b: &str) -> Ordering {
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])
+}
+
+/// The threads in scope. A thread is known by name and id, so that the choice outlives the snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ThreadChoice {
+    /// All threads, merged by path.
+    #[default]
+    All,
+    /// One thread.
+    One {
+        name: String,
+        /// Kernel id of the thread.
+        tid: u32,
+    },
+}
+
+impl ThreadChoice {
+    /// Returns the chosen thread in a snapshot. An ended thread is found in the row of ended threads of its name. After a restart
+    /// the first thread of that name stands for it.
+    pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
+        let Self::One { name, tid } = self else {
+            return None;
+        };
+        let named = |wanted: Option<u32>| {
+            snapshot
+                .threads
+                .iter()
+                .position(|t| t.name == *name && wanted.is_none_or(|tid| t.tid == tid))
+        };
+        let index = named(Some(*tid))
+            .or_else(|| named(Some(0)))
+            .or_else(|| named(None))?;
+        Some(ThreadId(index as u32))
+    }
+
+    /// Returns the name of the only thread in scope.
+    pub(crate) fn only(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::One { name, .. } => Some(name),
+        }
+    }
 }
 
 /// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.
@@ -186,57 +225,6 @@ impl RunState {
     pub(crate) fn word(self) -> &'static str {
         let [word, ..] = self.words();
         word
-    }
-}
-
-impl App {
-    /// Shows only the selected thread, in the tree; shows all threads again if it is already the only one.
-    pub(crate) fn enter_thread(&mut self) {
-        let Some((data, row)) = self.selected() else {
-            return;
-        };
-        let thread = &data.snapshot.threads[row.what.row as usize];
-        let only = ThreadChoice::One {
-            name: thread.name.clone(),
-            tid: thread.tid,
-        };
-        if self.query.threads == only {
-            self.show_time_of(ThreadChoice::All);
-            self.tell("all threads are shown again");
-        } else {
-            let from = self.views.current;
-            self.show_time_of(only);
-            self.show(View::Tree);
-            self.views.came_from = Some(Origin {
-                view: from,
-                filtered: true,
-            });
-            self.tell("only this thread is shown; a shows all");
-        }
-    }
-
-    /// Shows the list of threads, or all threads again if one is chosen.
-    pub(crate) fn choose_threads(&mut self) {
-        if self.query.threads == ThreadChoice::All {
-            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
-            self.overlay = Some(Overlay::Threads { index: 0, order });
-        } else {
-            self.choose_time_of(ThreadChoice::All);
-        }
-    }
-
-    /// Shows the time of other threads by the user's choice, which Escape does not change.
-    pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
-        if let Some(origin) = &mut self.views.came_from {
-            origin.filtered = false;
-        }
-        self.show_time_of(threads);
-    }
-
-    /// Shows the time of other threads.
-    pub(crate) fn show_time_of(&mut self, threads: ThreadChoice) {
-        self.query.threads = threads;
-        self.playback.restart_activity(&self.program, &self.query.threads);
     }
 }
 

@@ -120,6 +120,17 @@ pub(crate) struct Shown<'a> {
     pub(crate) ends_there: bool,
 }
 
+/// Columns of time on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeColumns {
+    /// Number of columns.
+    pub(crate) columns: u16,
+    /// Kind of the lines.
+    pub(crate) lanes: Lanes,
+    /// Whether the columns stand beside a list, and end with the moment on screen.
+    pub(crate) is_strip: bool,
+}
+
 /// A function's part of the measured time, 0 to 1, in the range and outside of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tickscope_analysis::call_tree::PathId;
 
+use crate::app::cursor::Cursor;
 use crate::app::flame::Flame;
 use crate::app::function::FunctionView;
 use crate::app::keyhash::KeySet;
@@ -16,20 +17,6 @@ use crate::app::source::SourceView;
 use crate::app::timeline::Timeline;
 use crate::app::view::{Below, Origin};
 use crate::keys::view::View;
-
-/// A selection that follows the chosen row.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cursor {
-    /// Ids of the chosen row and all rows above it, the row itself last. They stay while the row is not in the list,
-    /// so that the selection returns to it, after a reset or a restart for example.
-    pub(crate) want: Vec<RowId>,
-    /// Whether the user chose the row. Until then the list stays at its top.
-    pub(crate) touched: bool,
-    /// The selected line.
-    pub(crate) index: usize,
-    /// The first line on screen.
-    pub(crate) offset: usize,
-}
 
 /// The list of a view.
 #[derive(Debug)]

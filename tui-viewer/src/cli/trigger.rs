@@ -5,11 +5,11 @@ pub(crate) mod words;
 
 use std::time::Duration;
 
-use tickscope_analysis::trigger::{Absence, Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
+use tickscope_analysis::trigger::{Absence, Comparison, Condition, Episodes, Finding, Step, judge};
 use tickscope_programs::events::Past;
 
 use crate::cli::args::TriggerOptions;
-use crate::cli::trigger::recent::{NoWindow, Recent};
+use crate::cli::trigger::recent::{Judgement, NoWindow, Recent};
 
 /// Most judgements within one window: judging costs as much as showing a view.
 const JUDGEMENTS: u32 = 20;
@@ -31,15 +31,6 @@ pub(crate) struct Watch {
     unmet: Option<String>,
     /// Number of actions.
     pub(crate) acted: u64,
-}
-
-/// Verdict, and the length of its window.
-#[derive(Clone, Debug)]
-pub(crate) struct Judgement {
-    /// Verdict on the condition.
-    pub(crate) verdict: Verdict,
-    /// Length of the window, in nanoseconds.
-    pub(crate) window_ns: u64,
 }
 
 /// Outcome of records that a trigger has taken.

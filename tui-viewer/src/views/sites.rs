@@ -27,6 +27,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::{detail, unit};
+use crate::views::sites::columns::rule_of;
 use crate::views::view_type::{About, ViewType};
 
 mod columns;
@@ -181,12 +182,6 @@ impl RowTable for Sites {
         let children = rows.flat_map(|row| calls.children(row));
         Ok(children.map(|&row| calls.rows[row as usize].function).collect())
     }
-}
-
-/// Returns the pattern of the rule that decides about a row.
-pub(crate) fn rule_of(canvas: &Canvas<'_>, data: &Data, index: u32) -> Option<String> {
-    let rule = data.site_table().rule(index)?;
-    Some(canvas.safe(&rule.pattern).into_owned())
 }
 
 /// Draws the path and the place of a row that no snapshot has: a module, or a function that was never called.

@@ -13,7 +13,7 @@ use crate::app::row_table::RowTable;
 use crate::app::search::Matcher;
 use crate::app::state::App;
 use crate::app::threads::RunState;
-use crate::app::timeline::Lanes;
+use crate::app::timeline::{Lanes, TimeColumns};
 use crate::app::update::acts::{Act, act, has_rows};
 use crate::app::window::span_words;
 use crate::app::{names, threads};
@@ -25,7 +25,6 @@ use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::Place;
 use crate::ui::view::detail::clock_time_of;
 use crate::ui::view::unit::{self, UNKNOWN};
-use crate::views::timeline::TimeColumns;
 use crate::views::view_type::{About, ViewType};
 
 mod columns;

@@ -11,7 +11,7 @@ use crate::app::past::slots::Records;
 use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{
-    LANE_LINES, Lanes, PARTS_LINES, Shown, Span, columns_in, lines_of_lane, name_cells,
+    LANE_LINES, Lanes, PARTS_LINES, Shown, Span, TimeColumns, columns_in, lines_of_lane, name_cells,
 };
 use crate::app::update::acts::{Act, ORDERS, ZOOMS, act, always, each, has_rows, never, only, shows};
 use crate::app::view::Below;
@@ -115,17 +115,6 @@ impl ViewType for Timeline {
     fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
         lanes::parts(canvas, app, data, area);
     }
-}
-
-/// Columns of time on the screen.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TimeColumns {
-    /// Number of columns.
-    pub(crate) columns: u16,
-    /// Kind of the lines.
-    pub(crate) lanes: Lanes,
-    /// Whether the columns stand beside a list, and end with the moment on screen.
-    pub(crate) is_strip: bool,
 }
 
 impl App {

@@ -18,7 +18,7 @@ use crate::app::row_table::RowTable;
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
-use crate::app::timeline::{Lanes, columns_in};
+use crate::app::timeline::{Lanes, TimeColumns, columns_in};
 use crate::app::update::acts::{Act, act, has_rows, shows};
 use crate::app::update::travel::hottest_path;
 use crate::app::view::Below;
@@ -27,7 +27,6 @@ use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::views::timeline::TimeColumns;
 use crate::views::view_type::{About, ViewType};
 use crate::views::{flame, functions, threads, timeline};
 

@@ -6,10 +6,10 @@ use ratatui::layout::{Position, Rect};
 use crate::app::data::Data;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
-use crate::app::query::PercentOf;
-use crate::app::row::{Portion, Row, What};
+use crate::app::row::{PercentOf, Portion, Row, What};
 use crate::app::sort::Order;
 use crate::app::state::App;
+use crate::app::timeline::TimeColumns;
 use crate::app::update::acts::Act;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
@@ -17,7 +17,6 @@ use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::ui::view::{detail, large_pane, rows, table};
 use crate::views::functions;
-use crate::views::timeline::TimeColumns;
 
 /// Facts about a view.
 #[derive(Debug)]

@@ -1,12 +1,24 @@
-//! The words and marks on the screens, each with its meaning: the part of the help below the keys.
+//! A line of the help; and the words and marks on the screens, each with its meaning: the part of the help below the keys.
 
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
 
-use crate::app::help::HelpLine;
 use crate::app::threads::RunState;
 use crate::keys::view::View;
 use crate::text::glyphs::Glyphs;
+
+/// A line of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HelpLine {
+    /// A heading.
+    Title(&'static str),
+    /// Keys and their effect.
+    Keys(String, &'static str),
+    /// A word or a mark on the screen and its meaning.
+    Word(String, &'static str),
+    /// An empty line.
+    Gap,
+}
 
 /// Cells of the longest word.
 pub(crate) const WORD_CELLS: usize = 11;

@@ -8,9 +8,9 @@ use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
 use tickscope_programs::history::History;
 
 use crate::app::keyhash::KeyMap;
-use crate::app::past::Moment;
-use crate::app::query::ThreadChoice;
+use crate::app::past::moment::Moment;
 use crate::app::row::RowId;
+use crate::app::threads::ThreadChoice;
 
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;

@@ -8,7 +8,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::keyhash::KeyMap;
-use crate::app::past::{Moment, Since};
+use crate::app::past::moment::{Moment, Since};
 
 /// Number of intervals that are remembered however many threads there are.
 const LEAST: usize = 20;

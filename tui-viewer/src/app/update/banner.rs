@@ -4,8 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::{clock_time, seconds};
 use tickscope_programs::status::{Mark, Pipe, Status};
 
-use crate::app::query::ThreadChoice;
 use crate::app::state::App;
+use crate::app::threads::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 

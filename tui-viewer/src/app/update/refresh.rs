@@ -14,10 +14,12 @@ use crate::app::detail::Detail;
 use crate::app::function::Around;
 use crate::app::listing::Shape;
 use crate::app::past::activity::ROWS_MAX;
-use crate::app::query::{PercentOf, Query, ThreadChoice};
+use crate::app::query::Query;
+use crate::app::row::PercentOf;
 use crate::app::search::Matcher;
 use crate::app::sort::Before;
 use crate::app::state::App;
+use crate::app::threads::ThreadChoice;
 use crate::app::update::travel;
 use crate::app::window::{Against, Window};
 

@@ -10,8 +10,8 @@ use tickscope_report::text::TextOptions;
 
 use crate::app::message::{Effect, SourcePlace};
 use crate::app::playback::Sides;
-use crate::app::query::ThreadChoice;
 use crate::app::state::App;
+use crate::app::threads::ThreadChoice;
 
 impl App {
     /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.

@@ -1,4 +1,4 @@
-//! Last records of a program, as far back as a window reaches, and the difference between the first and the last of them.
+//! Last records of a program, as far back as a window reaches, their difference over the window, and the judgement of it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_analysis::series::{RecordEpoch, counts, terms};
+use tickscope_analysis::trigger::Verdict;
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 use tickscope_format::codec::Decoder;
@@ -51,6 +52,15 @@ pub(super) enum NoWindow {
     Gap,
     /// A record cannot be read, with the reason.
     Unreadable(String),
+}
+
+/// Verdict, and the length of its window.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    /// Verdict on the condition.
+    pub(crate) verdict: Verdict,
+    /// Length of the window, in nanoseconds.
+    pub(crate) window_ns: u64,
 }
 
 impl Recent {

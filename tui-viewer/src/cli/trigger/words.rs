@@ -8,8 +8,7 @@ use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::{nanos, seconds};
 use tickscope_report::number;
 
-use crate::cli::trigger::Judgement;
-use crate::cli::trigger::recent::NoWindow;
+use crate::cli::trigger::recent::{Judgement, NoWindow};
 
 /// Describes all that makes the condition true: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
 pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {

@@ -1,15 +1,13 @@
-//! Charts in panes: latencies of calls, and activity in the last seconds.
+//! Columns of panes and their charts: activity in the last seconds, and bars.
 
 use ratatui::layout::Rect;
 
-use crate::app::data::Data;
 use crate::app::past::activity::BEATS;
-use crate::app::row::{RowId, What};
+use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{counter, latency};
 
 /// Lines of the chart of the last seconds.
 const SECONDS: u16 = 3;
@@ -42,39 +40,6 @@ impl Column {
         canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
         self.y += 2;
         self.room(lines)
-    }
-}
-
-/// Draws the latencies of calls as a chart, or the reason why they are not known.
-pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
-    let Some(room) = column.room(2) else { return };
-    match data.figures(what).tally {
-        Some(tally) if tally.is_value() => {
-            latency::draw_numbers(canvas, data, what, tally, room, 1);
-            column.y += 2;
-        }
-        Some(tally) => {
-            canvas.line(room, 1, counter::no_latencies(tally), Meaning::Quiet);
-            column.y += 2;
-        }
-        None => {
-            let word = "how long calls took";
-            match latency::said(canvas, app, data, what) {
-                Some((text, meaning)) => {
-                    if let Some(room) = column.heading(canvas, word, 1) {
-                        canvas.line(room, 0, &text, meaning);
-                        column.y += 1;
-                    }
-                }
-                None if data.latency(what).is_empty() => {}
-                None => {
-                    if let Some(room) = column.heading(canvas, word, latency::TALL_LINES) {
-                        latency::draw_tall(canvas, app, data, what, room);
-                        column.y += latency::TALL_LINES;
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -8,8 +8,7 @@ use tickscope_report::number;
 
 use crate::app::data::Data;
 use crate::app::past::activity::BEATS;
-use crate::app::query::PercentOf;
-use crate::app::row::{Portion, Row, share};
+use crate::app::row::{PercentOf, Portion, Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;

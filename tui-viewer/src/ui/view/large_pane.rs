@@ -10,8 +10,9 @@ use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
-use crate::ui::view::charts::{Column, bar, latencies, seconds};
+use crate::ui::view::charts::{Column, bar, seconds};
 use crate::ui::view::detail;
+use crate::ui::view::latency::latencies;
 
 /// Most callers, callees and threads that are named.
 const NAMED: usize = 6;

@@ -1,4 +1,4 @@
-//! Latencies of a row's calls in one line: quantiles, the longest call, and a small chart.
+//! Latencies of a row's calls: quantiles, the longest call, and a chart, small in one line or tall in a column of a pane.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
@@ -12,8 +12,9 @@ use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
+use crate::ui::view::charts::Column;
 use crate::ui::view::unit::ABOUT;
-use crate::ui::view::{charts, figure, unit};
+use crate::ui::view::{charts, counter, figure, unit};
 
 /// Quantiles and their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -29,7 +30,7 @@ const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
 /// Lines of the tall chart with its ends and quantiles.
-pub(crate) const TALL_LINES: u16 = TALL + 3;
+const TALL_LINES: u16 = TALL + 3;
 
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, line: u16) {
     if what.is_outside() {
@@ -48,7 +49,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
 }
 
 /// Returns the text in place of quantiles and a chart: the reason why there are none, or the latencies of a few calls.
-pub(crate) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
+fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
         return (!what.is_outside()).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
@@ -67,7 +68,7 @@ pub(crate) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
 }
 
 /// Draws latencies in [`TALL_LINES`] lines: a chart with its ends, then quantiles.
-pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
+fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -82,6 +83,39 @@ pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     for line in TALL + 1..TALL_LINES {
         let written = Pen::on(canvas, area, line).facts(facts, 2);
         facts = &facts[written..];
+    }
+}
+
+/// Draws the latencies of calls as a chart, or the reason why they are not known.
+pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
+    let Some(room) = column.room(2) else { return };
+    match data.figures(what).tally {
+        Some(tally) if tally.is_value() => {
+            draw_numbers(canvas, data, what, tally, room, 1);
+            column.y += 2;
+        }
+        Some(tally) => {
+            canvas.line(room, 1, counter::no_latencies(tally), Meaning::Quiet);
+            column.y += 2;
+        }
+        None => {
+            let word = "how long calls took";
+            match said(canvas, app, data, what) {
+                Some((text, meaning)) => {
+                    if let Some(room) = column.heading(canvas, word, 1) {
+                        canvas.line(room, 0, &text, meaning);
+                        column.y += 1;
+                    }
+                }
+                None if data.latency(what).is_empty() => {}
+                None => {
+                    if let Some(room) = column.heading(canvas, word, TALL_LINES) {
+                        draw_tall(canvas, app, data, what, room);
+                        column.y += TALL_LINES;
+                    }
+                }
+            }
+        }
     }
 }
 

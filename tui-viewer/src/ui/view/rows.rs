@@ -7,9 +7,9 @@ use tickscope_analysis::measure::Measure;
 use tickscope_report::label;
 
 use crate::app::data::Data;
-use crate::app::query::ThreadChoice;
 use crate::app::row::{Fold, Portion, Row, What, share};
 use crate::app::state::App;
+use crate::app::threads::ThreadChoice;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;

@@ -15,8 +15,9 @@ use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
-use crate::ui::view::charts::{Column, latencies, seconds};
+use crate::ui::view::charts::{Column, seconds};
 use crate::ui::view::column::Value;
+use crate::ui::view::latency::latencies;
 use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
 use crate::ui::view::{counter, detail, figure};
 

@@ -4,6 +4,7 @@ use tickscope_format::function_choice::Chosen;
 use tickscope_format::snapshot::OverBudget;
 use tickscope_report::number;
 
+use crate::app::data::Data;
 use crate::app::site_rows::{SiteRow, SiteState};
 use crate::app::sort::Order;
 use crate::text::cells::without_module;
@@ -14,7 +15,6 @@ use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
 use crate::views::functions::{CALLS, STATE_HELP};
-use crate::views::sites::rule_of;
 
 /// Cells from which on the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;
@@ -139,4 +139,10 @@ fn over_budget(over: &OverBudget) -> String {
         number::percent(over.cost_share),
         number::duration(over.mean_ns.round() as u64)
     )
+}
+
+/// Returns the pattern of the rule that decides about a row.
+pub(super) fn rule_of(canvas: &Canvas<'_>, data: &Data, index: u32) -> Option<String> {
+    let rule = data.site_table().rule(index)?;
+    Some(canvas.safe(&rule.pattern).into_owned())
 }
