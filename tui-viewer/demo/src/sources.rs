@@ -21,6 +21,7 @@ const FILES: &[(&str, &str)] = texts![
     "shop/cache.rs",
     "shop/catalogue.rs",
     "shop/requests.rs",
+    "shop/store.rs",
     "sources.rs",
     "spawn.rs",
     "sphereflake.rs",
