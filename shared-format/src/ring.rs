@@ -171,6 +171,14 @@ fn copy_words(
     Ok(intent.wrapping_sub(position) <= region.words)
 }
 
+fn kind_code(kind: CaptureKind) -> u64 {
+    match kind {
+        CaptureKind::Periodic => 0,
+        CaptureKind::Closing => 1,
+        CaptureKind::Final => 2,
+    }
+}
+
 fn kind_of(code: u32) -> CaptureKind {
     match code {
         1 => CaptureKind::Closing,
@@ -188,7 +196,7 @@ pub(crate) fn record_head(
     payload: &[u8],
 ) -> [u64; 8] {
     let mut head = [0u64; record::WORDS];
-    head[record::MAGIC] = u64::from(record::MAGIC_VALUE) | (stamp.kind as u64) << 32;
+    head[record::MAGIC] = u64::from(record::MAGIC_VALUE) | kind_code(stamp.kind) << 32;
     head[record::BYTES] = payload.len() as u64;
     head[record::POSITION] = position;
     head[record::PREVIOUS] = previous;

@@ -59,6 +59,20 @@ fn breaks() -> u32 {
     tickscope::snapshot().clock.epoch
 }
 
+fn a_rate_that_is_none_is_measured() {
+    let _session = session();
+    let begin = Instant::now();
+    {
+        tickscope::scope!("work");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let most = begin.elapsed().as_nanos() as f64;
+    let snapshot = checked(tickscope::snapshot());
+    let ns = snapshot.nanos(ticks_of(&snapshot, "work")) as f64;
+    assert!((195e6..most * 1.01).contains(&ns), "{ns} of at most {most}");
+    assert_eq!((snapshot.clock.epoch, snapshot.clock.errors), (0, 0));
+}
+
 /// Another rate, a stopped clock, the first rate again: each change begins a new epoch. Earlier times stay unchanged.
 fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
     let session = session();
@@ -186,6 +200,7 @@ fn the_rate_is_refined_as_the_program_runs() {
 crate::support::tests![
     own: the_rate_is_refined_as_the_program_runs;
     isolated:
+    a_rate_that_is_none_is_measured,
     a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time,
     a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged;
 ];

@@ -1,9 +1,10 @@
 //! Times the reference workload: with scopes, without scopes, or both in turns.
-#![allow(clippy::print_stdout, reason = "a command's output")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command's output")]
 
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::builder::RangedU64ValueParser;
@@ -110,7 +111,17 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     below + (above - below) * place.fract()
 }
 
-fn main() -> Result<(), String> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sphereflake: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
     let options = Options::parse();
     let _tickscope = (!options.plain).then(|| tickscope::start("sphereflake"));
     let image = match options.compare {

@@ -140,8 +140,10 @@ impl TextsIn {
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes = bytes.saturating_add(text(number)?.len());
         }
-        let many = Some(bytes).filter(|&bytes| bytes > DECODE_LIMIT);
-        refuse("texts of sites", many, format_args!("at most {DECODE_LIMIT}"))?;
+        if bytes > DECODE_LIMIT {
+            let wanted = format!("at most {DECODE_LIMIT}");
+            return Err(damaged("texts of sites", at as u64, bytes, wanted));
+        }
         let text = |number: u32| text(number).cloned();
         let sites = rows.into_iter().map(|[name, module, file, group, line]| {
             Ok(Site {
@@ -193,9 +195,11 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     }
     let few = (next != rows).then(|| format!("{next} rows"));
     refuse("thread rows", few, format_args!("{rows} rows"))?;
-    let sites = s.sites.len();
-    let unknown = s.nodes.site.iter().find(|&&site| site as usize >= sites);
-    refuse("site", unknown, format_args!("below {sites}"))?;
+    let is_unknown = |&site: &u32| site as usize >= s.sites.len();
+    if let Some(row) = s.nodes.site.iter().position(is_unknown) {
+        let wanted = format!("below {}", s.sites.len());
+        return Err(damaged("site", row as u64, s.nodes.site[row], wanted));
+    }
     check_sum("calls", s.nodes.calls.iter().copied())?;
     check_sum("threads", s.threads.iter().map(|thread| thread.count))?;
     let outside = s.threads.iter().map(|thread| thread.outside_ticks);

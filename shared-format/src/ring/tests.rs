@@ -208,6 +208,22 @@ fn an_overwritten_record_is_none() {
     assert_eq!(read_before(&words, &REGION, 21, 0).unwrap(), None);
 }
 
+#[test]
+fn a_flipped_bit_is_no_record() {
+    for bit in 0..64 * 4 {
+        let words = Recorder::new(68);
+        let mut writer = Writer::new(REGION);
+        writer.publish(&words, stamp(1), &[0x5a; 16]).unwrap();
+        let index = REGION.first + bit / 64;
+        let word = read_one(&words, index).unwrap();
+        words.store(index, word ^ 1 << (bit % 64));
+        assert!(
+            matches!(read_newest(&words, &REGION), Err(FormatError::NoRecord)),
+            "bit {bit}"
+        );
+    }
+}
+
 pub(crate) mod model {
     //! Tests under loom: every interleaving and every allowed reordering of one writer and one reader.
 

@@ -325,6 +325,18 @@ mod tests {
     }
 
     #[test]
+    fn a_reset_shows_zero_and_an_undo_all_again() {
+        let mut baseline = Baseline::default();
+        baseline.show(&[ticks(5), ticks(100)], &[], Some(50));
+        baseline.reset();
+        assert!(baseline.shown(1).is_zero());
+        baseline.show(&[ticks(5), ticks(130)], &[], Some(70));
+        assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (30, Some(20)));
+        baseline.undo();
+        assert_eq!((baseline.shown(1).ticks, baseline.cpu_shown()), (130, Some(70)));
+    }
+
+    #[test]
     fn a_sum_that_began_again_beyond_64_bits_goes_on_after_resets() {
         let counted = |sum| Counts {
             calls: 1,

@@ -160,7 +160,7 @@ impl Reader {
             let whole = pending.before.saturating_add(pending.behind);
             let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, whole, clocks));
             let off_before = off.min(pending.before);
-            self.open_gap.begin_to_show(last, current);
+            self.open_gap.begin_to_show(now);
             for (node, ticks, off) in [
                 (Tree::charged(current), pending.before, off_before),
                 (current, pending.behind, off - off_before),
@@ -214,9 +214,7 @@ impl Reader {
 
     /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
     fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
-        let innermost = quiet
-            .or_else(|| find_current(tree))
-            .or_else(|| self.open_gap.node_since(tree.last.load(Ordering::Relaxed)));
+        let innermost = quiet.or_else(|| find_current(tree));
         let calls = innermost.into_iter().flat_map(Node::up);
         let mut open = Vec::new();
         for node in calls.take_while(|node| node.site.get().is_some()) {
@@ -238,7 +236,7 @@ impl Reader {
         let state = match (tree.is_paused(), open.is_empty()) {
             (true, _) => ThreadState::Paused,
             (false, false) => ThreadState::Running,
-            // This includes a thread that was descheduled in the middle of the first event after a reading.
+            // This includes a thread that was descheduled in the middle of an event, where its node is unknown.
             (false, true) => ThreadState::Idle,
         };
         let lost = Lost {

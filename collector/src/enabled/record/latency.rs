@@ -46,11 +46,11 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and the duration `more`, into their buckets. Without memory for an octave, its buffered
-    /// durations stay in the buffer, and `more` is in no bucket.
+    /// Puts the buffered durations, and the duration `more`, into their buckets. Without memory for an octave, its durations are
+    /// in no bucket.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
-        self.flush_into(more, |bucket| self.octaves.get_or_make(bucket, pool));
+        self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
     /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
@@ -58,12 +58,18 @@ impl Latency {
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
-        self.flush_into(None, |bucket| self.octaves.of(bucket).get())
+        self.flush_into(None, true, |bucket| self.octaves.of(bucket).get())
     }
 
-    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all.
+    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all; with
+    /// `keeps`, durations without an octave stay in the buffer.
     #[inline(always)]
-    fn flush_into(&self, more: Option<u64>, octave_of: impl Fn(usize) -> Option<&'static Octave>) -> bool {
+    fn flush_into(
+        &self,
+        more: Option<u64>,
+        keeps: bool,
+        octave_of: impl Fn(usize) -> Option<&'static Octave>,
+    ) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);
         self.flushing.store(flushing + 1, Ordering::Relaxed);
         // SYNC POINT: odd before anything moves.
@@ -76,13 +82,16 @@ impl Latency {
                 continue;
             }
             let bucket: usize = bucket_of_small(ticks.into()).into();
-            let Some(octave) = octave_of(bucket) else {
-                all = false;
+            let octave = octave_of(bucket);
+            all &= octave.is_some();
+            if keeps && octave.is_none() {
                 continue;
-            };
+            }
             place.store(0, Ordering::Relaxed);
             longest = longest.max(ticks.into());
-            octave.hit(bucket);
+            if let Some(octave) = octave {
+                octave.hit(bucket);
+            }
         }
         self.max.store(longest, Ordering::Relaxed);
         if let Some(bucket) = more.map(bucket_of)

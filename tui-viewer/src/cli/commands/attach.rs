@@ -81,7 +81,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
 /// Reads the newest snapshot of a file to compare with. The label is the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let wanted = Wanted::File(path.to_path_buf());
-    let (live, _) = live_snapshot::with_note(&target::find(&wanted, None)?, &wanted)?;
+    let live = live_snapshot::of(&target::find(&wanted, None)?, &wanted)?;
     let mut snapshot = live.snapshot;
     sampled_code::read_code(&mut snapshot, live.addresses);
     let name = path.file_name().unwrap_or(path.as_os_str());

@@ -4,7 +4,6 @@ use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::platform::off_cpu::Clocks;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::mode_switch;
-use crate::enabled::record::node::Node;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 
@@ -17,9 +16,8 @@ pub(super) struct OpenGap {
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,
-    /// Tick of the event before the gap whose time was shown last, and the node where the thread was.
-    shown_since: Option<(u64, &'static Node)>,
-    /// Rows that showed the time of that gap.
+    /// Tick of the last reading that showed the time of a gap, and the rows that showed it.
+    shown_at: u64,
     shown: Vec<Shown>,
 }
 
@@ -83,9 +81,9 @@ impl OpenGap {
         self.off
     }
 
-    /// Begins to note what rows show of the gap after the event at tick `last`, in which the thread is in `current`.
-    pub(super) fn begin_to_show(&mut self, last: u64, current: &'static Node) {
-        self.shown_since = Some((last, current));
+    /// Begins to note what rows show of a gap at tick `now`.
+    pub(super) fn begin_to_show(&mut self, now: u64) {
+        self.shown_at = now;
         self.shown.clear();
     }
 
@@ -98,26 +96,23 @@ impl OpenGap {
         });
     }
 
-    /// Lets no row fall below what it showed of the gap after the event at tick `last`. The thread is in the middle of the event that
-    /// ends the gap, and may have lost its CPU there: its counters may not have the gap's time yet.
-    pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut [Measured]) {
-        if self.node_since(last).is_none() {
+    /// Lets no row fall below what it showed of the gap, if the thread has charged no later time: its last event is at tick `last`.
+    /// The thread is in the middle of the event that ends the gap, and may have lost its CPU there, before its counters have the
+    /// time of the gap.
+    pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut Vec<Measured>) {
+        if last >= self.shown_at {
             return;
         }
         for shown in &self.shown {
             if let Some(counts) = counts.get_mut(shown.index) {
                 counts.ticks = counts.ticks.max(shown.ticks);
             }
-            if let Some(measured) = measured.get_mut(shown.index) {
+            if shown.waiting > 0 {
+                // Without amounts before the gap, no row has any yet.
+                measured.resize(counts.len(), Measured::default());
+                let measured = &mut measured[shown.index];
                 measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));
             }
         }
-    }
-
-    /// Returns the node where the thread was at the last reading, if it has ended no event since.
-    pub(super) fn node_since(&self, last: u64) -> Option<&'static Node> {
-        self.shown_since
-            .filter(|&(since, _)| since == last)
-            .map(|(_, current)| current)
     }
 }

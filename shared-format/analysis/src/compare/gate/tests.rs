@@ -160,6 +160,17 @@ fn a_new_function_has_grown_and_one_that_is_gone_has_not() {
 }
 
 #[test]
+fn counts_that_do_not_agree_are_told() {
+    let with = |calls| run(&[(0, "main", calls, 1)]);
+    let found = verdict(
+        &[with(1), with(2), with(3)],
+        &[with(4), with(4), with(4)],
+        "calls > 0",
+    );
+    assert_eq!((found.failures[0].before, found.inexact), (2.0, 1));
+}
+
+#[test]
 fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
     let runs = |calls: [u64; 5]| calls.map(|calls| run(&[(0, "main", calls, 1)]));
     let (usual, other, more) = (
