@@ -37,7 +37,7 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
     let Found::Ring(ring, liveness) = &found else {
-        return Err(live_snapshot::not_running(&found, "wait-until watches a program").into());
+        return Err(live_snapshot::not_running(&found, "wait-until watches a program that runs").into());
     };
     let (outcome, judged) = wait(args, ring, liveness, begin)?;
     tell(args, (ring, liveness), outcome, &judged, begin.elapsed())?;
