@@ -75,7 +75,7 @@ impl Body {
         }
     }
 
-    /// Writes tokens that may follow a statement.
+    /// Writes the rest of the body so that it may follow an inserted statement.
     ///
     /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to which
     /// `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find braces of short

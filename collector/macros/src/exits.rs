@@ -224,7 +224,8 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of an expression that extends as far as possible. After a comparison it is the end of all trees.
+/// Returns the end of an expression that extends as far as possible. After a `<` that compares, a comma does not end the
+/// expression.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

@@ -57,7 +57,7 @@ impl Open {
     }
 }
 
-/// Searches the tokens between two delimiters. `open` is a scope that is open around them.
+/// Returns the scope that is open at the first `.await` found between two delimiters. `open` is a scope that is open around both.
 fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {

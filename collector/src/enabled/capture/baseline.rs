@@ -29,7 +29,7 @@ pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Returns the larger amounts, because no amount falls below its baseline.
+    /// Returns the larger of each two amounts. Captures use it so that no amount falls below its baseline.
     fn at_least(self, other: Self) -> Self;
 }
 
@@ -283,14 +283,14 @@ impl Baseline {
         self.cpu.undo();
     }
 
-    /// Adds all columns of a node in another baseline to a node in this one.
+    /// Adds all columns of node `from` of `other` to node `index` of this baseline.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         self.absorb_amounts(index, other, from);
         self.histograms.absorb(index, &other.histograms, from);
         self.ranges.absorb(index, &other.ranges, from);
     }
 
-    /// Adds the amounts of a node in another baseline to a node of another kind in this one.
+    /// Adds columns like [`Self::absorb`], but leaves out `histograms` and `ranges`, because the nodes are of different kinds.
     pub(crate) fn absorb_amounts(&mut self, index: usize, other: &Self, from: usize) {
         self.counts.absorb_node(index, &other.counts, from);
         self.measured.absorb_node(index, &other.measured, from);

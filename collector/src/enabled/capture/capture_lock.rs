@@ -103,7 +103,7 @@ fn try_take() -> Option<Locked> {
     }
 }
 
-/// Runs `body`, in which the calling thread ceases to wait for the lock if its holder makes no progress for `longest`.
+/// While `body` runs, the calling thread stops waiting for the lock if the holder makes no progress for `longest`.
 pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) -> T {
     let before = LONGEST_WAIT.replace(longest);
     let value = body();

@@ -234,7 +234,7 @@ mod tests {
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
-        // Nothing, or as much as was refused, is wrong.
+        // The error is at least the refused time: 900 ticks.
         assert!(estimated[1].self_error >= 900.0);
         assert_eq!([estimated[2].self_error, estimated[2].total_error], [900.0; 2]);
     }
@@ -251,10 +251,10 @@ mod tests {
             let estimated = sampled(&rows, &baseline(counts), &epoch);
             [0, 1, 2].map(|row: usize| (estimated[row].self_error, estimated[row].total_error))
         };
-        // Half and half of a hundred looks is known to 5 %.
+        // With a hundred looks, a share of one half is known to 5 %.
         let found = errors(100.0, 0.0, &[(0, 0, 5000), (9, 0, 5000), (0, 0, 0)]);
         assert_eq!(found[1].0, 500.0);
-        // Each border of a call that a look cannot tell is an error of the caller and of the callee.
+        // A look cannot tell to which call the border of a call belongs, so the border is an error of caller and callee.
         let found = errors(1.0, 5.0, &[(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)]);
         assert_eq!(found, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }

@@ -7,7 +7,7 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::tree::Tree;
 
-/// Cost of measuring a poll of an async body, in measured calls.
+/// Measuring a poll of an async body costs as much as measuring this many calls.
 const POLL: u64 = 10;
 
 /// Sums of a function. Times include all calls inside.

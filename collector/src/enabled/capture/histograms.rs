@@ -112,7 +112,7 @@ impl Histograms {
         }
     }
 
-    /// Adds all columns of a node in another set of histograms to a node in this one.
+    /// Adds all columns of node `from` of `other` to node `index` of these histograms.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         self.by_node
             .absorb(&other.by_node, |column, other| absorb(column, index, other, from));

@@ -87,7 +87,7 @@ fn places_of(owners: RangeInclusive<Owner>) -> RangeInclusive<Place> {
     (Some(first), 0, 0)..=(Some(last), u32::MAX, u64::MAX)
 }
 
-/// Returns the samples at a place, as samples of the collector's own code until a row is known.
+/// Returns the samples at a place. They count as samples of the collector's own code until the caller sets their row.
 fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
     LineSample {
         inside: SampledIn::Measuring,

@@ -10,7 +10,8 @@ use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::runtime::config;
 use crate::types::Clock;
 
-/// In adaptive mode a look counts for at most this many mean times between two looks, computed with at least `LEAST_HZ`.
+/// In adaptive mode a look counts for at most this many times the mean time between two looks. That mean is computed with at
+/// least `LEAST_HZ`.
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 

@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Combines rows, of which `of` has the calls, the ticks by timed calls, and the samples of 100 ticks each. Of each call,
+    /// Combines rows. `of` has the calls of each row, its ticks by timed calls, and its samples of 100 ticks each. Of each call,
     /// `doubt_ticks` are doubtful, and `callees_ticks` were taken for the caller's.
     fn combined(
         rows: &[Row],

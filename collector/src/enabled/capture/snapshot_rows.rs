@@ -26,7 +26,8 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show. Appends the system calls in which they wait to `waits_in`, by row.
+/// Appends the rows of a thread that have something to show. Appends the system calls in which the thread was found waiting to
+/// `waits_in`, by row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
@@ -84,7 +85,7 @@ pub(crate) fn append(
         let (row, counts) = (rows[index], baseline.shown(index));
         let estimate = estimated.get(index).filter(|_| !row.kind.is_counter());
         let ticks = estimate.map_or(counts.ticks, |estimate| estimate.ticks);
-        // The root is not a row, so its children have no parent, and `ids` has none for it.
+        // The root is not a row: `ids` has no id for it, so its children have no parent.
         let parent = ids[row.parent as usize];
         let id = snapshot.nodes.push(parent, row.site, counts.calls, ticks);
         ids[index] = Some(id);

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
 ///
-/// It has the last result and the time of the next reading, if reading took long.
+/// If the last reading took long, this holds its result and the time of the next reading.
 #[derive(Debug, Default)]
 pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 
@@ -29,7 +29,8 @@ pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
-    /// The ages of all calls, and of the oldest call and the oldest innermost call that is not being polled, in ticks.
+    /// By path, in ticks: the ages of all calls, the age of the oldest call, and the age of the oldest innermost call that is not
+    /// being polled.
     ages: Vec<(Histogram, [u64; 2])>,
 }
 

@@ -149,9 +149,9 @@ impl Reader {
             }
         }
         let now = now();
-        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched the counters read in
-        // between. `current` comes first: an event whose counters were seen has taken it out, and an event that has put the same
-        // node back has moved `last` before.
+        // SYNC POINT: mark before counters, counters before last: if neither `current` nor `last` has changed, no event touched
+        // the counters read in between. `current` is checked first: an event whose counters were seen has taken `current` out,
+        // and an event that puts the same node back moves `last` before that.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {

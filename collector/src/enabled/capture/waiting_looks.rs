@@ -1,4 +1,4 @@
-//! Finds the system calls in which threads wait that have had no event for a while.
+//! Finds the system calls in which threads wait, for threads that have had no event for a while.
 //!
 //! A look at a thread reads a file of the kernel, which takes a few microseconds. Each round of looks therefore has a budget of
 //! files, of threads and of time, and threads take turns.

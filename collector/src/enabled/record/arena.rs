@@ -59,7 +59,7 @@ unsafe impl<T: FromZeros> FromZeros for Column<T> {}
 // SAFETY: zeros are valid for both fields.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for Chunk<T, N> {}
 
-/// Returns a value of zeros. Statics and tests begin with it, as trees begin with zeroed pages.
+/// Returns a value of zeros, for statics and tests. Trees have zeroed pages instead.
 pub(crate) const fn zeros<T: FromZeros>() -> T {
     // SAFETY: zeros are a valid value, as the trait promises.
     unsafe { std::mem::zeroed() }
@@ -124,22 +124,21 @@ const CHUNKS: usize = 13;
 /// Maximum number of values in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks. A single thread makes all chunks, each when a value in it is needed. Values keep their contents from
-/// an earlier life of the tree.
+/// Many values in chunks. A chunk is made when a value in it is needed, always by the same thread. Values keep their contents
+/// from an earlier life of the tree.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
 }
 
-/// Some values, and the number of the next chunk of a list.
+/// A part of a list: some values, and the number of the next chunk.
 #[derive(Debug)]
 pub(crate) struct Chunk<T, const N: usize> {
     pub(crate) next: AtomicU32,
     pub(crate) values: [T; N],
 }
 
-/// At most `N` values that are made one after another and live for ever. An empty `Made` takes only addresses, no
-/// memory.
+/// At most `N` values that are made one after another and live for ever. An empty `Made` takes address space, but no memory.
 pub(crate) struct Made<T, const N: usize> {
     count: AtomicU32,
     places: [UnsafeCell<MaybeUninit<T>>; N],
@@ -170,8 +169,8 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
-/// Texts of at most `N` bytes in total, stored one after another, that live for ever. An empty `Texts` takes only
-/// addresses, no memory.
+/// Texts of at most `N` bytes in total, stored one after another, that live for ever. An empty `Texts` takes address space, but
+/// no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
     bytes: UnsafeCell<[u8; N]>,
@@ -391,7 +390,8 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Asks the kernel to make up to `pages` pages present, from the page of this element on, unless it was asked before.
+    /// Asks the kernel to make pages present: at most `pages`, from the page of this element on. Does nothing if it was asked for
+    /// the element's page before.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;

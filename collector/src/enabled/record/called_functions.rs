@@ -1,4 +1,4 @@
-//! Functions that report their calls themselves, by address. Finding a function takes no lock and does not use the
+//! A table, by address, of the functions that report their own calls. Finding a function takes no lock and does not use the
 //! allocator.
 
 use tickscope_format::snapshot;
@@ -13,15 +13,15 @@ const FUNCTIONS_MAX: usize = 65_536;
 /// Number of slots of the table, which is at most half full.
 const SLOTS: usize = 2 * FUNCTIONS_MAX;
 
-/// Value of [`Function::to_return`] before it is known. No stack is so large.
+/// Value of [`Function::to_return`] while the distance is unknown. No stack is so large.
 const NOWHERE: u64 = u64::MAX;
 
 /// A function that reports its calls.
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// Distance of the function's return address above the stack pointer when it reports a beginning or an end. The last search
-    /// for the address found it; [`NOWHERE`] before the first search.
+    /// Bytes from the stack pointer up to the function's return address when the function reports a beginning or an end, by the
+    /// last search for that address; [`NOWHERE`] before the first search.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }
@@ -49,7 +49,7 @@ pub(crate) fn find(address: u64) -> Option<&'static Function> {
     }
 }
 
-/// Returns the function at an address, and makes it known. Returns `None` if there are too many functions.
+/// Returns the function at an address, and adds it to the table if it is new. Returns `None` if there are too many functions.
 #[cold]
 pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<&'static Function> {
     if let Some(known) = find(address) {
@@ -61,7 +61,7 @@ pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<
         site: Site::of_function(address, describe),
     })?;
     let mut at = first_slot(address);
-    // At least half of the slots are free.
+    // The loop ends, because at least half of the slots are free.
     loop {
         let there = TABLE[at % SLOTS].set_first(made);
         if there.address == address {

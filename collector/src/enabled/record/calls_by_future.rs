@@ -25,7 +25,8 @@ const GROUP: usize = 32;
 /// Smallest state number of an async body that waits.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. A future inside another future may have its address.
+/// A future: its address, and the number of the function that polls it. A future and the future around it may have the same
+/// address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,
@@ -95,8 +96,8 @@ pub(crate) static TABLE: Table<GROUPS> = zeros();
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of calls whose end was not seen, since the start of the program. The future of such a call was dropped by
-/// inlined code, or some of its polls are parts of other functions.
+/// Returns the number of calls whose end was not seen, since the start of the program. The drop of such a call's future, or some
+/// of the future's polls, were inlined into other functions.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
@@ -142,8 +143,8 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
 }
 
 impl Held {
-    /// Ends the call, whose end was not seen. The time of its end is unknown, so it has no latency. It counts in the row of its
-    /// last poll. Returns that row if it belongs to no running thread, because rows of finished threads are counted elsewhere.
+    /// Ends the call, whose end was not seen. The time of its end is unknown, so it has no latency. Counts it as vanished in the
+    /// row of its last poll. If that row belongs to finished threads, returns the row instead, and the caller counts the call.
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
         in_flight::end_without_tree(self.call);
@@ -245,8 +246,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         held
     }
 
-    /// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
-    /// seemed to be over for `ticks` up to `now`.
+    /// Checks all calls or, if there are many, the next groups with `most` calls. Removes calls that are over, and calls that at
+    /// tick `now` have seemed to be over for `ticks` ticks.
     pub(crate) fn take_suspected(
         &self,
         most: u32,

@@ -12,7 +12,8 @@ use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// Maximum number of calls between two polls, and of places for their words and nodes: 64 MiB each.
+/// Maximum numbers of watched calls, of chunks for their words, and of chunks for their nodes. The chunks of either kind take 64
+/// MiB at most.
 const CALLS_MOST: u32 = 1 << 16;
 const WORDS_MOST: u32 = 1 << 17;
 const NODES_MOST: u32 = 1 << 17;
@@ -40,7 +41,7 @@ zeroed! {
         pub(crate) rests_since: AtomicU64,
         /// Duration of the call until the end of its last poll, without pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// The node in which the call waits, by the index that its last words use.
+        /// Index of the node in which the call waits. The call's last words use the same index for this node.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -57,7 +58,7 @@ static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
 static WORDS: Pool<Chunk<AtomicU64, 63>> = Pool::new(WORDS_MOST);
 static NODES: Pool<Chunk<NamedNode, 31>> = Pool::new(NODES_MOST);
 
-/// Number in [`CALLS`] of each resting call, by the slot of its call in flight.
+/// By slot of a call in flight: the number in [`CALLS`] of the watched call that rests.
 static BY_SLOT: Column<AtomicU32> = zeros();
 
 /// Held while [`BY_SLOT`] grows.
@@ -108,7 +109,7 @@ pub(crate) fn give_lost_back() {
 }
 
 impl CarriedCall {
-    /// Leaves the call for its next poll, on any thread. Returns `None` if the next poll could not find it.
+    /// Leaves the call for its next poll, on any thread. Returns `None` if the call cannot be put into [`BY_SLOT`].
     pub(crate) fn rest(&self, id: CallId) -> Option<()> {
         let slot = in_flight::index_of(id);
         let by_slot = BY_SLOT

@@ -33,7 +33,7 @@ impl Tree {
         self.discard_watched();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // The thread may have had an event since the switch. If the previous mode has no time, nothing is charged.
+                // The thread may have had an event since the switch. If the previous mode measures no time, nothing is charged.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),

@@ -39,7 +39,7 @@ thread_local! {
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
     /// Amounts counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
-    /// Whether the thread is no longer new, in a word that is read without a function call.
+    /// Whether the thread has left [`Phase::New`]. A separate word, because it can be read without a function call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
@@ -86,7 +86,7 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     hot_tree::set(tree);
 }
 
-/// Marks the following work of the calling thread as the collector's own, whose allocations are not the program's.
+/// Until the guard is dropped, the calling thread works for the collector, so its allocations do not count as the program's.
 #[must_use = "the work ends with this guard"]
 pub(crate) fn own_work() -> OwnWork {
     OwnWork {

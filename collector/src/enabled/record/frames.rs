@@ -1,10 +1,9 @@
-//! The functions of a thread that are open, by the place of their return address on its stack.
+//! The open functions of a thread, by the stack place of their return address.
 //!
-//! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all
-//! three, the stack pointer is at the return address. No other open function has its return address in the same place,
-//! so this place identifies the function of an event. Functions whose places are below it have ended without an event.
-//! They were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the
-//! middle.
+//! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all three, the
+//! stack pointer is at the return address. No other open function has its return address in the same place, so this place
+//! identifies the function of an event. Functions whose places are below it have ended without an event. They were unwound by a
+//! panic, jumped over by `longjmp`, never returned, or their sleds were switched off during the call.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -31,8 +30,8 @@ zeroed! {
 }
 
 zeroed! {
-    /// Facts that distinguish calls that the compiler has put into functions. Functions that were inlined into one
-    /// another share the place and the return address.
+    /// Identifies an inserted call that has reported the beginning of a function. Place and return address do not suffice,
+    /// because functions that were inlined into one another share them.
     #[derive(Debug)]
     pub(crate) struct Call {
         /// The address of the function.
@@ -158,7 +157,7 @@ impl Call {
 }
 
 impl Frames {
-    /// Offset of the innermost frame, for assembly.
+    /// Offset of `top` in the frames, for assembly.
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 

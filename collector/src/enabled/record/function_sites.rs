@@ -40,7 +40,7 @@ pub(crate) struct Function {
 /// A function that polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PolledBy {
-    /// The number of the first function with the same name and place. All of these functions poll futures of one type.
+    /// Number of the first function with this function's name and place. All functions with them poll futures of one type.
     pub(crate) first: u32,
     /// Description of the function, with the place of its future.
     pub(crate) of: PollFunction,
@@ -74,7 +74,7 @@ static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 /// Reason why no functions are known although they were requested.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Makes the functions known, by number, and their sleds in the same order. It is called once.
+/// Sets the functions, by number, and their sleds in the same order. It is called once.
 ///
 /// # Safety
 /// The sleds must come from the compiler's map of this image; see [`sleds::switch`] for the trampolines.
@@ -206,14 +206,14 @@ pub(crate) fn sleds_of(number: u32) -> Sleds {
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
-/// Returns the time until [`follow`] has sleds of ends to switch off; `None` if no ends wait.
+/// Returns the time until [`follow`] is to check for ends that can be switched off; `None` if no ends are to be switched off.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
 }
 
-/// Switches sleds so that only the sleds of functions that are to count are on, and the ends of calls that are still open.
-/// `alone` says whether no other thread runs yet.
+/// Switches on the sleds of functions that are to count, and switches off all other sleds. The sleds of a function's ends stay on
+/// while calls of it are open. `alone` says whether no other thread runs yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
@@ -265,7 +265,7 @@ impl Functions {
         self.by_number.split_last().map_or(&[], |(_, all)| all)
     }
 
-    /// Switches the wanted sleds of functions. Returns false if the system refuses it.
+    /// Switches the sleds of these functions whose kind `is_wanted`. Returns false if the system refuses.
     fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
         let all = numbers
             .iter()

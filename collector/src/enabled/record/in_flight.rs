@@ -112,8 +112,8 @@ impl OwnSlots {
         before
     }
 
-    /// Takes a slot for a call that is polled for the first time, inside the call that the thread polls. Returns 0 if the
-    /// table is full. No event of the thread may come in between.
+    /// Takes a slot for a call that is polled for the first time, inside the call that the thread polls. Returns 0 if the table
+    /// is full. No other event of the thread may happen meanwhile.
     pub(crate) fn begin(&self, site: &'static Site, tick: u64) -> CallId {
         let Some((index, slot)) = self.take() else {
             BEYOND.fetch_add(1, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl OwnSlots {
         u64::from(generation) << 32 | u64::from(index)
     }
 
-    /// Gives the slot of a call back. No event of the thread may come in between.
+    /// Gives the slot of a call back. No other event of the thread may happen meanwhile.
     pub(crate) fn end(&self, call: CallId) {
         let Some(slot) = slot_of(call) else {
             BEYOND.fetch_sub(1, Ordering::Relaxed);
@@ -297,7 +297,7 @@ mod tests {
             }
             calls.iter().for_each(|&call| other.end(call));
             assert!(calls.iter().all(|&call| seen(index_of(call)).is_none()));
-            // The other thread keeps fewer slots than it would give away.
+            // The other thread keeps fewer than `FREE_MAX` free slots.
             let most = 1_000 + FREE_MAX + 2 * BATCH;
             let more = last_slot() - made;
             assert!(more <= most, "round {round}: {more}");

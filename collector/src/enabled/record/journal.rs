@@ -80,7 +80,7 @@ zeroed! {
         at: AtomicU32,
         /// End of the area that is being written: the head, or one of two quarters.
         end: AtomicU32,
-        /// Number of areas that were full.
+        /// Number of areas that were filled so far.
         areas: AtomicU32,
     }
 }

@@ -16,10 +16,10 @@ const LONGEST: usize = 8;
 /// Number of other calls that are kept, chosen at random.
 const RANDOM: usize = 4;
 
-/// Number of checks by a thread of the program whether the lock is free: some microseconds.
+/// A thread of the program checks at most this often whether the lock is free, which takes some microseconds.
 const LOOKS: u32 = 1000;
 
-/// Smallest capacity, in words or nodes, so that a call that is a little longer needs no new pages.
+/// Smallest capacity, in words or nodes. It is ample, so that slightly longer calls need no new pages.
 const LEAST: u32 = 512;
 
 /// Value of [`KeptCall::cause`] for a call without a cause.

@@ -1,6 +1,6 @@
-//! The sites of locks and of named tasks. All locks, or all tasks, that are made at one place of the source under one
-//! name share a site. It is made at the first wait for such a lock, or with the first such task. Finding a site takes
-//! no lock and does not use the allocator.
+//! The sites of locks and of named tasks. All locks, or all tasks, that are made at one place of the source under one name share
+//! a site. The site is made at the first wait for such a lock, or with the first such task. Finding a site takes no lock and does
+//! not use the allocator.
 
 use std::panic::Location;
 

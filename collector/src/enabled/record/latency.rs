@@ -17,7 +17,7 @@ pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 /// thousandth of its time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// Number of attempts of a reader to read a histogram that does not change meanwhile.
+/// A reader tries at most this often to read a histogram that does not change meanwhile.
 const LOOKS: u32 = 20;
 
 zeroed! {
@@ -34,8 +34,8 @@ zeroed! {
 }
 
 impl Latency {
-    /// Buffers the duration of a call by its number. Returns false if the duration is 0 or too long, or the place is
-    /// taken.
+    /// Buffers the duration of a call, in the place that belongs to the call's number. Returns false if the duration is 0 or too
+    /// long, or the place is taken.
     #[inline(always)]
     pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
         let place = &self.buffered[call as usize % BUFFERED];
@@ -61,8 +61,8 @@ impl Latency {
         self.flush_into(None, true, |bucket| self.octaves.of(bucket).get())
     }
 
-    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all; with
-    /// `keeps`, durations without an octave stay in the buffer.
+    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all these
+    /// octaves. With `keeps`, durations without an octave stay in the buffer.
     #[inline(always)]
     fn flush_into(
         &self,
@@ -103,11 +103,11 @@ impl Latency {
         all
     }
 
-    /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters
-    /// with `Acquire`. `known` returns the result of the last reading, and the number of calls in its histogram.
+    /// Reads the counts into `histogram`, and returns the number of calls at that time. `calls` must read this number with
+    /// `Acquire`. `known` returns the result of the last reading, and the number of calls in its histogram.
     ///
-    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
-    /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
+    /// Sometimes not everything can be read at one moment, because the thread is too busy or the reader is descheduled. Calls
+    /// that the histogram missed are then left to the next reading. Otherwise they would end in an epoch that has not counted
     /// their beginnings.
     pub(crate) fn read(
         &self,
@@ -149,8 +149,8 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// Returns the number of times that the histogram was emptied. If it is read before [`Self::read`], the counts that
-    /// `read` finds are from after that emptying.
+    /// Returns how often the histogram was emptied. Call this before [`Self::read`]: `read` then finds no counts from before the
+    /// last emptying that is counted here.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }

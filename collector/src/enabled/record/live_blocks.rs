@@ -63,7 +63,7 @@ static TABLE: Table<GROUPS, GROUP> = zeros();
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Bytes until the next point; below 0 if it has been passed.
+    /// Bytes until the next point; below 0 if the point has been passed.
     static LEFT: Cell<i64> = const { Cell::new(0) };
     /// State of the random numbers; 0 before the first.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
@@ -156,7 +156,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     }
 }
 
-/// Returns whether a point lies on the next `bytes` of the calling thread. Most allocations end here.
+/// Returns whether a point lies on the next `bytes` of the calling thread. Most allocations need only this check.
 #[inline(always)]
 pub(crate) fn is_due(bytes: usize) -> bool {
     let left = LEFT.get().wrapping_sub_unsigned(bytes as u64);

@@ -23,15 +23,15 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in
-        /// exact mode with latencies, the last child that was entered first in a call. A wrong guess only costs time.
+        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in exact mode
+        /// with latencies, the first child of the last call that entered any. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
         /// The index in the thread's arena, and the depth less one. Neither changes once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. In values
-        /// and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
+        /// In adaptive mode: number of calls to skip until a call is timed. Only calls inside timed calls of the parent count. In
+        /// values and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
         pub(crate) skip: AtomicU32,
     }
 }
@@ -232,7 +232,7 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether the node counts calls over the limit, which share it. Such a node has no children.
+    /// Returns whether this is the node that calls over the limit share. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }

@@ -43,8 +43,8 @@ zeroed! {
         newest: Stretch,
         /// Earlier stretches: number `n`, counted from 0, is in slot `n % OLDER`.
         older: [Stretch; OLDER],
-        /// Twice the number of older stretches, less 1 while `newest` changes. The old contents of `newest` are then already
-        /// the last older stretch.
+        /// Twice the number of older stretches. While `newest` changes, this is less 1, and the old contents of `newest` already
+        /// count as the last older stretch.
         turning: AtomicU64,
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
@@ -160,7 +160,7 @@ impl Numbers {
         let turning = self.turning.load(Ordering::Relaxed);
         // A reader reads the two slots before this one.
         self.older[turning as usize / 2 % OLDER].set(self.newest.get());
-        // SYNC POINT: kept before the newest counts as changing.
+        // SYNC POINT: the copy before the newest stretch counts as changing.
         self.turning.store(turning + 1, Ordering::Release);
         // SYNC POINT: odd before the newest changes.
         fence(Ordering::Release);

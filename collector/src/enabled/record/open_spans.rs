@@ -23,7 +23,7 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 once a thread has claimed the change of the span's call to a call of a future.
+        /// Not 0 once a thread has claimed to turn the span's call into a call of a future.
         pub(crate) is_decided: AtomicU32,
         /// Not 0 if the span's call belongs to a future. `began` and `call` then hold the call.
         pub(crate) is_future: AtomicU32,
@@ -189,7 +189,7 @@ mod tests {
             for (number, span) in taken {
                 other.give_place(number, span);
             }
-            // The other thread keeps fewer places than it gives away.
+            // The other thread keeps fewer than `FREE_MAX` free places.
             let most = 1_000 + FREE_MAX;
             assert!(SPANS.made() - made <= most, "round {round}");
         }

@@ -48,7 +48,7 @@ impl PcRing {
         pages.allocate(1).then(|| pages.get(0))?
     }
 
-    /// Begins with a thread that has used `cpu_ns` of CPU time. No timer may run for the thread before.
+    /// Prepares the ring for a thread that has used `cpu_ns` of CPU time. The thread's timer must not run yet.
     pub(crate) fn begin(&self, cpu_ns: u64) {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }

@@ -143,8 +143,8 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
 
-/// Returns the blocks that were left behind, each a single time, with its thread's name and CPU time. The caller holds
-/// the capture lock.
+/// Returns the blocks that were left behind, each with its thread's name and CPU time. The caller holds the capture lock, and
+/// merges all of them.
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();

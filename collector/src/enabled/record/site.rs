@@ -86,8 +86,8 @@ pub(crate) enum SiteState {
     Watched,
 }
 
-/// The sites of rows for calls over the limit, which share a row because there are too many rows. One is for functions,
-/// and one for futures, whose calls last over many polls.
+/// The sites of the rows that further calls share once there are too many rows: one for functions, and one for futures, whose
+/// calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
     Site::named("(futures over the limit)", "", "", 0).of_futures(),
@@ -128,7 +128,7 @@ impl Site {
         Self::new(Name::OfFunction(address, describe), "", "", 0)
     }
 
-    /// Makes a site of the waits for a lock, or of a task, that was made at this place of the source.
+    /// Makes the site of the waits for a lock, or of a task. The lock or the task was made at this place of the source.
     pub(crate) const fn labelled(
         kind: Labelled,
         name: Option<&'static str>,

@@ -64,8 +64,8 @@ zeroed! {
         pub(crate) dropped: AtomicU64,
         /// Number of guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// Not 0 while an event that may skip the clock is handled, so that samples can find the cost of measuring. An event
-        /// of a signal handler that interrupts it makes it 0 too early.
+        /// Not 0 while an event that may skip the clock is handled, so that samples can find the cost of measuring. If an event
+        /// of a signal handler interrupts the event, this becomes 0 too early.
         in_event: AtomicU32,
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.

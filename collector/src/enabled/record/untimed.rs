@@ -20,8 +20,8 @@ const LONG_TICKS_LOG2: u64 = 15;
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At least one call in 2^7 is timed. A call that lost its CPU counts 2^7 times, so a smaller share would make sums of few
-/// seconds swing.
+/// At least one call in 2^7 is timed. A call that lost its CPU counts 2^7 times, so with a smaller share, sums over a few seconds
+/// would fluctuate.
 const RATE_MAX: u64 = 7;
 
 /// Every call is timed until 2^9 calls were timed. Then one in two is timed, and each doubling of the number halves the
@@ -29,7 +29,7 @@ const RATE_MAX: u64 = 7;
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
-    /// Begins `child` without a clock.
+    /// Begins `child` without a clock read.
     #[inline(always)]
     pub(crate) fn begin_untimed(&self, child: &'static Node, calls: u64) {
         if !ADDS_IN_ONE {
@@ -41,8 +41,8 @@ impl Tree {
         self.set_in_event(false);
     }
 
-    /// Ends the innermost call if it began without a clock. Returns true if the call belongs to `node`; otherwise does nothing
-    /// and returns false.
+    /// Ends the innermost call if it began without a clock read. Returns true if the call belongs to `node`; otherwise does
+    /// nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
         self.set_in_event(true);
@@ -124,8 +124,8 @@ impl Tree {
         self.skip_some(parent, node);
     }
 
-    /// Chooses the next call to time by the known rate. Each call has the same chance, so that one in 2^rate of all calls is
-    /// timed; the rates of the parents count towards that.
+    /// Chooses the next call to time by the known rate. Each call has the same chance. One in 2^rate of all calls is timed, where
+    /// calls inside untimed calls count as not timed.
     #[inline(always)]
     pub(crate) fn skip_some(&self, parent: &'static Node, node: &'static Node) {
         let rate_of = |node: &'static Node| {

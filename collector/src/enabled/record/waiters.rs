@@ -107,7 +107,7 @@ mod tests {
     }
 
     proptest! {
-        /// The taken time is the waiting time of a model's waiters, and the count returns to 0.
+        /// The taken time equals the waiting time that a simple model computes, and the number of waiters returns to 0.
         #[test]
         fn all_waits_are_taken(
             steps in proptest::collection::vec((0u8..3, 0u64..1_000_000), 1..200),

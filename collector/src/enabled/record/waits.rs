@@ -22,13 +22,13 @@ const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 /// First limit in ticks, before the length of a tick is known: some 10 us of a time stamp counter.
 pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 
-/// Time off the CPU below this is the cost and the error of the readings.
+/// Time off the CPU up to this limit may be only the cost and the error of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
 /// The rate is exact to one part in this number.
 pub(crate) const RATE_PARTS: u64 = 20_000;
 
-/// The clocks are read again after this many limits, about a second.
+/// The clocks are read again after this many times the shortest gap that is examined, mostly about a second.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
 /// Time in ns after which the first rate is measured again, and time for later rates, which are more exact.
@@ -112,9 +112,9 @@ zeroed! {
         /// read, else by `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
-        /// Tick up to which no wait is missing: the thread had stayed on its CPU since the last reading.
+        /// From the last reading up to this tick, the thread surely stayed on its CPU.
         pub(crate) sure_tick: AtomicU64,
-        /// Time since the last reading that was placed before its gap had ended.
+        /// Time off the CPU since the last reading that was placed before its gap had ended.
         pub(crate) early_ns: AtomicU64,
         /// Ticks off the CPU that belong to no node.
         pub(crate) unplaced: AtomicU64,
@@ -130,8 +130,8 @@ pub(crate) struct Off {
     pub(crate) ready: u64,
 }
 
-/// Places time off the CPU in a gap of `gap_ns`, before which short gaps took `short_ns` since the last reading. Since that
-/// reading the thread lost its CPU `switches` times, and was ready for `ready_ns`.
+/// Places time off the CPU in a gap of `gap_ns`. Since the last reading, short gaps before this gap took `short_ns`, the thread
+/// lost its CPU `switches` times, and it was ready for `ready_ns`.
 pub(crate) fn place(
     all: u64,
     ready_ns: u64,

@@ -15,8 +15,8 @@ use crate::enabled::record::watch::{self, Watch};
 const AWAITED: usize = 8;
 
 zeroed! {
-    /// The futures that were not ready in the open poll of the watched call: their nodes and calls, the last polled one at the
-    /// end. Futures that await one of them are not included.
+    /// The futures that were not ready in the open poll of the watched call, in the order of their polls: nodes and calls.
+    /// Futures that await one of them are not included.
     #[derive(Debug)]
     pub(crate) struct Awaited {
         nodes: [Ref<Node>; AWAITED],
@@ -105,7 +105,7 @@ zeroed! {
         pub(crate) broken: AtomicU32,
         /// The carried words of earlier polls, if the call belongs to a future and has had earlier polls.
         pub(crate) carried: Ref<CarriedCall>,
-        /// End of the open poll: [`OVER`], or the call's id, or 0 while it is unknown.
+        /// How the open poll ends: [`OVER`] if it ends the call, else the call's id; 0 while this is unknown.
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,

@@ -14,7 +14,7 @@ use crate::enabled::record::journal::{HEAD, Kind, More, Record};
 use crate::enabled::record::kept_calls::{Copied, KeptCalls};
 use crate::enabled::runtime::config;
 
-/// Maximum number of steps of all traces together in a periodic snapshot, which has at least one trace.
+/// Maximum number of steps of all traces together in a periodic snapshot. The first trace is shown even if it is longer.
 const STEPS_AT_ONCE: usize = 1 << 14;
 
 #[derive(Debug, Default)]

@@ -40,7 +40,7 @@ impl Tree {
         }
     }
 
-    /// Stores a child that was not guessed as the guess for the next time.
+    /// After a wrong guess: stores the right child as the guess for the next time.
     #[inline(always)]
     pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
         let before = self.ended.get().filter(|ended| ended.parent.is(parent));
@@ -156,8 +156,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site` if the table has it. The child does not become the `recent` child: a counter
-    /// is found here, because scopes profit more from that guess.
+    /// Returns the child of `parent` at `site` if the table has it, and keeps the `recent` child. Counters
+    /// are found here, because scopes profit more from being the `recent` child.
     #[inline(always)]
     pub(crate) fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);

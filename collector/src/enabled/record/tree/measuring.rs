@@ -79,7 +79,7 @@ impl Tree {
         }
     }
 
-    /// Returns the place of allocation of a block that is sampled now: the index of the innermost open node, or of the root.
+    /// Returns the node that a block is charged to if it is sampled now: the index of the innermost open node, or of the root.
     /// Returns `None` if the thread counts nothing.
     pub(crate) fn place_of_block(&self) -> Option<u32> {
         if self.is(Path::Off) {

@@ -1,4 +1,4 @@
-//! Assigns time off the CPU to the nodes of a tree, for gaps in which its thread was off its CPU.
+//! Assigns the time that a thread was off its CPU to the nodes of its tree.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -48,7 +48,7 @@ impl Tree {
         }
     }
 
-    /// Closes the file that the thread uses to search gaps. The thread may still have gaps.
+    /// Closes the file that the thread uses to search gaps. Later gaps are searched without the file.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
@@ -141,8 +141,8 @@ impl Tree {
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
             add(&waits.unplaced, in_ticks(all - off.placed));
-            // The clock of events also measures this duration. If another clock measured it, the end might be later than
-            // the next reading of a coarse clock of events. That gap would look like a step back and not be charged.
+            // The clock of events also measures this duration. If another clock measured it, the end might be later than the next
+            // reading of a coarse clock of events. The next gap would then look like a step back, and not be charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -182,8 +182,8 @@ impl Tree {
             .store(early.saturating_add(more), Ordering::Relaxed);
     }
 
-    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks until `now`, which holds the thread's CPU time.
-    /// Another thread calls this while the thread has no event.
+    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks. `now` has the wall time and the thread's CPU time
+    /// at the end of these ticks. Another thread calls this while the thread has no event.
     pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);

@@ -15,7 +15,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// Number of events above which the time to add up a call is charged to no scope.
+/// If a call has more events than this, the time to add it up is charged to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
 impl Tree {

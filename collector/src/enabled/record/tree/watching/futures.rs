@@ -14,7 +14,7 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 use crate::enabled::record::watching::OVER;
 
-/// Number of words above which a call is added up, so that a call of hours stays small.
+/// If a call has more words than this, they are added up, so that a call of hours stays small.
 const WORDS_MOST: u32 = 1 << 16;
 
 impl Tree {
@@ -84,7 +84,7 @@ impl Tree {
         }
     }
 
-    /// Ends a poll of the watched call of `root`, which lasted `lasted` ticks. Returns the duration of the call if it is over;
+    /// Ends a poll of the watched call of `root`. The poll lasted `lasted` ticks. Returns the duration of the call if it is over;
     /// its events are then in the journal.
     pub(super) fn end_watched_poll(
         &self,
@@ -351,7 +351,7 @@ impl Tree {
     }
 }
 
-/// Returns the number of the record of a word, if it is of the kind `wanted`.
+/// Returns the `number` of a word's record, if the record has the kind `wanted`.
 fn number_of(word: u64, wanted: More) -> Option<u64> {
     match Record::of(word) {
         Record::More { what, number, .. } if what == wanted => Some(number),
@@ -368,7 +368,7 @@ fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Option
     carried.push(more(node, what, number))
 }
 
-/// Adds a number that may exceed one record, unless it is 0.
+/// Adds records that hold this number in total: none for 0, and several if one record cannot hold it.
 fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Option<()> {
     while number > 0 {
         let part = number.min(MORE_MAX);
