@@ -68,7 +68,7 @@ impl Sampling {
         self.sums.current.count - self.sums.base.count
     }
 
-    /// Returns the time between two looks since the reset, which was `since_reset` ticks ago.
+    /// Returns the mean time between two looks since the reset, in ticks. The reset was `since_reset` ticks ago.
     pub(crate) fn period_ticks(&self, mode: Mode, since_reset: f64) -> f64 {
         // In adaptive mode a look may count for less than the time since the previous look.
         let ticks = match mode.is_sampling() {

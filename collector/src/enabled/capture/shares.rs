@@ -44,7 +44,8 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
         return;
     }
-    // The loop begins with innermost calls, so that a row gives its callees part of its own samples, and not of its caller's.
+    // The loop begins with the innermost calls, so that a row gives its callees only its own samples, and none that its caller
+    // gives it.
     for index in (1..rows.len())
         .rev()
         .filter(|&index| !rows[index].kind.is_counter())

@@ -45,7 +45,7 @@ impl WaitsIn {
     }
 }
 
-/// Names the system calls, for a snapshot: the samples of each row, and the state of each thread.
+/// Returns the samples of each row and the state of each thread as snapshots show them, with the names of the system calls.
 pub(crate) fn named(samples: &[(u32, Call, u64)], doing: &[(u32, Doing)]) -> Shown {
     let waiting = doing.iter().filter_map(|(_, doing)| match doing {
         Doing::Waiting(call) => Some(*call),

@@ -79,7 +79,7 @@ pub(crate) fn take() -> Option<&'static CarriedCall> {
 pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     let number = BY_SLOT.get(in_flight::index_of(id)).filter(|_| id != 0)?;
     let call = CALLS.get(number.load(Ordering::Relaxed))?;
-    // SYNC POINT: changes to the call by the thread of the previous poll.
+    // SYNC POINT: the previous poll's changes to the call before this poll.
     let state = call.state.load(Ordering::Acquire);
     if call.call.load(Ordering::Relaxed) != id {
         return None;

@@ -40,7 +40,8 @@ pub(crate) struct Function {
 /// A function that polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PolledBy {
-    /// Number of the first function with this function's name and place. All functions with them poll futures of one type.
+    /// Number of the first function with this function's name and place. All functions with that name and place poll futures of
+    /// one type.
     pub(crate) first: u32,
     /// Description of the function, with the place of its future.
     pub(crate) of: PollFunction,

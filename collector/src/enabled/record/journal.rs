@@ -14,7 +14,7 @@ use crate::enabled::record::site::Site;
 
 /// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
-/// Number of the first words of a call that are always kept.
+/// Number of words at the beginning of a call that are always kept.
 pub(crate) const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
 
@@ -30,7 +30,7 @@ pub(crate) const MORE_MAX: u64 = (1 << MORE_AT) - 1;
 
 const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
 
-/// The event that ended the time of a record.
+/// The event at which the ticks of a record end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {

@@ -23,7 +23,7 @@ use crate::enabled::record::untimed::xorshift;
 /// Number of places in which a block may be: the places of its group.
 const GROUP: usize = 32;
 
-/// Number of groups, so that some 16 GiB may be live before a group is full.
+/// Number of groups. With this number, some 16 GiB may be live before a group is full.
 const GROUPS: usize = 2048;
 
 /// Number of counters that tell without a search that a block is not in the table.

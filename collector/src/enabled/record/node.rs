@@ -61,7 +61,7 @@ zeroed! {
         pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
-        /// In adaptive mode: ticks of the timed calls, with all calls in them.
+        /// In adaptive mode: ticks of the timed calls, including the calls inside them.
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,

@@ -134,7 +134,7 @@ pub(crate) fn update_if_met(site: &'static Site) {
     }
 }
 
-/// Returns the functions of the program that are known from its beginning and not met yet.
+/// Returns the functions that are known since the program's start, but not met yet.
 pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     let all = function_sites::all();

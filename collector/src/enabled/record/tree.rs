@@ -290,8 +290,8 @@ impl Tree {
         self.current.set_release(Some(current));
     }
 
-    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called with `current` taken out. Returns the
-    /// child, so that callers need not keep it.
+    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called with `current` taken out. Returns `child`, so that
+    /// callers need not keep it across the call.
     #[inline(always)]
     pub(crate) fn begin(
         &self,

@@ -154,7 +154,7 @@ impl Tree {
 }
 
 impl Latency {
-    /// In adaptive mode: returns whether the rate is recomputed after the timed call that ends.
+    /// In adaptive mode: returns whether the rate is to be recomputed at the end of a timed call.
     #[inline(always)]
     pub(crate) fn is_rate_due(&self) -> bool {
         self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)

@@ -140,7 +140,7 @@ pub(crate) fn place(
     short_ns: u64,
     least_ns: u64,
 ) -> Off {
-    // A short gap cannot hold a wait longer than itself, and one of the switches was in this gap.
+    // One of the switches was in this gap. Each other switch hides at most a wait as long as the longest short gap.
     let before = short_ns.min(switches.saturating_sub(1).saturating_mul(least_ns));
     let placed = if switches == 0 {
         0
@@ -203,8 +203,8 @@ impl Waits {
         self.ready_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Leaves a switch and the ready time in `later_ns` for the next reading. Returns the switches and the ready time
-    /// of this reading. At least one switch remains, because an interrupt may have taken the time in between.
+    /// Leaves one switch, and ready time up to `later_ns`, for the next reading. Returns the other switches and the other ready
+    /// time. At least one switch remains, because an interrupt may have taken the time in between.
     pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
         let all = self.switches.load(Ordering::Relaxed);
         self.switches.store(all.saturating_sub(1), Ordering::Relaxed);

@@ -44,7 +44,7 @@ impl Watch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Begins to count from zero under this number, or ends the watch with 0. The caller must hold the capture lock.
+    /// Begins to count from zero under this number; number 0 ends the watch. The caller must hold the capture lock.
     pub(crate) fn begin(&self, number: u64) {
         for counter in self.lost.iter().chain([&self.slow_calls]) {
             counter.store(0, Ordering::Relaxed);

@@ -144,7 +144,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
                 More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
                 More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
                 More::Calls => {
-                    // The following words are sums, from which no steps can be made. Each call was two steps.
+                    // The following words are sums, from which no steps can be made. Each call would have been two steps.
                     leave_out(&mut trace, number.saturating_mul(2));
                     is_sum = true;
                     continue;

@@ -86,7 +86,7 @@ impl Tree {
         if let Some(back) = last.checked_sub(now) {
             let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
             self.stepped_back.store(step, Ordering::Relaxed);
-            // With the lower limit, the clock's later step forward is examined even if it is a usual gap.
+            // Lowers the limit, so that the clock's later step forward is examined even if it is as short as a usual gap.
             let limit = self.limit_set.load(Ordering::Relaxed);
             self.limit.store(limit.min(step - 1), Ordering::Relaxed);
         }

@@ -206,7 +206,7 @@ impl Tree {
         (begin..end).try_for_each(|at| carried.push(journal.word(at)))
     }
 
-    /// Keeps the call's sums for the next poll, instead of its words. If it returns `None`, the sums are still pending.
+    /// Keeps the call's sums for the next poll, instead of its words. If this returns `None`, the sums are still pending.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let (_, sums) = self.watching.of_slot()?;
         let is_first = carried.len() == 0;
