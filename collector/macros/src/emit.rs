@@ -23,8 +23,8 @@ fn root(options: &Options, span: Span) -> TokenStream {
     }
 }
 
-/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call,
-/// and with the span of the attribute all functions of a block would have the same line.
+/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call. With the
+/// span of the attribute, all functions of a block would have the same line.
 fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
     Writer::at(place)
         .kept(root(options, place))

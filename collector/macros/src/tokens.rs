@@ -126,7 +126,7 @@ impl Angles {
     }
 }
 
-/// Splits at each `sign` outside of `<..>`. An empty piece after the last `sign` is left out.
+/// Splits the trees at each `sign` outside of `<..>`. An empty piece after the last `sign` is left out.
 pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
     let mut angles = Angles::default();
     let mut pieces = Vec::new();

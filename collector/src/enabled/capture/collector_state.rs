@@ -218,7 +218,7 @@ impl CollectorState {
         sums
     }
 
-    /// Finds the current node of each thread, and adds the time since the last look to it.
+    /// Finds the current node of each thread, and adds the time since the last look to this node.
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.epochs.switch().mode;

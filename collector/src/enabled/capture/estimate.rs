@@ -2,7 +2,7 @@
 //!
 //! **Adaptive**: the time of an untimed call is in the self time of the nearest timed frame around it. This module gives it back
 //! from parents to children. For each untimed call, a child gets the mean of its timed calls. All children of a node together get
-//! at most the node's time. Time that one row gets is taken from another row, so the sum over all rows, and the total of every
+//! at most the node's time. Time that one row gets is taken from another row. So the sum over all rows, and the total of every
 //! root, stay as measured.
 //!
 //! **Sampled**: the time of a row is the number of samples times their distance. Only the errors are computed here.

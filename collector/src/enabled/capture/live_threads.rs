@@ -1,6 +1,6 @@
 //! The live threads: what captures and looks know of each thread, other than its tree.
 //!
-//! A thread is known from the first capture or look that finds its block until the block is given back, so a block's address
+//! A thread is known from the first capture or look that finds its block until the block is given back. So a block's address
 //! stands for one thread.
 
 use std::collections::BTreeMap;

@@ -21,7 +21,7 @@ pub(crate) struct Sums {
     count: u64,
     /// Ticks for which the looks count.
     ticks: u64,
-    /// Number of times that a look found a thread in an event, and the ticks for which it counts there.
+    /// Number of times that a look found a thread in an event, and the ticks for which these looks count.
     in_events: u64,
     event_ticks: u64,
 }

@@ -165,7 +165,7 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns the quantities of a node. Its time off the CPU, which may be an estimate, is limited to its self ticks, because a
+/// Returns the quantities of a node. Its time off the CPU is limited to its self ticks, because it may be an estimate. Also, a
 /// reset or a capture in the middle of an event may have seen only one of the two.
 fn quantities(
     baseline: &Baseline,

@@ -105,9 +105,9 @@ impl Reader {
         }
     }
 
-    /// Reads all nodes whose rows are known and adds the time since the last event, by the clock `now` and with `limit` for a
-    /// gap. `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the node where the thread is
-    /// if the thread had no event meanwhile.
+    /// Reads all nodes whose rows are known. Adds the time since the last event, by the clock `now` and with `limit` for a gap.
+    /// `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the node where the thread is if
+    /// the thread had no event meanwhile.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,

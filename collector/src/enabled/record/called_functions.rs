@@ -20,8 +20,8 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// Bytes from the stack pointer up to the function's return address when the function reports a beginning or an end, by the
-    /// last search for that address; [`NOWHERE`] before the first search.
+    /// Bytes from the stack pointer at a report of the function up to its return address. The last search for that address found
+    /// them; [`NOWHERE`] before the first search.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }

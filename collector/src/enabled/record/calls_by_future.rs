@@ -227,7 +227,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
     /// Removes the call of a future from the table and returns it, if it is in the table.
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The thread that has the future sees the call that was put in before, so a count of 0 means that the call is
+        // If the call is in the table, the thread that polls the future sees its count. So a count of 0 means that the call is
         // not here.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;

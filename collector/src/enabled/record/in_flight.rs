@@ -1,8 +1,8 @@
 //! The table of calls of futures that are in flight: the site of each call, its beginning, and the call that awaits it.
 //!
-//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of
-//! free slots, and threads exchange whole batches, so most calls wait for neither a lock nor another thread. Captures
-//! read slots while they change: a slot's generation tells whether one call had it all the time.
+//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of free slots,
+//! and threads exchange whole batches. So most calls wait for neither a lock nor another thread. Captures read slots while they
+//! change: a slot's generation tells whether one call had it all the time.
 
 use std::sync::Mutex;
 

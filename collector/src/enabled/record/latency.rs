@@ -1,10 +1,10 @@
 //! The durations of a node's calls: a histogram, and the facts about the node that adaptive mode needs. An octave of buckets is
 //! allocated at its first hit.
 //!
-//! A clock read waits for the instructions before it, so finding the bucket of a duration, a chain of about 25 cycles, would
-//! lengthen every scope. Instead, a duration is buffered, which is one store. A call that finds its place taken flushes the
-//! buffer: all buffered durations find their buckets at once, which the CPU does in parallel. With thousands of nodes, a flush
-//! waits for cache lines: two of the latency, and the counters of two or three octaves.
+//! A clock read waits for the instructions before it. So finding the bucket of a duration would lengthen every scope by a chain
+//! of about 25 cycles. Instead, a duration is buffered, which is one store. A call that finds its place taken flushes the buffer:
+//! all buffered durations find their buckets at once, which the CPU does in parallel. With thousands of nodes, a flush waits for
+//! cache lines: two of the latency, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 

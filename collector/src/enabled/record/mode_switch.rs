@@ -128,8 +128,8 @@ pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. A thread that sleeps
-/// through more switches loses the time up to the oldest kept switch, and counts it as a gap that was not charged.
+/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. A thread that sleeps through
+/// more switches loses the time up to the oldest kept switch. That time counts as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }

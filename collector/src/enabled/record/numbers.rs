@@ -1,9 +1,9 @@
 //! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution
-//! notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the extremes of its
-//! stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown which executions
-//! the closing snapshot has counted.
+//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution notes
+//! its number in the extremes of the stretch that it finds. So the extremes of an epoch are the extremes of its stretches. The
+//! time in which a reset reads the threads is a separate stretch, because it is unknown which executions the closing snapshot has
+//! counted.
 
 use tickscope_format::latency::{Histogram, value_bucket};
 

@@ -48,9 +48,9 @@ pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -
     Some(change(&mut value))
 }
 
-/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or
-/// more, because the holder may never release it. In a forked child the holder may not exist, and if this runs in a
-/// signal handler on the holder's thread, the holder cannot continue.
+/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or more,
+/// because the holder may never release it. In a forked child the holder may not exist. If this runs in a signal handler on the
+/// holder's thread, the holder cannot continue.
 pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS_AT_ONCE {
         if let Some(got) = attempt() {

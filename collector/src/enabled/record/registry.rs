@@ -61,8 +61,8 @@ impl Block {
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // If a mode switch did not find this tree to alarm it, the switch was noted earlier, so it is visible after the
-        // fence in `catch_up`.
+        // A mode switch that did not find this tree to alarm it was noted earlier. So the switch is visible after the fence in
+        // `catch_up`.
         self.tree.begin_mode(exact);
         BEGUN.fetch_add(1, Ordering::Relaxed);
     }

@@ -96,9 +96,9 @@ impl OpenGap {
         });
     }
 
-    /// Lets no row fall below what it showed of the gap, if the thread has charged no later time: its last event is at tick `last`.
-    /// The thread is in the middle of the event that ends the gap, and may have lost its CPU there, before its counters have the
-    /// time of the gap.
+    /// Lets no row fall below what it showed of the gap, if the thread has charged no time since. Its last event is at tick
+    /// `last`. The thread may have lost its CPU in the middle of the event that ends the gap. Its counters then lack the time of
+    /// the gap.
     pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut Vec<Measured>) {
         if last >= self.shown_at {
             return;
