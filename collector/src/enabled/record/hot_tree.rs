@@ -4,7 +4,7 @@
 //! life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope. Tickscope's libraries
 //! for C programs therefore use the *initial exec* model (Ulrich Drepper, ELF Handling For Thread-Local Storage, 4.3). In this
 //! model, the thread-local is at a fixed distance from the thread pointer. If such a library is loaded at run time, glibc takes
-//! this space from a reserve. Other libcs have no such reserve.
+//! the space for the thread-local from a reserve. Other libcs have no such reserve.
 
 use crate::enabled::record::tree::Tree;
 

@@ -169,7 +169,7 @@ impl Rules {
         let mut matched = 0;
         for site in met().chain(unmet_functions()) {
             if pattern.matches(&site.describe()) {
-                // If all sites are switched on, each returns to its state before all rules.
+                // A rule that switches all sites on restores the state of each site before all rules.
                 rule(site, (off || !is_all).then_some(off));
                 matched += 1;
             }

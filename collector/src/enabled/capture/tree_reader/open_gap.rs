@@ -38,7 +38,7 @@ pub(super) struct Pending {
     pub(super) behind: u64,
 }
 
-/// Returns the time since a tree's last event, at tick `last`, that its next event will charge: all time in modes that measure
+/// Returns the time that a tree's next event will charge: all time since the last event, at tick `last`, in modes that measure
 /// time.
 pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     // A longer gap is not charged.
