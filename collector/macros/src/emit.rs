@@ -269,7 +269,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
-    // A constant of the user with this name would be compared instead of bound, so the name is an unusual one.
+    // If the user had a constant of this name, the pattern would compare with it instead of binding. So the name is unusual.
     let value = || writer().word("__tickscope_return").done();
     writer()
         .word("if")

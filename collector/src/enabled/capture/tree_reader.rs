@@ -348,7 +348,8 @@ pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
     now.is_some_and(|now| std::ptr::eq(now, current)) && tree.last.load(Ordering::Acquire) == last
 }
 
-/// Returns the current node of a busy thread. Its events take nanoseconds, so a few loads find it between two events.
+/// Returns the current node of a busy thread. Its events take nanoseconds, so one of a few loads finds the thread between two
+/// events.
 fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();

@@ -256,8 +256,8 @@ impl Watched {
     }
 }
 
-/// Returns the durations of the finished calls that a watch covers, of recursion the outermost only; `None` if no site
-/// of the watch was met.
+/// Returns the durations of the finished calls that a watch covers. Of recursive calls, only the outermost are included. Returns
+/// `None` if no site of the watch was met.
 fn durations(snapshot: &Snapshot, slot: u32, sites: &mut SiteIds) -> Option<Histogram> {
     let mut watched: Vec<(u32, bool)> = Vec::new();
     for site in site_table::met().filter(|site| site.watch() == Some(slot)) {

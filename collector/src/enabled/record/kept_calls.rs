@@ -16,7 +16,7 @@ const LONGEST: usize = 8;
 /// Number of other calls that are kept, chosen at random.
 const RANDOM: usize = 4;
 
-/// A thread of the program checks at most this often whether the lock is free, which takes some microseconds.
+/// A thread of the program checks at most this often whether the lock is free. All checks together take some microseconds.
 const LOOKS: u32 = 1000;
 
 /// Smallest capacity, in words or nodes. It is ample, so that slightly longer calls need no new pages.
@@ -89,8 +89,8 @@ impl KeptCalls {
         }
     }
 
-    /// Keeps a slow call of this duration if it is one of the longest, or by chance. `count` is its number among the
-    /// slow calls of the watch. Returns false if the call should have been kept, but another thread held the lock.
+    /// Keeps a slow call of this duration if it is one of the longest, or by chance. `count` is the call's number among the slow
+    /// calls of the watch. Returns false if the call should have been kept, but another thread held the lock.
     pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
         if self.place(ticks, count, random).is_none() {
             return true;

@@ -13,8 +13,8 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
 pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
-/// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a
-/// thousandth of its time.
+/// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a thousandth of
+/// the call's time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
 /// A reader tries at most this often to read a histogram that does not change meanwhile.

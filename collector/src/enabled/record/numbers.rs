@@ -12,7 +12,7 @@ use crate::enabled::record::arena::{Column, zeroed};
 use crate::enabled::record::latency::{Latencies, Octaves, fill};
 use crate::enabled::record::node::Node;
 
-/// Number of stretches that are kept of each node: the stretch between two resets, and the stretches of both resets.
+/// Number of stretches that are kept for each node: the stretch between two resets, and the stretches of both resets.
 pub(crate) const STRETCHES: usize = 3;
 
 /// Number of slots for older stretches: two slots that are read, and one that receives the next stretch meanwhile.

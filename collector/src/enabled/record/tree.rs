@@ -58,7 +58,8 @@ zeroed! {
         limit: AtomicU64,
         /// The child that is probably entered next. A wrong guess only costs time.
         guess: Ref<Node>,
-        /// The node with a latency whose call ended last. Its latency remembers the sibling that is entered next.
+        /// Among the nodes with a latency, the node whose call ended last. Its latency remembers the sibling that is entered
+        /// next.
         ended: Ref<Node>,
         /// Number of calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,

@@ -84,9 +84,9 @@ impl Tree {
         self.make_child(parent, site, may_add)
     }
 
-    /// Returns the child of `parent` that counts calls over the limit, and makes it if needed. Without it, the callees
-    /// of such calls would look as if `parent` called them. Returns `None` if `parent` is such a child or is at the
-    /// maximum depth, or if there is no memory. Must be called with `current` taken out.
+    /// Returns the child of `parent` that counts calls over the limit, and makes it if needed. Without this child, the callees of
+    /// such calls would look as if `parent` called them. Returns `None` if `parent` is such a child or is at the maximum depth,
+    /// or if there is no memory. Must be called with `current` taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn child_over_the_limit(

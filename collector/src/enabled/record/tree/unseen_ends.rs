@@ -7,8 +7,8 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Ends calls whose guards were leaked, at the tick that `now` reads, when a new call in `current` would exceed the maximum
-    /// depth. Returns whether there were leaked guards. Their calls are counted as unbalanced.
+    /// If a new call in `current` would exceed the maximum depth because guards were leaked: ends the calls of these guards, at
+    /// the tick that `now` reads. Returns whether there were such guards. Their calls are counted as unbalanced.
     pub(crate) fn end_leaked(&self, current: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
             return false;

@@ -119,8 +119,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is what charging its time
-    /// returned.
+    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is the result of charging
+    /// the call's time.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,

@@ -181,7 +181,8 @@ impl Program {
     }
 }
 
-/// Typical and slow calls together are all calls, to the call and the tick. `PROGRAMS=100` in the environment plays more.
+/// Typical and slow calls together are all calls, to the call and the tick. With `PROGRAMS=100` in the environment, the test
+/// plays more programs.
 #[test]
 fn sums_are_those_of_the_tree_in_random_programs() {
     let of_slot = watch::get(3).unwrap();
