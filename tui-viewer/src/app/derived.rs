@@ -116,7 +116,7 @@ pub(crate) struct OrderKey {
     pub(crate) matches_only: bool,
     /// Choice of numbers, without their unit.
     pub(crate) query: Query,
-    /// The process id and the reset epoch, because the former order was by other counters.
+    /// Process id and reset epoch. If either differs, the former order was by other counters.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 

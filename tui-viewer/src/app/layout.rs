@@ -5,7 +5,7 @@ use ratatui::layout::{Rect, Size};
 /// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one line more.
+/// Lines of the detail pane and its rule: usually, and on low terminals, where the list gets one line more.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
@@ -196,8 +196,8 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The
-    /// pane has `pane` lines, up to three fifths of the shared lines, and more where a list of `rows` rows leaves them.
+    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The pane
+    /// has `pane` lines, up to three fifths of the shared lines, and also the lines that a list of `rows` rows does not need.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,

@@ -95,7 +95,7 @@ pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// Returns the pattern of a request, and whether it switches off; the inner `None` takes a rule back.
+/// Returns the pattern of a rule, and whether it switches off; an inner `None` takes the rule back, an outer `None` is no rule.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
         Request::SitesOff(pattern) => Some((pattern, Some(true))),

@@ -19,7 +19,7 @@ pub(crate) struct Tail {
     /// Latency histogram of the function's outermost calls, because the time of a nested call is a part of the
     /// outer call.
     pub(crate) latency: Histogram,
-    /// Time of the calls in the tail above the median, in ticks.
+    /// Sum of the time by which each call in the tail exceeded the median, in ticks.
     pub(crate) ticks: u64,
     /// Whether the function itself has waited for most of its time, as joins and parks of a runtime do.
     is_idle: bool,
@@ -64,7 +64,7 @@ fn latency_of_outermost(tree: &CallTree, row: &HotRow, outermost: &[bool]) -> Hi
     sum
 }
 
-/// Returns the time of calls in the tail above the median, in ticks; `None` without a tail.
+/// Returns the sum, in ticks, of the time by which each call in the tail exceeded the median; `None` without a tail.
 fn ticks(latency: &Histogram) -> Option<u64> {
     let median = latency.quantile(0.5).filter(|&median| median > 0)?;
     let (longest, _) = latency.max()?;

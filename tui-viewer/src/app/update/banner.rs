@@ -119,7 +119,7 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // The report has the whole warning, but only this line tells that there are more warnings, and the next
+        // The warning may be cut, because the report has all of it. Only this line has the number of other warnings and the
         // key.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(

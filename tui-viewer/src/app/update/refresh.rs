@@ -49,7 +49,7 @@ impl App {
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
     }
 
-    /// Whether rows keep their places although they may be sorted now.
+    /// Whether rows kept their places, but may be sorted now.
     fn may_sort(&self) -> bool {
         self.list().is_held && self.hold_until() <= self.screen.now
     }
@@ -349,7 +349,7 @@ impl App {
     }
 }
 
-/// Returns the process id and its reset epoch: counters of another pair began at zero.
+/// Returns process id and reset epoch. If either changes, counters begin again at zero.
 fn counted_from(data: &Data) -> (u32, u64) {
     let snapshot = &data.snapshot;
     (snapshot.process.pid, snapshot.capture.reset_epoch)
