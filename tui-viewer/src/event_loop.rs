@@ -52,8 +52,8 @@ pub struct ScreenOptions {
     pub mouse: bool,
     /// Snapshot to compare with from the start.
     pub compare: Option<Compared>,
-    /// Whether lines at the end list the requests of this viewer that still act in the program. For programs that ran
-    /// before the viewer.
+    /// Whether lines at the end list the requests of this viewer that still act in the program. Set if the program ran before
+    /// the viewer.
     pub says_what_goes_on: bool,
     /// Number of frames before a panic. Tests have no other way to see how a panic leaves the terminal.
     pub panic_after: Option<u64>,

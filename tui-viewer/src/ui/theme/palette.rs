@@ -15,7 +15,7 @@ mod okabe_ito {
     pub(super) const VERMILION: Color = Color::Rgb(0xd5, 0x5e, 0x00);
 }
 
-/// Colours that can be read on white; each is one of the 256 as well.
+/// Colours that can be read on white; terminals of 256 colours have each of them.
 mod dark {
     use ratatui::style::Color;
 

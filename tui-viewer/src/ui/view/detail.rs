@@ -22,10 +22,10 @@ use crate::ui::view::{charts, counter, figure, latency, unit};
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Most system calls in which a row waits that are named.
+/// Maximum number of system calls that are named as those in which a row waits.
 const CALLS_MOST: usize = 4;
 
-/// Share of its time without a CPU below which a ready row is not mentioned.
+/// Minimum share of a row's time without a CPU that is mentioned.
 const READY_LEAST: f64 = 0.005;
 
 /// Cells below which threads are left out: a name with its share, and the number of further threads.
@@ -208,8 +208,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
-/// to be drawn again and again.
+/// Returns the clock time at which the first open call began; `None` if it was not measured. An age would have to be drawn
+/// again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
     let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))

@@ -18,10 +18,10 @@ pub(crate) const WORDY: u16 = 100;
 /// Width from which on the line has room for the one thread that is shown; below, the header shows it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
-/// Most cells of the unit of numbers.
+/// Maximum number of cells of the unit of numbers.
 const LONGEST_UNIT: usize = 40;
 
-/// Most cells of a thread's name.
+/// Maximum number of cells of a thread's name.
 const LONGEST_THREAD: usize = 24;
 
 /// Text after the name of the one thread that is shown: the key for all threads.
@@ -131,7 +131,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         view.about().main == Portion::Own && data.is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
-        // The mark above the columns names the column.
+        // The mark in the line of titles shows the column.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column}{on_cpu} {mark}"),
         false => format!("sort {column}{on_cpu} {mark}"),

@@ -17,7 +17,7 @@ use crate::ui::view::canvas::{Canvas, up};
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Most cells of a number that leave one of its column's six cells for the mark.
+/// Maximum number of cells of a number, so that one of its column's six cells is left for the mark.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.
@@ -98,7 +98,7 @@ pub(crate) fn time(
     Some(match canvas.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
-        // A small amount is not zero.
+        // A small amount must not look like zero.
         _ if ns == 0 && of_all > 0 => "<1ns".into(),
         text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
         text => text,

@@ -19,7 +19,7 @@ const NOTHING: &str = "No function is watched, and no function has a tail: 200 c
 /// Cells up to which a block may be several calls.
 const FEW: u16 = 2;
 
-/// Least cells between two marks of the axis of time.
+/// Minimum number of cells between two marks of the time axis.
 const BETWEEN_MARKS: u16 = 12;
 
 /// Shares of the difference from which on a row stands out.

@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its
-    /// words.
+    /// Keeps the wanted time of a ring with a record each tenth of a second. Returns the numbers of the kept records, and the
+    /// words for their length.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {
