@@ -13,7 +13,7 @@ use crate::text::glyphs::Glyphs;
 
 mod words;
 
-/// Width in cells from which two columns stand side by side.
+/// Minimum width in cells at which two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;
 
 /// Returns the help for a screen of this width: one column or two.

@@ -9,22 +9,22 @@ pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
-/// Height from which the detail pane has all its lines.
+/// Minimum height at which the detail pane has all its lines.
 const ROOM_FOR_DETAIL: u16 = 26;
 
-/// Height from which the title of a list has two lines.
+/// Minimum height at which the title of a list has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
-/// Height from which there is room for a second view.
+/// Minimum height at which there is room for a second view.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
-/// Width from which the pane stands beside the list.
+/// Minimum width at which the pane stands beside the list.
 const PANE_BESIDE: u16 = 160;
 
 /// Maximum width of a pane beside the list.
 const PANE_CELLS: u16 = 72;
 
-/// Width from which callers and callees stand side by side, and charts too.
+/// Minimum width at which callers and callees stand side by side, and charts too.
 const SIDE_BY_SIDE: u16 = 100;
 
 /// Lines of a rule with the chart of latencies below it, or with the reason why there is no chart.
@@ -40,21 +40,21 @@ const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 /// Lines that the source keeps.
 const SOURCE_KEEPS: u16 = 14;
 
-/// Size from which the source is shown without a key, if its file exists.
+/// Minimum size at which the source is shown without a key, if its file exists.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
 };
 
-/// Width from which charts stand beside the source, and the width of these charts.
+/// Minimum width at which charts stand beside the source, and the width of these charts.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
-/// Lines of a large pane below the list, and height of the screen from which there is a large pane.
+/// Lines of a large pane below the list, and minimum height of the screen at which there is a large pane.
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// Size from which a second view is shown without a key.
+/// Minimum size at which a second view is shown without a key.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,

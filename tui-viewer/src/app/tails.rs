@@ -8,7 +8,7 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 /// Minimum number of calls, because a tail of fewer calls says little.
 const CALLS_LEAST: u64 = 200;
 
-/// Multiple of the median from which a call is in the tail.
+/// Minimum multiple of the median at which a call is in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
 /// A function with a tail.

@@ -327,7 +327,7 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     small.update(Message::Wheel(3, 0, 0));
     assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
     small.update(Message::Wheel(-2, 0, 0));
-    // The selection stays where it can.
+    // The selection stays on its row if the row is still visible.
     assert_eq!((small.list().cursor.offset, line(&small)), (1, 2));
 }
 

@@ -50,10 +50,10 @@ pub(crate) enum TabForm {
 }
 
 impl TabForm {
-    /// Width from which whole names have room beside all words about the numbers.
+    /// Minimum width at which whole names have room beside all words about the numbers.
     const WIDE: u16 = 145;
 
-    /// Width from which there is room for whole names.
+    /// Minimum width at which there is room for whole names.
     const CLOSE: u16 = 100;
 
     /// Returns the form of the tabs on a screen.

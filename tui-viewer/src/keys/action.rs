@@ -110,7 +110,7 @@ pub(crate) enum Action {
     Units,
     /// Change the measure of shares, totals and the order.
     Measure,
-    /// Show numbers since the reset, or only those of the last seconds.
+    /// Show numbers since the reset, or only of the last seconds.
     Window,
     /// Go to the snapshot before the one on screen.
     Earlier,

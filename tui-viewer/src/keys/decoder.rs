@@ -62,7 +62,7 @@ pub(crate) enum Mouse {
     Nothing,
 }
 
-/// A length in bytes above that of every key; longer input is not from a keyboard.
+/// Number of bytes that no key reaches; longer input is not from a keyboard.
 const LONGEST: usize = 32;
 
 /// Turns bytes into keys; holds the bytes of an incomplete key.

@@ -229,8 +229,8 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the
-/// terminal is lent to another program, which must not be disturbed, and whose keys may have sent the signal.
+/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the terminal is
+/// lent to another program: it must not be disturbed, and its keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

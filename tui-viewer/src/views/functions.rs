@@ -232,7 +232,7 @@ fn bottom_up(app: &App) -> bool {
     app.data().is_some_and(|data| data.bottom_up)
 }
 
-/// Width from which on the line of tabs has room for the filter of calls.
+/// Minimum width at which the line of tabs has room for the filter of calls.
 const ROOM_IN_TABS: u16 = 110;
 
 /// Returns the title of names with the filter of calls; `None` if there is no filter, or a line above shows it.

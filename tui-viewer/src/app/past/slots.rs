@@ -96,8 +96,8 @@ const SPENT_KEPT: usize = 4;
 /// Maximum number of records that are added up for one slot, because a program may reset all the time.
 const RESETS_MOST: usize = 64;
 
-/// Gap in ns above which the load between moments is unknown, unless all gaps are long, as in the coarse history with a
-/// moment every 10 s.
+/// Longest gap in ns across which the load is known. If moments are far apart, as in the coarse history with one every 10 s, a
+/// gap may be three times the mean gap.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
 /// The source of snapshots.

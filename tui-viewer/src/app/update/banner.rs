@@ -9,10 +9,10 @@ use crate::app::threads::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 
-/// Number of screen lines from which the first look has a banner.
+/// Minimum number of screen lines at which the first look has a banner.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
-/// Width from which the keys that move in a recording are named one by one.
+/// Minimum width at which the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {

@@ -261,7 +261,7 @@ pub(crate) mod tests {
         std::iter::once(rgb).chain(all).map(lab).collect()
     }
 
-    /// Returns the difference for the one of the four people who sees it least (CIE 1976). 2.3 is just noticeable.
+    /// Returns the smallest difference of two colours over the four people (CIE 1976). 2.3 is just noticeable.
     fn least(one: Color, other: Color) -> f64 {
         let distance = |a: &[f64; 3], b: &[f64; 3]| {
             let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));

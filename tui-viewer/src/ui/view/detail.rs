@@ -19,7 +19,7 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{charts, counter, figure, latency, unit};
 
-/// Width from which on the last seconds have room beside the threads.
+/// Minimum width at which the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
 
 /// Maximum number of system calls that are named as those in which a row waits.

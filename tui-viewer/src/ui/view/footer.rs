@@ -191,10 +191,10 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
 }
 
-/// Width from which on the first look explains more than how to read the columns.
+/// Minimum width at which the first look explains more than how to read the columns.
 const WORDY: u16 = 110;
 
-/// Number of lines from which the pane below the list itself explains how to read the columns.
+/// Minimum number of lines at which the pane below the list itself explains how to read the columns.
 const EXPLAINS: u16 = 7;
 
 /// Draws the line that explains a state.

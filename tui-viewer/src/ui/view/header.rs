@@ -15,10 +15,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// Width from which on words are written out.
+/// Minimum width at which words are written out.
 const WORDY: u16 = 100;
 
-/// Width from which on bounds stand side by side.
+/// Minimum width at which bounds stand side by side.
 const RANGES: u16 = 80;
 
 /// Maximum number of cells for the name of the one thread that is shown.

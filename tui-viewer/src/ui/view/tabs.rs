@@ -12,10 +12,10 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
 
-/// Width from which on the line shows the unit of numbers; below, the header does in fewer words.
+/// Minimum width at which the line shows the unit of numbers; below, the header does in fewer words.
 pub(crate) const WORDY: u16 = 100;
 
-/// Width from which on the line has room for the one thread that is shown; below, the header shows it.
+/// Minimum width at which the line has room for the one thread that is shown; below, the header shows it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
 /// Maximum number of cells of the unit of numbers.

@@ -59,7 +59,7 @@ pub(crate) fn has_rough_percentiles(data: &Data, what: What) -> bool {
     uncertainty.is_some_and(|uncertainty| uncertainty.has_rough_percentiles(data.figures(what).calls))
 }
 
-/// Formats a value of the chosen measure, divided by `per_calls` if given. Returns none if `per_calls` is 0.
+/// Formats a value of the chosen measure, divided by `per_calls` if given. Returns `None` if `per_calls` is 0.
 pub(crate) fn scaled(
     canvas: &Canvas<'_>,
     app: &App,
@@ -105,7 +105,7 @@ pub(crate) fn time(
     })
 }
 
-/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns none if that row has no
+/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns `None` if the chosen row has no
 /// calls.
 pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {

@@ -22,7 +22,7 @@ const FEW: u16 = 2;
 /// Minimum number of cells between two marks of the time axis.
 const BETWEEN_MARKS: u16 = 12;
 
-/// Shares of the difference from which on a row stands out.
+/// Minimum shares of the difference at which a row stands out.
 pub(crate) const LARGE: f64 = 0.25;
 pub(crate) const NOTABLE: f64 = 0.05;
 
