@@ -19,7 +19,7 @@ use crate::app::window::{Against, Mark, Stretch, Window};
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Moment on screen, if it is not the newest: else the screen follows the program.
+    /// Moment at which the screen stands still; `None` if the screen follows the program.
     still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,

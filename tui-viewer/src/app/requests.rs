@@ -121,7 +121,7 @@ impl Requests {
         self.pending = Some(Pending::of(request, now, None));
     }
 
-    /// Notes the reset epoch that the program named: its snapshots show the request.
+    /// Notes the reset epoch that the program named; snapshots of this epoch show the request.
     pub(crate) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),

@@ -110,7 +110,7 @@ mod tests {
         let mut outer = Histogram::default();
         (0..300).for_each(|_| outer.insert(1_024));
         outer.insert(1 << 20);
-        // Each long call is open through the whole long call below it.
+        // Each long call contains the whole long call below it.
         let mut inner = Histogram::default();
         (0..500).for_each(|_| inner.insert(1 << 20));
         let mut snapshot = fixture::recursion();

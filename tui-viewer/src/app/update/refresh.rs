@@ -83,7 +83,7 @@ impl App {
         let key = self.seen_key();
         if self.derived.seen_memo.is_new(key) {
             self.look();
-            // Only now the data tells whether opening rows asks for more of the tree.
+            // Only the new data tells whether opening rows adds rows to the tree.
             let key = self.seen_key();
             self.derived.seen_memo.settle(key);
         }

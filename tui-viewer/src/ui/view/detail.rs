@@ -87,8 +87,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // On one line for both, waits come first. If moments are compared, the other moment's figures have no other
-        // place.
+        // If waits and notes share a line, waits come first. In a comparison waits are left out, because the other moment's
+        // figures have no other place.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }

@@ -99,7 +99,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     let shown = app.views.slow.shown(waterfall.ticks);
     let depth = waterfall.depth.min(u32::from(u16::MAX)) as u16;
     let room = area.height.saturating_sub(1);
-    // An empty line below each call makes them easier to tell apart.
+    // An empty line below each line of calls makes calls easier to tell apart.
     let step = if room >= depth.saturating_mul(2) { 2 } else { 1 };
     let lines = room / step;
     let axis = area.y + depth.saturating_mul(step).min(room);
