@@ -109,7 +109,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         true => screen.app.left_on(),
         false => Vec::new(),
     };
-    // Lines stay on the terminal only after the screen is gone.
+    // The screen goes first, because lines that are printed before would go with it.
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));

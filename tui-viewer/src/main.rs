@@ -19,7 +19,7 @@ use tickscope_command::console::say;
 use tickscope_fleet::{merge, metrics, push};
 use tickscope_programs::target::wanted::NoTarget;
 
-/// Allocator of `tickscope demo`, whose program is this one and shows its allocations.
+/// Allocator for `tickscope demo`, which runs in this program and shows its allocations.
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 

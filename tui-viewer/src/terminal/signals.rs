@@ -67,7 +67,7 @@ impl Signals {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
 
-    /// Takes the terminal back. Signals that its keys have sent were for the other program.
+    /// Takes the terminal back. Drops signals that keys have sent meanwhile, because they were for the other program.
     pub(super) fn take_back(&self) {
         self.stops_at_once.store(false, Ordering::SeqCst);
         let [_, _, interrupted, _, _, stopped, quit] = &self.flags;

@@ -334,7 +334,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {
-        // No line above names the function of these callers and callees.
+        // No line above has the name of the function whose callers and callees are listed.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };

@@ -216,7 +216,7 @@ mod tests {
         Meaning::Alarm,
     ];
 
-    /// Sign by which a meaning is told without hues.
+    /// Sign that shows a meaning where no hues are seen.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
@@ -225,7 +225,7 @@ mod tests {
         MarkOrWord,
         /// The number itself, whose rank the colour only repeats.
         Number,
-        /// Nothing: without its hue, the text is only less easily overlooked.
+        /// Nothing: without its hue, the text is only harder to overlook.
         Nothing,
     }
 

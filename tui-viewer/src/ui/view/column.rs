@@ -255,7 +255,7 @@ impl Cell<'_> {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Whether the names of all rows of the list fit, because one rule shortens all of them.
+    /// Whether the names of all rows of the list fit. If any does not, all names are shortened alike.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;

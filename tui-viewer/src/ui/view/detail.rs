@@ -22,7 +22,7 @@ use crate::ui::view::{charts, counter, figure, latency, unit};
 /// Minimum width at which the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Maximum number of system calls that are named as those in which a row waits.
+/// Maximum number of system calls that are named for the waits of a row.
 const CALLS_MOST: usize = 4;
 
 /// Minimum share of a row's time without a CPU that is mentioned.

@@ -174,7 +174,7 @@ fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     i128::try_from(each).ok()
 }
 
-/// Whether the row had no calls, has none running, and has no measured time.
+/// Whether the row has no calls, no open calls, and no measured time.
 fn is_gone(data: &Data, what: What) -> bool {
     let figures = data.figures(what);
     figures.calls == 0 && figures.open == 0 && figures.total_ns == 0

@@ -204,7 +204,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Live threads are counted. Of a program that has ended, all its threads are counted.
+    // Only live threads are counted, but all threads if the program has ended.
     let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
     let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();

@@ -12,10 +12,10 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
 
-/// Minimum width at which the line shows the unit of numbers; below, the header does in fewer words.
+/// Minimum width at which the line shows the unit of numbers. On narrower screens, the header shows it in fewer words.
 pub(crate) const WORDY: u16 = 100;
 
-/// Minimum width at which the line has room for the one thread that is shown; below, the header shows it.
+/// Minimum width at which the line has room for the one thread that is shown. On narrower screens, the header names it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
 /// Maximum number of cells of the unit of numbers.
@@ -64,7 +64,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 
 /// Formats `only render-0`, if only one thread is shown.
 pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
-    // In these views, calls of all threads count for each choice of a thread.
+    // These views count the calls of all threads, whichever thread is chosen.
     let is_of_all = app.views.current.about().is_of_all;
     let name = canvas.safe(app.query.threads.only().filter(|_| !is_of_all)?);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);

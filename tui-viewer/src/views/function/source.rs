@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// Returns the process id of a snapshot, or 0 if the number belongs to another process on this host.
+    /// Returns the process id of a snapshot; 0 if the program runs elsewhere, because here the id means another process.
     fn pid_here(&self, snapshot: &Snapshot) -> u32 {
         match self.program.is_elsewhere() {
             true => 0,

@@ -13,7 +13,7 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::event_loop::saved_files;
 
-/// Time after its start in which a program publishes its first record.
+/// Longest time from the start of a program to its first record.
 const FIRST_RECORD_NS: u64 = 2_000_000_000;
 
 /// Recording that was kept.
