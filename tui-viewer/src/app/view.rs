@@ -121,7 +121,7 @@ impl View {
     }
 }
 
-/// The view before a key led to another view.
+/// View from which a key led to another view; Escape leads back to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) view: View,

@@ -337,7 +337,7 @@ impl App {
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }
-        // The tables on screen belong to the newest snapshot, unless they show a part of it.
+        // The tables on screen are of the newest snapshot, unless a window, a comparison or an older moment is shown.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
             // The activity is of all calls, also while only a part of them is on screen.
