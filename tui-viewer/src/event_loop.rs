@@ -52,8 +52,8 @@ pub struct ScreenOptions {
     pub mouse: bool,
     /// Snapshot to compare with from the start.
     pub compare: Option<Compared>,
-    /// Whether lines at the end list the requests of this viewer that still act in the program. For programs that ran
-    /// before the viewer.
+    /// Whether lines at the end list the requests of this viewer that still act in the program. Set if the program ran before
+    /// the viewer.
     pub says_what_goes_on: bool,
     /// Number of frames before a panic. Tests have no other way to see how a panic leaves the terminal.
     pub panic_after: Option<u64>,
@@ -109,7 +109,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         true => screen.app.left_on(),
         false => Vec::new(),
     };
-    // Lines stay on the terminal only after the screen is gone.
+    // The screen goes first, because lines that are printed before would go with it.
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));

@@ -159,7 +159,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52), which works over ssh, where no other
+/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52). It also works over ssh, where no other
 /// clipboard can be reached.
 pub(crate) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", STANDARD.encode(text))

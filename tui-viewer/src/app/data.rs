@@ -29,7 +29,7 @@ use crate::app::tails::{Tail, tails};
 use crate::app::threads::{self, ThreadChoice, ThreadRow};
 use crate::keys::view::View;
 
-/// By view and row: the same row in the data to compare with. A view's part is made when first asked for.
+/// For each view and row, the index of the same row in the data to compare with. A view's list is made when first asked for.
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
@@ -55,7 +55,7 @@ pub(crate) struct Data {
     calls: Rc<CallTree>,
     /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree is incomplete, so that opening rows asks for more.
+    /// Whether the tree lacks rows, which are added when the rows above them open.
     pub(crate) in_part: bool,
     /// CPU history of the threads up to this moment.
     pub(crate) cpu_history: CpuHistory,
@@ -78,7 +78,7 @@ pub(crate) struct Data {
     pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
-    /// Events of slow calls that are kept whole, and the offset in which their times are shown.
+    /// Events of slow calls that are kept whole, and the offset from UTC for their clock times.
     pub(crate) traces: Rc<KeptTraces>,
     pub(crate) utc_offset: UtcOffset,
 }
@@ -357,7 +357,7 @@ impl Data {
         what.table().is_recursive(self, what.row)
     }
 
-    /// Returns the row of the tree with the function's largest self time; bottom-up only rows at the top count.
+    /// Returns the function's row in the tree with the largest self time. In a bottom-up tree, only rows at the top count.
     pub(crate) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }

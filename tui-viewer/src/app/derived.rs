@@ -56,7 +56,7 @@ impl<K: PartialEq> Memo<K> {
         is_new
     }
 
-    /// Takes a key that is known only now, after the result was made from it.
+    /// Takes the key of the last result, if it is known only after the result was made.
     pub(crate) fn settle(&mut self, key: K) {
         self.key = Some(key);
     }
@@ -92,7 +92,7 @@ pub(crate) struct SeenKey {
     pub(crate) view: View,
     /// Function with its callers and callees, if the view shows one function.
     pub(crate) function: Option<u64>,
-    /// Revision of the open rows, if opening rows asks for more of the tree.
+    /// Revision of the open rows, if opening rows adds rows to the tree.
     pub(crate) expanded: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct OrderKey {
     pub(crate) matches_only: bool,
     /// Choice of numbers, without their unit.
     pub(crate) query: Query,
-    /// The process id and the reset epoch, because the former order was by other counters.
+    /// Process id and reset epoch. If either differs, the former order was by other counters.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 

@@ -24,8 +24,8 @@ pub(crate) struct Detail {
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
-    /// Tick at which the row's first open scope was entered; `None` if no scope of the row is open, or if the start of one
-    /// was not measured, because that one may be the first.
+    /// Tick at which the row's earliest open scope was entered; `None` if no scope of the row is open. Also `None` if any start
+    /// was not measured, because that scope may be the earliest.
     pub(crate) began: Option<u64>,
     /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
@@ -99,7 +99,7 @@ fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     rows
 }
 
-/// Returns the start of the first of these open scopes; `None` if any start is unknown.
+/// Returns the tick at which the earliest of these open scopes was entered; `None` if any start is unknown.
 fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     let threads = data.snapshot.threads.iter().enumerate();
     let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);

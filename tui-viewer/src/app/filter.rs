@@ -18,7 +18,7 @@ const STEPS: usize = 100_000;
 /// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// Rows in focus; each row is searched in the calls that the row before it leaves.
+    /// Rows in focus. Each row is searched only in the calls of the row before it.
     pub(crate) focus: Vec<Focus>,
     /// Whether the tree is from the bottom up; in the view Tree only.
     pub(crate) inverted: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Focus {
     pub(crate) name: String,
     /// View in which the row was chosen.
     pub(crate) view: View,
-    /// Selection before the choice.
+    /// Selection before the row was put in focus.
     pub(crate) cursor: Cursor,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Seen {
     pub(crate) tree: Rc<CallTree>,
     /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree is incomplete, so that opening rows asks for more.
+    /// Whether the tree lacks rows, which are added when the rows above them open.
     pub(crate) in_part: bool,
 }
 

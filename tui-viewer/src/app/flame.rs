@@ -82,8 +82,7 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker tone. The tone differs from the frame at the left, or without such a frame from
-    /// the frame above.
+    /// Whether the frame has the darker tone, so that it differs from the frame at its left, or else from the frame above.
     pub(crate) darker: bool,
 }
 
@@ -159,8 +158,8 @@ pub(crate) fn lay_out(
     frames
 }
 
-/// Gives the rows below a frame, or the top rows, their cells: each cell belongs to the sibling that has most of it. Siblings smaller than a cell
-/// come last, in one frame. The remaining cells are the self time of the frame above.
+/// Gives the rows below a frame, or the top rows, their cells: each cell belongs to the sibling that has most of it. Siblings
+/// smaller than a cell come last, in one frame. The remaining cells are the self time of the frame above.
 fn divide(
     tree: &CallTree,
     parent: Option<u32>,

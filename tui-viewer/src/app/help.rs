@@ -1,5 +1,5 @@
-//! The help as lines, made from the key table, its scroll position, and the search in it. Drawing and scrolling take the
-//! length of the help from this module.
+//! The help: its lines, which are made from the key table, its scroll position, and the search in it. Drawing and scrolling
+//! take the length of the help from this module.
 
 use ratatui::layout::Size;
 use tui_input::{Input, InputRequest};
@@ -13,7 +13,7 @@ use crate::text::glyphs::Glyphs;
 
 mod words;
 
-/// Width in cells from which two columns stand side by side.
+/// Minimum width in cells at which two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;
 
 /// Returns the help for a screen of this width: one column or two.
@@ -42,7 +42,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
             column.extend(section);
         }
     }
-    // The words come after all keys, for readers who look for a key.
+    // The words come after all keys, because most readers look for a key.
     for words in words::parts(ascii) {
         if let Some(column) = columns.iter_mut().min_by_key(|column| column.len()) {
             column.push(HelpLine::Gap);
@@ -107,7 +107,7 @@ pub(crate) struct HelpSearch {
 }
 
 impl HelpSearch {
-    /// Whether a line explains the text as a word, in any case of letters.
+    /// Whether a line explains the text as a word; case is ignored.
     pub(crate) fn is_explained_by(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let is_word = |word: &String| {
@@ -117,7 +117,7 @@ impl HelpSearch {
         matches!(line, HelpLine::Word(word, _) if !text.is_empty() && is_word(word))
     }
 
-    /// Whether a line of the help has the text, in any case of letters.
+    /// Whether a line of the help has the text; case is ignored.
     pub(crate) fn finds(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let has = |part: &str| part.to_lowercase().contains(&text);
@@ -133,7 +133,7 @@ impl HelpSearch {
     }
 }
 
-/// Number of lines of a page above a line that was found.
+/// Number of lines that are shown above a line that was found.
 const ABOVE: usize = 4;
 
 /// The help, scrolled and searched.

@@ -1,7 +1,7 @@
 //! A quick hasher for keys that are hashes already: path ids and function keys.
 //!
-//! Every update looks up every row of a large tree. The keys are made of names in the traced program: a program that
-//! chose colliding names could as well fill the tree itself.
+//! Speed matters because every update looks up every row of a large tree. A program could choose names whose keys collide, but
+//! it could as well fill the tree itself.
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
@@ -11,7 +11,7 @@ pub(crate) type KeyMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefaul
 /// A set of keys that are hashes.
 pub(crate) type KeySet<K> = std::collections::HashSet<K, BuildHasherDefault<KeyHasher>>;
 
-/// Returns a number that differs for other values, as far as a hash does.
+/// Returns a hash of the value.
 pub(crate) fn number_of(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -5,26 +5,26 @@ use ratatui::layout::{Rect, Size};
 /// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one line more.
+/// Lines of the detail pane and its rule: usually, and on low terminals, where the list gets one line more.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
-/// Height from which the detail pane has all its lines.
+/// Minimum height at which the detail pane has all its lines.
 const ROOM_FOR_DETAIL: u16 = 26;
 
-/// Height from which the title of a list has two lines.
+/// Minimum height at which the title of a list has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
-/// Height from which there is room for a second view.
+/// Minimum height at which there is room for a second view.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
-/// Width from which the pane stands beside the list.
+/// Minimum width at which the pane stands beside the list.
 const PANE_BESIDE: u16 = 160;
 
 /// Maximum width of a pane beside the list.
 const PANE_CELLS: u16 = 72;
 
-/// Width from which callers and callees stand side by side, and charts too.
+/// Minimum width at which callers and callees stand side by side, and charts too.
 const SIDE_BY_SIDE: u16 = 100;
 
 /// Lines of a rule with the chart of latencies below it, or with the reason why there is no chart.
@@ -40,21 +40,21 @@ const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 /// Lines that the source keeps.
 const SOURCE_KEEPS: u16 = 14;
 
-/// Size from which the source is shown without a key, if its file exists.
+/// Minimum size at which the source is shown without a key, if its file exists.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
 };
 
-/// Width from which charts stand beside the source, and the width of these charts.
+/// Minimum width at which charts stand beside the source, and the width of these charts.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
-/// Lines of a large pane below the list, and height of the screen from which there is a large pane.
+/// Lines of a large pane below the list, and minimum height of the screen at which there is a large pane.
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// Size from which a second view is shown without a key.
+/// Minimum size at which a second view is shown without a key.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,
@@ -196,8 +196,8 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The
-    /// pane has `pane` lines, up to three fifths of the shared lines, and more where a list of `rows` rows leaves them.
+    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The pane
+    /// has `pane` lines, up to three fifths of the shared lines, and also the lines that a list of `rows` rows does not need.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,

@@ -28,7 +28,7 @@ pub(crate) enum Message {
     Drag(u16, u16),
     /// The wheel over a cell, with the rows to go down; up if negative.
     Wheel(isize, u16, u16),
-    /// The wheel to the side over a cell; whether to the right.
+    /// The wheel moves sideways over a cell; true to the right.
     WheelAside(bool, u16, u16),
     /// A key that has no meaning in the context in which it was pressed.
     Unknown(Code),
@@ -38,7 +38,7 @@ pub(crate) enum Message {
     Time(Duration),
     /// The terminal has another size.
     Resize(Size),
-    /// Files were written, or were not: their kind, and the paths or the reason.
+    /// Kind of files, and their paths if they were written, else the reason why not.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
     /// Answer to a request for code.
     FoundCode(FoundCode),

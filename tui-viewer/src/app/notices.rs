@@ -68,7 +68,7 @@ impl Notices {
         });
     }
 
-    /// Notes that the screen was drawn: the time of a new notice begins, because a busy machine may draw it late.
+    /// Notes that the screen was drawn. The time of a new notice begins only here, because a busy machine may draw it late.
     pub(crate) fn drawn(&mut self, now: Duration) {
         if let Some(notice) = &mut self.current
             && let Some(stands_for) = notice.stands_for.take()

@@ -49,14 +49,14 @@ impl Past {
         self.activity = Activity::default();
     }
 
-    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns. Returns `None` where
-    /// the past does not reach so far back.
+    /// Returns the calls in the window before the one that ends with this snapshot, and the length of that earlier window in
+    /// ns. Returns `None` if the past does not reach so far back.
     pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;
         let before = match self.begin_of(&end, length_ns) {
             Some(begin) => Rc::new(between(&end, &begin)),
-            // The window before has all time since the reset, which may well be longer.
+            // Without a begin, the earlier window is all time since the reset, which may be longer than `length_ns`.
             None => end,
         };
         let ns = before.capture.since_reset_ns;
@@ -72,7 +72,7 @@ impl Past {
         oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
     }
 
-    /// Returns the start of a window of this length, counted from the same reset; `None` if a reset lies in it.
+    /// Returns the snapshot at which a window of this length begins; `None` if a reset lies in the window.
     pub(in crate::app) fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let base = self.base_of(shown, length_ns)?;
         if same_epoch(shown, &base) {

@@ -1,5 +1,5 @@
-//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past. With the
-//! snapshots that the tables are made of: the window that ends at that moment, and the window to compare it with.
+//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past. Also chooses the
+//! snapshots for the tables: the window that ends at that moment, and the window to compare it with.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::app::window::{Against, Mark, Stretch, Window};
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Moment on screen, if it is not the newest: else the screen follows the program.
+    /// Moment at which the screen stands still; `None` if the screen follows the program.
     still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,
@@ -131,8 +131,8 @@ impl Playback {
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the time in ns that a timeline shows if the user has chosen none: a recording, or the short run of a
-    /// program that has ended.
+    /// Returns the length in ns that a timeline shows by default: the recording, or the whole run if it was short and has
+    /// ended. Else `None`.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -210,8 +210,7 @@ impl Playback {
                 before_ns,
             };
         };
-        // If the mark has no such window, both sides count from a reset. In the window since the mark, the mark itself
-        // has no time.
+        // If the mark has no such window, both sides count from a reset. The mark has no window since the mark.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),

@@ -95,7 +95,7 @@ pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// Returns the pattern of a request, and whether it switches off; the inner `None` takes a rule back.
+/// Returns the pattern of a rule, and whether it switches off; an inner `None` takes the rule back, an outer `None` is no rule.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
         Request::SitesOff(pattern) => Some((pattern, Some(true))),
@@ -121,7 +121,7 @@ impl Requests {
         self.pending = Some(Pending::of(request, now, None));
     }
 
-    /// Notes the reset epoch that the program named: its snapshots show the request.
+    /// Notes the reset epoch that the program named; snapshots of this epoch show the request.
     pub(crate) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),

@@ -1,4 +1,4 @@
-//! A row of the current data, the whole of which it is a share, and a line of a list: its id, and its place in the tree.
+//! A row of the current data and its id, the meaning of 100 % for shares, and a line of a list.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -55,7 +55,7 @@ pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// The whole of which a row is a share.
+/// The time that is 100 % for a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PercentOf {
     /// All measured time of the threads in scope.
@@ -187,7 +187,7 @@ impl Row {
     }
 }
 
-/// Returns the line to select if `index` may be a heading: the next line on the way, else the line before.
+/// Returns `index`, or if it is a heading, the nearest line that is none: first in the direction of the move, else behind.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

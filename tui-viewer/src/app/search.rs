@@ -24,7 +24,7 @@ pub(crate) struct Search {
     pub(crate) opened: Vec<PathId>,
     /// The matches, in the order of the list.
     pub(crate) hits: Vec<What>,
-    /// Matches before the selected row.
+    /// Number of matches before the selected row.
     pub(crate) before: usize,
     /// Row before which the matches were counted.
     pub(crate) counted_at: Option<RowId>,

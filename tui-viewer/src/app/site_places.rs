@@ -242,7 +242,7 @@ impl Place {
         !self.children.is_empty()
     }
 
-    /// Returns the byte at which the name begins in the path that is searched.
+    /// Returns the byte at which the name begins in the lower-case path.
     fn small_name_at(&self) -> usize {
         let name = self.name.to_lowercase().len();
         let at = self.small_path.len().saturating_sub(name);

@@ -23,7 +23,7 @@ pub(crate) enum SiteState {
     Off,
     /// A function that was switched off because measuring it cost too much.
     OverBudget,
-    /// A function that was not to be measured from the beginning.
+    /// A function that was not chosen for measuring when the program started.
     NotChosen,
     /// Met, but not since the reset, or a function that was never called.
     NotSince,
@@ -44,7 +44,7 @@ pub(crate) struct SiteRow {
     pub(crate) state: SiteState,
     /// Index of the rule that decides whether the place is measured; `None` if no rule chooses it.
     rule: Option<u16>,
-    /// Reason why the place was not chosen.
+    /// Whether the function was chosen when the program started, or why not.
     pub(crate) chosen: Chosen,
     /// Cost of measuring, if it was over the budget, so that the place is off.
     pub(crate) over_budget: Option<OverBudget>,

@@ -1,5 +1,4 @@
-//! The watched functions of a snapshot, as the view Slow shows them; the watched function, the call, and the part of the
-//! call that it shows.
+//! The watched functions of a snapshot, for the view Slow; and the function, the call, and the part of the call on its screen.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -38,7 +37,7 @@ pub(crate) type CallKey = (u64, u64, usize);
 /// Part of the shown time that remains after one step closer.
 const CLOSER: (u64, u64) = (1, 2);
 
-/// Divisor of the shown time that gives a step to the side.
+/// A step to the side is the shown time divided by this number.
 const STEP: u64 = 4;
 
 /// Minimum number of ticks that are shown.

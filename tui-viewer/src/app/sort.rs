@@ -15,7 +15,7 @@ use crate::app::row::{Row, RowId, What};
 pub(crate) struct Order {
     /// Name of the order. Columns sort alike if the names of their orders are equal.
     name: &'static str,
-    /// Returns the value of a row, the largest first; `None` compares names.
+    /// Value of a row; the largest value comes first. `None` compares names.
     value: Option<fn(&Data, What) -> u64>,
     /// Whether rows of differences are compared by the change of the value. A value without a difference on the screen is
     /// compared by its current amount.
@@ -152,7 +152,7 @@ impl Sort {
         }
     }
 
-    /// Returns the value per call if numbers are per call, because each side has its own calls.
+    /// Returns the value per call if numbers are per call. Each side of a comparison has its own number of calls.
     fn per_call(self, data: &Data, value: u64) -> u64 {
         match data.per_calls.filter(|_| self.key.adds_up) {
             None => value,

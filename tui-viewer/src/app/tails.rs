@@ -8,7 +8,7 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 /// Minimum number of calls, because a tail of fewer calls says little.
 const CALLS_LEAST: u64 = 200;
 
-/// Multiple of the median from which a call is in the tail.
+/// Minimum multiple of the median at which a call is in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
 /// A function with a tail.
@@ -19,7 +19,7 @@ pub(crate) struct Tail {
     /// Latency histogram of the function's outermost calls, because the time of a nested call is a part of the
     /// outer call.
     pub(crate) latency: Histogram,
-    /// Time of the calls in the tail above the median, in ticks.
+    /// Sum of the time by which each call in the tail exceeded the median, in ticks.
     pub(crate) ticks: u64,
     /// Whether the function itself has waited for most of its time, as joins and parks of a runtime do.
     is_idle: bool,
@@ -64,7 +64,7 @@ fn latency_of_outermost(tree: &CallTree, row: &HotRow, outermost: &[bool]) -> Hi
     sum
 }
 
-/// Returns the time of calls in the tail above the median, in ticks; `None` without a tail.
+/// Returns the sum, in ticks, of the time by which each call in the tail exceeded the median; `None` without a tail.
 fn ticks(latency: &Histogram) -> Option<u64> {
     let median = latency.quantile(0.5).filter(|&median| median > 0)?;
     let (longest, _) = latency.max()?;
@@ -110,7 +110,7 @@ mod tests {
         let mut outer = Histogram::default();
         (0..300).for_each(|_| outer.insert(1_024));
         outer.insert(1 << 20);
-        // Each long call is open through the whole long call below it.
+        // Each long call contains the whole long call below it.
         let mut inner = Histogram::default();
         (0..500).for_each(|_| inner.insert(1 << 20));
         let mut snapshot = fixture::recursion();

@@ -183,7 +183,7 @@ fn stands(app: &App, view: View, row: &str) {
     assert_eq!((app.views.current, &*selected(app)), (view, row));
 }
 
-/// Asserts that this row is selected, in a list of so many rows.
+/// Asserts that this row is selected, in a list of `rows` rows.
 #[track_caller]
 fn selects(app: &App, row: &str, rows: usize) {
     assert_eq!((&*selected(app), app.list().rows.len()), (row, rows));
@@ -327,7 +327,7 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     small.update(Message::Wheel(3, 0, 0));
     assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
     small.update(Message::Wheel(-2, 0, 0));
-    // The selection stays where it can.
+    // The selection stays on its row if the row is still visible.
     assert_eq!((small.list().cursor.offset, line(&small)), (1, 2));
 }
 
@@ -379,7 +379,7 @@ fn only_what_depends_on_a_key_is_derived_again() {
     at(&mut app, 100);
     key(&mut app, Code::F1);
     key(&mut app, Code::Esc);
-    // Moving and looking derive nothing.
+    // Neither moves of the cursor nor the help derive anything.
     assert_eq!(derived(&app), [data, seen, rows]);
     keys(&mut app, "I");
     assert_eq!(derived(&app)[..2], [data, seen], "another order needs rows alone");
@@ -394,6 +394,6 @@ fn only_what_depends_on_a_key_is_derived_again() {
     keys(&mut app, "p");
     let next = snapshot(1_350);
     events(&mut app, Status::Live, Some(next));
-    // A frozen screen derives nothing from what comes.
+    // A frozen screen derives nothing from new snapshots.
     assert_eq!(derived(&app), before);
 }

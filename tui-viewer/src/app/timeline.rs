@@ -94,7 +94,7 @@ pub(crate) struct Timeline {
 struct Summed {
     /// Inputs of the sums: changes of slots, the last column, the kind of lines, and the range.
     of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
-    /// The most that a function shows in a column, in CPUs; lines of functions are scaled by it.
+    /// Largest load of a function in a column, in CPUs; lines of functions are scaled by it.
     most: f64,
     /// Whether any column is known.
     is_known: bool,

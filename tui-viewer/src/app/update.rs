@@ -96,12 +96,12 @@ impl App {
             }
             Message::Wrote(what, Ok(paths)) => {
                 let before = format!("{what} written to ");
-                // A report of differences has a command of its own.
+                // The report has plain numbers; `tickscope diff` reports differences.
                 let after = match (
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
-                    // On a narrow screen, the endings of the files name two of the three tools.
+                    // A narrow screen has no room for the tools, but the endings of the files name two of the three.
                     (None, 140..) if what == "call" => {
                         ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
                     }
@@ -263,7 +263,7 @@ impl App {
         });
     }
 
-    /// Sorts, and goes to the first row, which is the aim of sorting. A row that kept its place would hide the rows above it.
+    /// Sorts, and selects the first row, because users sort to see it. A selection that kept its row would hide the rows above.
     fn sort_from_top(&mut self, sort: Sort) {
         let list = self.list_mut();
         list.sort = sort;

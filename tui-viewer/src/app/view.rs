@@ -50,10 +50,10 @@ pub(crate) enum TabForm {
 }
 
 impl TabForm {
-    /// Width from which whole names have room beside all words about the numbers.
+    /// Minimum width at which whole names have room beside all words about the numbers.
     const WIDE: u16 = 145;
 
-    /// Width from which there is room for whole names.
+    /// Minimum width at which there is room for whole names.
     const CLOSE: u16 = 100;
 
     /// Returns the form of the tabs on a screen.
@@ -121,7 +121,7 @@ impl View {
     }
 }
 
-/// The view before a key led to another view.
+/// View from which a key led to another view; Escape leads back to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) view: View,

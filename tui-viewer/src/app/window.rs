@@ -116,7 +116,7 @@ pub(crate) enum Against {
 }
 
 impl Mark {
-    /// Returns the snapshot at which a window that ends at the mark begins; `None` if it is unknown or not at a snapshot.
+    /// Returns the snapshot at which a window of 1 s or 10 s before the mark begins; `None` if unknown, and for other windows.
     pub(crate) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,

@@ -11,7 +11,7 @@ use tickscope_programs::events::Past;
 use crate::cli::args::TriggerOptions;
 use crate::cli::trigger::recent::{Judgement, NoWindow, Recent};
 
-/// Most judgements within one window: judging costs as much as showing a view.
+/// Maximum number of judgements within one window, because judging costs as much as showing a view.
 const JUDGEMENTS: u32 = 20;
 
 /// A trigger of one program.
@@ -141,7 +141,7 @@ impl Watch {
         }
     }
 
-    /// Returns the judgement at the last action, or else the last one; none if there was no window yet.
+    /// Returns the judgement at the last action, or else the last judgement; `None` if there was no window yet.
     pub(crate) fn found(&self) -> Option<&Judgement> {
         self.fired.as_ref().or(self.found.as_ref().ok())
     }

@@ -51,7 +51,7 @@ pub(crate) fn editor(
     } else if is_one_of(&GO_TO) {
         arguments.extend(["-g".into(), with_line()]);
     } else {
-        // These are vi and its children, nano, emacs, micro, and nearly all others.
+        // Vi and its descendants, nano, emacs, micro and nearly all other editors take the line in this form.
         arguments.extend([format!("+{line}").into(), file.into()]);
     }
     Ok(Editor {

@@ -110,7 +110,7 @@ pub(crate) enum Action {
     Units,
     /// Change the measure of shares, totals and the order.
     Measure,
-    /// Show numbers since the reset, or only those of the last seconds.
+    /// Show numbers since the reset, or only of the last seconds.
     Window,
     /// Go to the snapshot before the one on screen.
     Earlier,
@@ -164,9 +164,9 @@ pub(crate) enum Action {
     PreviousCall,
     /// Write the call for other tools.
     ExportCall,
-    /// Zoom closer to a part of the call.
+    /// Zoom in to a part of the call.
     Closer,
-    /// Zoom further from the part of the call.
+    /// Zoom out from the part of the call.
     Further,
     /// Move to an earlier part of the call.
     PartEarlier,
@@ -248,7 +248,7 @@ pub(crate) struct Hint {
     pub(crate) right: bool,
 }
 
-/// Most keys of a binding.
+/// Maximum number of keys of a binding.
 pub(crate) const KEYS_MOST: usize = 4;
 
 /// A line of the help: keys that belong together.

@@ -62,7 +62,7 @@ pub(crate) enum Mouse {
     Nothing,
 }
 
-/// A length in bytes above that of every key; longer input is not from a keyboard.
+/// Number of bytes that no key reaches; longer input is not from a keyboard.
 const LONGEST: usize = 32;
 
 /// Turns bytes into keys; holds the bytes of an incomplete key.
@@ -150,7 +150,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         .iter()
         .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
     if rest[end].is_ascii_control() {
-        // No sequence contains such a byte. It is a key of its own, above all Ctrl-C.
+        // No sequence contains such a byte, so it begins the next key: Ctrl-C above all.
         return Some((Code::Other, end));
     }
     if rest.first() == Some(&b'<') {
@@ -181,7 +181,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     Some((key, end + 1))
 }
 
-/// Reads numbers with `;` between them; `None` for what is no number.
+/// Reads numbers with `;` between them; `None` for a part that is no number.
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = Option<u16>> {
     let parts = bytes.split(|&b| b == b';');
     parts.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u16>().ok())

@@ -75,7 +75,7 @@ pub(super) fn leave() {
     // `SAVED` stays set during the write above, because the hang-up watcher unblocks a write only while it is set.
     let mut left = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     if DROPPED.load(Ordering::Relaxed) {
-        // A part of `OUT` may have been dropped. It fits into the empty buffer, so this write does not wait.
+        // A part of `OUT` may have been dropped. `OUT` fits into the empty buffer, so this write does not wait.
         let _ = tcflush(tty, QueueSelector::OFlush);
         let _ = write(OUT);
     }

@@ -67,7 +67,7 @@ impl Signals {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
 
-    /// Takes the terminal back. Signals that its keys have sent were for the other program.
+    /// Takes the terminal back. Drops signals that keys have sent meanwhile, because they were for the other program.
     pub(super) fn take_back(&self) {
         self.stops_at_once.store(false, Ordering::SeqCst);
         let [_, _, interrupted, _, _, stopped, quit] = &self.flags;
@@ -229,8 +229,8 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the
-/// terminal is lent to another program, which must not be disturbed, and whose keys may have sent the signal.
+/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the terminal is
+/// lent to another program: it must not be disturbed, and its keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

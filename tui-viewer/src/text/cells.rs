@@ -64,7 +64,7 @@ pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, 
     cut(text, cells, mark, |room| format!("{mark}{}", back(text, room)))
 }
 
-/// Returns a text that fits; else its part in the cells that the mark leaves, with the mark.
+/// Returns the text if it fits; else the result of `part` for the cells that the mark leaves.
 fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> String) -> Cow<'a, str> {
     match cells.saturating_sub(width(mark)) {
         _ if width(text) <= cells => Cow::Borrowed(text),

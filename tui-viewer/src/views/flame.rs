@@ -183,7 +183,7 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
     out
 }
 
-/// Divisor of the screen height that gives the largest part above the frame that fills the width.
+/// After zooming, at most the screen height divided by this number is above the frame that fills the width.
 pub(crate) const ABOVE_PART: usize = 3;
 
 impl App {

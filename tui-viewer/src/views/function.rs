@@ -154,7 +154,7 @@ impl ViewType for Function {
     fn percent_of(&self, app: &App) -> (PercentOf, &'static str) {
         match app.views.function.of_all {
             true => (PercentOf::Measured, PercentOf::Measured.label()),
-            // The whole is the function on the screen, because its lines are its parts.
+            // The time of the function on the screen is 100 %, because the lines are its parts.
             false => (PercentOf::Parent, "% of this function"),
         }
     }

@@ -232,7 +232,7 @@ fn bottom_up(app: &App) -> bool {
     app.data().is_some_and(|data| data.bottom_up)
 }
 
-/// Width from which on the line of tabs has room for the filter of calls.
+/// Minimum width at which the line of tabs has room for the filter of calls.
 const ROOM_IN_TABS: u16 = 110;
 
 /// Returns the title of names with the filter of calls; `None` if there is no filter, or a line above shows it.
@@ -334,7 +334,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {
-        // No line above names the function of these callers and callees.
+        // No line above has the name of the function whose callers and callees are listed.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };

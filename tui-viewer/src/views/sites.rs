@@ -244,8 +244,8 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
     }
 }
 
-/// Returns the functions that have the time of a function that is off. They are the nearest functions above that are on, as
-/// far as its calls were seen. An entry is `None` if no function above is on.
+/// Returns the functions that are charged with the time of a function that is off: the nearest functions that are on, above its
+/// known calls. An entry is `None` if no function above is on.
 fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     let Some(own) = data.function(what) else {
         return Vec::new();
@@ -277,7 +277,7 @@ fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     heirs.into_iter().map(|(heir, _)| heir).collect()
 }
 
-/// Returns in words which functions have the time of a function that is off.
+/// Returns in words which functions are charged with the time of a function that is off.
 fn whose_time(data: &Data, index: u32, cells: usize) -> String {
     let heirs = heirs(data, View::Sites.row(index)).into_iter();
     let short = |function: FunctionId| data.names.short[function.index()].as_str();

@@ -108,7 +108,7 @@ impl ViewType for Slow {
         number_of(&app.views.slow.function)
     }
 
-    /// The keys of this view choose calls and move in time, so they do not hold the order of rows.
+    /// While a function is watched, keys choose calls and move in time, so they do not hold the order of rows.
     fn holds(&self, app: &App) -> bool {
         let data = app.data();
         data.is_some_and(|data| data.slow().watches.is_empty())

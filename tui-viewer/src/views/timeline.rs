@@ -245,7 +245,7 @@ impl App {
         let (begin_ns, end_ns) = self.views.timeline.choose_to(from, to, anew);
         let history = &self.playback.past.history;
         let end = history.nearest(end_ns);
-        // The chosen time has at least the stretch between two moments.
+        // The chosen time reaches at least from one moment to the next.
         let begin = end.and_then(|end| {
             let begin = history.nearest(begin_ns).filter(|&begin| begin < end);
             begin.or_else(|| history.at_or_before(end.checked_sub(1)?))

@@ -112,7 +112,7 @@ const SHELL: Part = (
     ],
 );
 
-/// Returns all parts, the shortest names first.
+/// Returns all parts, in the order of the help.
 pub(super) fn parts(ascii: bool) -> Vec<Vec<HelpLine>> {
     vec![
         columns(),
@@ -142,7 +142,7 @@ fn columns() -> Vec<HelpLine> {
             title => title,
         };
         let line = word(title, column.help);
-        // Several tables have the same column.
+        // Several tables have the same column, which needs only one line.
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -24,7 +24,7 @@ pub(crate) const LONGEST_NS: u64 = 1_900_000_000;
 /// Number of rows above which a program has no sparklines, because a key would have to wait for them.
 pub(crate) const ROWS_MAX: usize = 50_000;
 
-/// Number of nodes up to which sparklines begin with the past; for larger programs they begin now.
+/// Number of nodes up to which sparklines are rebuilt from the past; those of larger programs begin empty.
 pub(crate) const REBUILT_NODES: usize = 2_000;
 
 /// Value of an unknown second.
@@ -50,7 +50,7 @@ pub(crate) struct Beats {
 }
 
 impl Activity {
-    /// Returns the seconds before a snapshot from the history; `None` if reading it would take too long.
+    /// Returns the activity in the seconds before a snapshot, from the history; `None` if reading it would take too long.
     pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::saturating_sum;
 use crate::app::keyhash::KeyMap;
 use crate::app::past::moment::{Moment, Since};
 
-/// Number of intervals that are remembered however many threads there are.
+/// Minimum number of intervals that are remembered, however many threads there are.
 const LEAST: usize = 20;
 
 /// Maximum number of threads remembered of a snapshot.

@@ -7,7 +7,7 @@
 //! | nothing, or a reset and its undo | the later record's less the earlier one's |
 //! | a reset, or a clock that broke | the later record's, which are counted since then; the timeline adds the closing record's |
 //! | an undo of a reset before both | unknown: the later record also has counts from before the earlier one |
-//! | a lost ring | as above: the next ring goes on with the same counts, and the time without records is a gap |
+//! | a lost ring | as in the rows above: the next ring goes on with the same counts, and the time without records is a gap |
 //! | another run of the program | none: all of the past is dropped |
 
 use tickscope_analysis::series::{Origin, RecordEpoch};

@@ -32,7 +32,7 @@ pub(crate) struct Load {
 pub(crate) struct Slot {
     /// Load by the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
-    /// For the key that a thread gets when it ends: the keys of such threads in `threads`.
+    /// By the key of a line of ended threads: the keys in `threads` of the threads that are in this line once they have ended.
     pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
     /// Load by the key of the function, in all threads.
     pub(crate) functions: KeyMap<u64, Load>,
@@ -93,11 +93,11 @@ const ROWS_AT_ONCE: usize = 40_000;
 /// Number of snapshots whose self times are kept, because neighbouring slots share an end.
 const SPENT_KEPT: usize = 4;
 
-/// Most records that are added up for one slot, because a program may reset all the time.
+/// Maximum number of records that are added up for one slot, because a program may reset all the time.
 const RESETS_MOST: usize = 64;
 
-/// Gap in ns above which the load between moments is unknown, unless all gaps are long, as in the coarse history with a
-/// moment every 10 s.
+/// Longest gap in ns across which the load is known. If moments are far apart, as in the coarse history with one every 10 s, a
+/// gap may be three times the mean gap.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
 /// The source of snapshots.

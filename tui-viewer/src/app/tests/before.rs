@@ -193,8 +193,8 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
-    // The first window begins before the reset. The second begins in the part that does not count, and so at
-    // the reset.
+    // The first window begins before the reset. The second would begin between the reset and its undoing, and so begins at the
+    // reset.
     for (typed, window) in [("ww", "window 10.0 s"), ("wwp,,w", "")] {
         keys(&mut app, typed);
         keys(&mut other, typed);

@@ -138,7 +138,7 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
     key(&mut app, Code::Right);
     key(&mut app, Code::Down);
     key(&mut app, Code::Down);
-    // More than risk::check and wire::encode.
+    // It takes more time than risk::check and wire::encode.
     assert_eq!(selected(&app), "book::apply");
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "risk::check");
@@ -223,7 +223,7 @@ fn a_click_selects_and_a_second_one_zooms() {
     let (x, y) = place_of(&app, "match::run");
     app.update(Message::Click(x, y));
     app.update(Message::Click(x, y));
-    // Zoomed out to what was clicked.
+    // The second click zoomed out to the clicked frame.
     shows(&app, "book::apply");
 }
 
@@ -240,7 +240,7 @@ fn it_leads_to_the_tree_and_searches_find_what_is_small() {
     keys(&mut app, "/publish\n");
     assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
     assert!(app.views.flame.is_zoomed());
-    // Nothing was opened in the tree for it.
+    // The search opened no row of the tree.
     assert_eq!(app.views.expanded.paths().len(), open);
 }
 
@@ -300,7 +300,7 @@ fn large_screens_have_the_graph_below_the_tree() {
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
-    // They are the third line, where book::apply stands.
+    // The white lines are the third line of the graph, where book::apply stands.
     assert_eq!(lines, (third..third + tall).collect::<Vec<_>>());
     // Arrows move in the list, and so does Tab.
     key(&mut app, Code::Tab);

@@ -68,7 +68,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
     tell_functions(&mut app, s.clone(), &known);
     has(&heirs(&app), "match::step");
     lacks(&heirs(&app), "book::apply");
-    // The choice was made at the start.
+    // Functions were chosen when the program started.
     s.functions.as_mut().unwrap().choice = FunctionChoice {
         only: vec!["orderbook_sim".into()],
         not: vec!["depth".into(), "Book::*".into()],

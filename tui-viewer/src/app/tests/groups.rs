@@ -38,7 +38,7 @@ fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
     let mut app = grouped(120, 30).after("2&g\n");
     shows(&app, "[book]");
     shows(&app, "match::step");
-    // Called by a member.
+    // A member of the group calls this function.
     assert!(names(&app).contains(&"alloc::slab_get".to_string()));
     keys(&mut app, "6");
     let sites = names(&app);

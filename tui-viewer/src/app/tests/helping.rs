@@ -25,7 +25,7 @@ fn the_help_is_looked_up() {
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
         assert_eq!(app.context(), Context::In(View::Tree));
-        // The search of the list is another one.
+        // The search in the help does not search the list.
         assert!(app.views.search.is_none());
     }
 }
@@ -47,6 +47,6 @@ fn the_first_look_is_helped_until_the_first_key() {
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);
-    // What happened comes first.
+    // The explanation of the state takes the place of the help.
     assert!(!told(&kept) && text(&kept).contains("A kept snapshot"));
 }

@@ -177,7 +177,7 @@ fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
         .map(|row| data(&app).latency(row.what).quantile(0.99))
         .collect();
     assert!(p99.is_sorted_by(|a, b| a >= b), "{p99:?}");
-    // What has not ended comes last.
+    // Rows without a finished call come last.
     assert_eq!(p99.iter().flatten().count() + 3, p99.len());
     keys(&mut app, "I");
     assert_eq!(names(&app).last(), Some(&"stats::publish"));

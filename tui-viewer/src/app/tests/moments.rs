@@ -58,7 +58,7 @@ fn a_window_shows_only_what_happened_in_it_and_says_how_long_it_is() {
         sums_hold(data(&app));
     }
     keys(&mut app, "w");
-    // Without a mark since the reset again.
+    // Without a mark, the next window is all time since the reset.
     assert_eq!(data(&app).measured_ns, whole);
     lacks(&tabs(&app), "window");
 }
@@ -125,7 +125,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut app, ".");
     says(&app, "L follows the program");
     lives(&mut app, [1_351]);
-    // The newest moment of the past does not change.
+    // New snapshots do not move the screen from its moment.
     assert_eq!(shown(&app), 1_350);
     keys(&mut app, "L");
     assert_eq!(shown(&app), 1_351);
@@ -173,7 +173,7 @@ fn freezing_and_going_back_agree() {
     let mut app = watched(120, 30).after("p");
     lives(&mut app, [1_341]);
     keys(&mut app, ",");
-    // One before the frozen one.
+    // The step goes to the snapshot before the frozen one.
     assert_eq!(app.shown().unwrap().capture.seq, 1_339);
     for back_to_live in ["p", "L"] {
         keys(&mut app, back_to_live);
@@ -284,7 +284,7 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
     let app = watched(230, 40);
     has(&line_of(&text(&app), "match::step"), "█");
     shows(&app, "LAST 30 s");
-    // Beside the list there is a chart of several lines below these words; below the list, one line.
+    // A pane beside the list has a chart of several lines below these words; a pane below the list has one line.
     for (app, below) in [(app, 3), (watched(140, 40), 0)] {
         let screen = text(&app);
         let mut chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
@@ -311,7 +311,7 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "a reset came after");
-    // In the other direction no counter began at zero since the mark.
+    // If the mark is later than the moment, no counter began at zero since the mark.
     keys(&mut app, "'m('");
     says(&app, "is later, after a reset");
 }
@@ -322,7 +322,7 @@ fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
     let give = |app: &mut App, tenth: u64| {
         // The program is busy every other second.
         let mut next = snapshot(tenth + tenth / 10 % 2 * 10);
-        // No program publishes to the millisecond, and history keeps fewer of the older snapshots.
+        // No program publishes exactly on time, and history keeps fewer of the older snapshots.
         next.capture.unix_ns = snapshot(tenth).capture.unix_ns + tenth * 37 % 60 * 1_000_000;
         let record = past(&next);
         app.update(Message::Events(Box::new(Events {

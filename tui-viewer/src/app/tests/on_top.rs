@@ -118,14 +118,14 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     }
     app.update(Message::Wrote("report", Err("no room".into())));
     keys(&mut app, "j");
-    // An error stays its time.
+    // An error stays for its whole time.
     shows(&app, "! report not written: no room");
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
     let mut app = showing(60, 15, warned);
     wrote(&mut app);
     key(&mut app, Code::Esc);
-    // One thing at a time.
+    // Escape drops only the notice, not the warning.
     assert!(!told(&app) && text(&app).contains("the clock is odd"));
 }
 

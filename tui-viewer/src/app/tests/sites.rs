@@ -40,7 +40,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     let off = Request::SitesOff(pattern(own));
     assert_eq!(asked(keys(&mut app, " ")), [off]);
     answer(&mut app, off, Ok(1));
-    // Promised is not done.
+    // A switch that was promised is not done yet.
     assert!(!last_line(&app).contains("book::insert off"));
     events(
         &mut app,
@@ -198,7 +198,7 @@ fn all_names_are_shortened_by_one_rule() {
 #[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
-        // Without a move of the cursor no selection goes along.
+        // A selection that the user has not moved does not go along.
         let app = live(120, 30).after(digit);
         assert_eq!(app.list().cursor.index, 0);
         let mut app = live(120, 30).after("jjj");

@@ -43,7 +43,7 @@ fn threads_that_share_their_work_do_not_change_places() {
     events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
-    // Who looks anew sees them in order.
+    // A view that is shown again has its rows in order.
     assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
 }
 
@@ -140,7 +140,7 @@ fn other_counters_are_put_in_order_at_once() {
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
     events(&mut app, Status::Live, Some(held));
-    // Nothing moves after a key.
+    // Just after a key, rows keep their places.
     assert!(!sorted(&app) && names(&app)[0] == first);
     events(&mut app, Status::Live, Some(after));
     assert!(sorted(&app), "{:?}", names(&app));

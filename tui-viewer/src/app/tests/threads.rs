@@ -75,9 +75,9 @@ fn enter_shows_one_thread_and_again_all() {
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
     stands(&app, View::Threads, "ingest");
-    // All threads are listed, whoever is shown.
+    // All threads are listed, whichever is chosen.
     assert_eq!(app.list().rows.len(), 4);
-    // What Enter has left out is there again.
+    // Escape has brought back the threads that Enter left out.
     assert_eq!(app.query.threads, ThreadChoice::All);
     key(&mut app, Code::Enter);
     keys(&mut app, "a");

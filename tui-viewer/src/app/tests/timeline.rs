@@ -139,10 +139,10 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
     let rows = app.layout().rows;
     let x = name_cells(120) + 2 + app.views.timeline.columns();
     app.update(Message::Click(x - 5, rows.y + 5));
-    // One column is a moment.
+    // A click on a column chooses a moment, not a range.
     assert!(app.cursor_ns().is_some() && !app.has_range());
     let line = app.list().cursor.index;
-    // And the line is selected.
+    // The click also selects the line.
     assert_eq!(line, 5 / usize::from(app.lane_lines()));
     app.update(Message::Drag(x - 20, rows.y + 1));
     let ns = chosen_ns(&app);
@@ -163,7 +163,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     key(&mut app, Code::Left);
     let first = app.cursor_ns().expect("the screen is paused");
     let column = app.views.timeline.column_before(first);
-    // The last that is over.
+    // The cursor is on the last column that is over.
     assert_eq!(column, Some(app.views.timeline.columns() - 1));
     key(&mut app, Code::Left);
     let second = app.cursor_ns().expect("the screen is paused");
@@ -383,7 +383,7 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     keys(&mut app, "P");
     assert!(app.layout().second.is_none());
     keys(&mut app, "P");
-    // There is no graph to come first.
+    // A bottom-up tree has no graph, so the timeline comes next.
     assert!(below(&app)[1].contains("match-0"));
 }
 

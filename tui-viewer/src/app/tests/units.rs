@@ -33,7 +33,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
-    // Its total is what a call takes.
+    // Its total per call is the duration of a call.
     assert_eq!((&*step[4], &step[1]), ("1.00", &step[5]));
     keys(&mut app, "2");
     shows(&app, "per call of match::step");
@@ -123,7 +123,7 @@ fn narrow_screens_say_their_unit_in_the_header() {
 
 #[test]
 fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
-    // The rows are: bottom-up a caller, all in focus, a function in focus, a function in the hotspots, and folded rows.
+    // The divisors: a bottom-up row, a caller below it, a function in focus in the tree and in the hotspots, and a folded row.
     for (before, back) in [("i", "i"), ("ilj", "i"), ("jjf", ""), ("2jf", ""), ("cj", "c")] {
         let mut app = live(120, 30).after(before);
         keys(&mut app, "b");

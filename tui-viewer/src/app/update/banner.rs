@@ -9,10 +9,10 @@ use crate::app::threads::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 
-/// Number of screen lines from which the first look has a banner.
+/// Minimum number of screen lines at which the first look has a banner.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
-/// Width from which the keys that move in a recording are named one by one.
+/// Minimum width at which the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {
@@ -119,7 +119,7 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // The report has the whole warning, but only this line tells that there are more warnings, and the next
+        // The warning may be cut, because the report has all of it. Only this line has the number of other warnings and the
         // key.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(

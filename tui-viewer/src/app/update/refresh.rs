@@ -49,7 +49,7 @@ impl App {
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
     }
 
-    /// Whether rows keep their places although they may be sorted now.
+    /// Whether rows kept their places, but may be sorted now.
     fn may_sort(&self) -> bool {
         self.list().is_held && self.hold_until() <= self.screen.now
     }
@@ -83,7 +83,7 @@ impl App {
         let key = self.seen_key();
         if self.derived.seen_memo.is_new(key) {
             self.look();
-            // Only now the data tells whether opening rows asks for more of the tree.
+            // Only the new data tells whether opening rows adds rows to the tree.
             let key = self.seen_key();
             self.derived.seen_memo.settle(key);
         }
@@ -337,7 +337,7 @@ impl App {
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }
-        // The tables on screen belong to the newest snapshot, unless they show a part of it.
+        // The tables on screen are of the newest snapshot, unless a window, a comparison or an older moment is shown.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
             // The activity is of all calls, also while only a part of them is on screen.
@@ -349,7 +349,7 @@ impl App {
     }
 }
 
-/// Returns the process id and its reset epoch: counters of another pair began at zero.
+/// Returns process id and reset epoch. If either changes, counters begin again at zero.
 fn counted_from(data: &Data) -> (u32, u64) {
     let snapshot = &data.snapshot;
     (snapshot.process.pid, snapshot.capture.reset_epoch)

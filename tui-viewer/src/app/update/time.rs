@@ -159,7 +159,7 @@ impl App {
     fn differences_to(&self, mark: &Mark) -> String {
         let label = &mark.label;
         let same_run = |shown: &Rc<Snapshot>| shown.process.pid == mark.snapshot.process.pid;
-        // Numbers counted from zero since the mark are no change.
+        // If counters began at zero between mark and moment, differences of numbers are no change.
         let counted_anew = self
             .shown()
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));

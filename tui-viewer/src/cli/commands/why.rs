@@ -257,7 +257,7 @@ fn watched_for(
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for needs a running program; leave it out")?;
-    // A new record marks the beginning, because a function that was watched before is reported for this time alone.
+    // A new record marks the beginning: if the function was watched before, its earlier calls must not be reported.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }

@@ -13,7 +13,7 @@ use tickscope_format::codec::Decoder;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_programs::events::Past;
 
-/// Most bytes of all payloads together. The two records that a window needs are kept above it as well.
+/// Maximum size of all payloads together, in bytes. The two records that a window needs are kept even above it.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Records closer together than the window's length divided by this number count as one.
@@ -35,7 +35,7 @@ pub(super) struct Recent {
     bytes: usize,
     /// Number of the newest record.
     seq: u64,
-    /// Whether the records reach back far enough with the newest record, but did not before it.
+    /// Whether the newest record is the first with which the records reach back far enough.
     pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
@@ -104,7 +104,7 @@ impl Recent {
             payload: Rc::clone(&past.payload),
         });
         self.fills = was_short && !self.is_short();
-        // The first window begins with the first record, because events at the beginning would lie in no window.
+        // The first window begins with the first record, because otherwise the earliest events would lie in no window.
         if !self.fills {
             self.forget_old();
         }

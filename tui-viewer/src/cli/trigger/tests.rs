@@ -67,7 +67,7 @@ fn it_acts_once_for_what_happens_while_it_watches() {
     assert_eq!(watch.acted, 2);
 }
 
-/// A viewer that had no CPU for a while reads many records at once, and a window may be shorter than that while.
+/// A viewer that had no CPU for a while reads many records at once, and a window may be shorter than that pause.
 #[test]
 fn records_that_come_together_are_all_judged() {
     let mut watch = watch("max(check) > 50ms", 200, "100/h");

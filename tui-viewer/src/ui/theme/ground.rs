@@ -261,7 +261,7 @@ pub(crate) mod tests {
         std::iter::once(rgb).chain(all).map(lab).collect()
     }
 
-    /// Returns the smallest difference that one of the four people sees (CIE 1976). 2.3 is just noticeable.
+    /// Returns the smallest difference of two colours over the four people (CIE 1976). 2.3 is just noticeable.
     fn least(one: Color, other: Color) -> f64 {
         let distance = |a: &[f64; 3], b: &[f64; 3]| {
             let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -339,7 +339,7 @@ pub(crate) mod tests {
             let place = SIXTEEN.iter().position(|(one, _)| *one == colour);
             place.expect("one of the sixteen")
         };
-        // Modules share four pairs; costs and changes have a colour each.
+        // Modules share four pairs; each cost and each change has a pair of its own.
         for (family, different) in families().iter().zip([4, HEATS.len(), TRENDS.len()]) {
             let mut seen: Vec<[Color; 2]> = Vec::new();
             for pair in family {

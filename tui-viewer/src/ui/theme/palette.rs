@@ -15,7 +15,7 @@ mod okabe_ito {
     pub(super) const VERMILION: Color = Color::Rgb(0xd5, 0x5e, 0x00);
 }
 
-/// Colours that can be read on white; each is one of the 256 as well.
+/// Colours that can be read on white; terminals of 256 colours have each of them.
 mod dark {
     use ratatui::style::Color;
 
@@ -216,7 +216,7 @@ mod tests {
         Meaning::Alarm,
     ];
 
-    /// Sign by which a meaning is told without hues.
+    /// Sign that shows a meaning where no hues are seen.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
@@ -225,7 +225,7 @@ mod tests {
         MarkOrWord,
         /// The number itself, whose rank the colour only repeats.
         Number,
-        /// Nothing: without its hue, the text is only less easily overlooked.
+        /// Nothing: without its hue, the text is only harder to overlook.
         Nothing,
     }
 

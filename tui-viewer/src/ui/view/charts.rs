@@ -73,7 +73,7 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     let heights = canvas.glyphs.heights;
     let most = heights.len() - 1;
     let column = |step: Option<f64>| match step {
-        // The lowest column is blank: it stands for an unknown second.
+        // The lowest column is blank, and stands only for an unknown second.
         Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
         None => heights[0],
     };

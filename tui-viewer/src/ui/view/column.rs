@@ -164,7 +164,7 @@ impl Column {
     }
 }
 
-/// Cells of its column that a name keeps at any depth, but at most three fifths of the column.
+/// Cells that a name keeps at any depth of the tree, but at most three fifths of its column.
 const NAME_CELLS: u16 = 20;
 
 /// A column on its cells.
@@ -179,7 +179,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the cells for the lines that lead to a name; the deepest rows share the cells that the name leaves.
+    /// Returns the maximum number of cells for the tree lines before a name; deeper rows are indented no further.
     pub(crate) fn tree_cells(&self) -> u16 {
         self.width - NAME_CELLS.min(self.width / 5 * 3)
     }
@@ -255,7 +255,7 @@ impl Cell<'_> {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Whether the names of all rows of the list fit, because one rule shortens all of them.
+    /// Whether the names of all rows of the list fit. If any does not, all names are shortened alike.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;

@@ -10,8 +10,8 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::unit::{UNKNOWN, calls, counted, quotient};
 
-/// Returns the text of a cell for a row that has no time: the sum in place of the time that matters most, `main`, and the
-/// smallest number in place of the other time.
+/// Returns the text of a cell for a row without times. The sum takes the place of the time `main`, and the smallest number
+/// takes the place of the other time.
 pub(crate) fn text(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -34,7 +34,7 @@ pub(crate) fn text(
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a sum, whole or divided by the calls that numbers are per call of, or a level.
+/// Formats a level, or a sum: the whole sum, or the sum per call if numbers are per call.
 pub(crate) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| counted(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }

@@ -19,13 +19,13 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{charts, counter, figure, latency, unit};
 
-/// Width from which on the last seconds have room beside the threads.
+/// Minimum width at which the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Most system calls in which a row waits that are named.
+/// Maximum number of system calls that are named for the waits of a row.
 const CALLS_MOST: usize = 4;
 
-/// Share of its time without a CPU below which a ready row is not mentioned.
+/// Minimum share of a row's time without a CPU that is mentioned.
 const READY_LEAST: f64 = 0.005;
 
 /// Cells below which threads are left out: a name with its share, and the number of further threads.
@@ -87,8 +87,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // On one line for both, waits come first. If moments are compared, the other moment's figures have no other
-        // place.
+        // If waits and notes share a line, waits come first. In a comparison waits are left out, because the other moment's
+        // figures have no other place.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -208,8 +208,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
-/// to be drawn again and again.
+/// Returns the clock time at which the first open call began; `None` if it was not measured. An age would have to be drawn
+/// again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
     let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))

@@ -18,7 +18,7 @@ use crate::ui::view::unit::{
 /// Text for no change.
 const SAME: &str = "0";
 
-/// Most cells of a number that leave one of its column's six cells for the sign.
+/// Maximum number of cells of a number, so that one of its column's six cells is left for the sign.
 const LONGEST_SIGNED: usize = 5;
 
 /// Change of a column's value between two moments, or a number of a column at one of them.
@@ -163,7 +163,7 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     }
 }
 
-/// Returns `n` in parts of one, divided by the calls that numbers are per call of; none if there are no such calls.
+/// Returns `n` times `parts`, per call if numbers are per call; `None` if there are no calls to divide by.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -174,7 +174,7 @@ fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     i128::try_from(each).ok()
 }
 
-/// Whether the row had no calls, has none running, and has no measured time.
+/// Whether the row has no calls, no open calls, and no measured time.
 fn is_gone(data: &Data, what: What) -> bool {
     let figures = data.figures(what);
     figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
@@ -211,8 +211,8 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
     }
 }
 
-/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a glance.
-/// Returns none for shorter changes, and if the seconds are too many.
+/// Formats a change of minutes in seconds, so that it is easy to compare with the changes around it. Returns `None` below 100
+/// s, and from 10 000 s on.
 fn in_seconds(ns: u64) -> Option<String> {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))

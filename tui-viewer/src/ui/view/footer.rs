@@ -171,7 +171,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
-    // Few keys are read and many are passed over: `?` shows all of them. The highest rank is left out first.
+    // Only a few keys are named, because nobody reads many; `?` shows all of them. The highest rank is left out first.
     while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS
         || hints.iter().map(cells).sum::<usize>() > room + 2
     {
@@ -191,10 +191,10 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
 }
 
-/// Width from which on the first look explains more than how to read the columns.
+/// Minimum width at which the first look explains more than how to read the columns.
 const WORDY: u16 = 110;
 
-/// Number of lines from which the pane below the list itself explains how to read the columns.
+/// Minimum number of lines at which the pane below the list itself explains how to read the columns.
 const EXPLAINS: u16 = 7;
 
 /// Draws the line that explains a state.

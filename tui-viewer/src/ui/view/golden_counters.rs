@@ -36,7 +36,7 @@ fn counting(tenths: u64) -> Snapshot {
     s
 }
 
-/// Adds a thread for the next rows, a row for each of these sites.
+/// Adds these sites, and a thread for the rows that the caller adds next, one for each site.
 fn with_thread<const N: usize>(s: &mut Snapshot, name: &str, sites: [(&str, &str, u32); N]) -> [SiteId; N] {
     s.threads.push(Thread {
         name: name.into(),

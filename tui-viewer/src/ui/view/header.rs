@@ -15,13 +15,13 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// Width from which on words are written out.
+/// Minimum width at which words are written out.
 const WORDY: u16 = 100;
 
-/// Width from which on bounds stand side by side.
+/// Minimum width at which bounds stand side by side.
 const RANGES: u16 = 80;
 
-/// Most cells of the one thread that is shown.
+/// Maximum number of cells for the name of the one thread that is shown.
 const LONGEST_ONLY: usize = 20;
 
 struct Part {
@@ -204,7 +204,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Live threads are counted. Of a program that has ended, all its threads are counted.
+    // Only live threads are counted, but all threads if the program has ended.
     let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
     let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
@@ -232,7 +232,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
     let (low, high) = snapshot.cost_share();
     let cost = if snapshot.may_cost_more() {
-        // The range covers the instructions alone.
+        // The range covers only the instructions, so only its low end is a bound.
         format!("{}{}", canvas.glyphs.at_least, number::percent(low))
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
@@ -245,7 +245,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else {
         right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
     }
-    // Only losses are shown.
+    // Counts of losses are shown only if they are not 0.
     let losses = snapshot.capture.losses.iter();
     let losses = losses.map(|loss| (if wordy { loss.name } else { loss.short }, loss.value));
     let clock = if wordy { "clock errors" } else { "clock" };

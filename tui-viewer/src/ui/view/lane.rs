@@ -1,5 +1,5 @@
-//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it. Meaning of colours, at
-//! the end of a line.
+//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it. Also the legend of these
+//! colours, at the end of a line.
 
 use ratatui::layout::Rect;
 use tickscope_report::modules::Module;

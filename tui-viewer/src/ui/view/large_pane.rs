@@ -14,7 +14,7 @@ use crate::ui::view::charts::{Column, bar, seconds};
 use crate::ui::view::detail;
 use crate::ui::view::latency::latencies;
 
-/// Most callers, callees and threads that are named.
+/// Maximum number of callers, of callees, and of threads that are named.
 const NAMED: usize = 6;
 
 /// Cells of the bar of each name.

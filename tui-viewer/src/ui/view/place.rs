@@ -5,7 +5,7 @@ use crate::ui::view::column::{Column, Place};
 /// The cells that a column asks for.
 #[derive(Clone, Copy)]
 pub(crate) enum Width {
-    /// Number of cells of the column's own.
+    /// The column's own number of cells.
     Own,
     /// This number of cells.
     Cells(u16),
@@ -13,7 +13,7 @@ pub(crate) enum Width {
     Parts(u16),
 }
 
-/// Columns with their cells, from left to right, and the width of a line from which the column is shown.
+/// Columns from left to right, each with its cells and the minimum width of the line in which it is shown.
 pub(crate) type Columns = [(&'static Column, Width, u16)];
 
 /// A name has at least this part of the line, in percent.

@@ -15,7 +15,7 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 
-/// Cells of a thread's share with the gap before it: it stays in the narrowest list.
+/// Cells of a thread's share with the gap before it; even the narrowest list has the share.
 const SHARE_CELLS: usize = 7;
 
 /// Cells of a thread's state, and of its id or count, with the gap before each.

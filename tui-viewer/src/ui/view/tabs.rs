@@ -12,16 +12,16 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
 
-/// Width from which on the line shows the unit of numbers; below, the header does in fewer words.
+/// Minimum width at which the line shows the unit of numbers. On narrower screens, the header shows it in fewer words.
 pub(crate) const WORDY: u16 = 100;
 
-/// Width from which on the line has room for the one thread that is shown; below, the header shows it.
+/// Minimum width at which the line has room for the one thread that is shown. On narrower screens, the header names it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
-/// Most cells of the unit of numbers.
+/// Maximum number of cells of the unit of numbers.
 const LONGEST_UNIT: usize = 40;
 
-/// Most cells of a thread's name.
+/// Maximum number of cells of a thread's name.
 const LONGEST_THREAD: usize = 24;
 
 /// Text after the name of the one thread that is shown: the key for all threads.
@@ -64,7 +64,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 
 /// Formats `only render-0`, if only one thread is shown.
 pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
-    // In these views, calls of all threads count for each choice of a thread.
+    // These views count the calls of all threads, whichever thread is chosen.
     let is_of_all = app.views.current.about().is_of_all;
     let name = canvas.safe(app.query.threads.only().filter(|_| !is_of_all)?);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
@@ -131,7 +131,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         view.about().main == Portion::Own && data.is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
-        // The mark above the columns names the column.
+        // The mark in the line of titles shows the column.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column}{on_cpu} {mark}"),
         false => format!("sort {column}{on_cpu} {mark}"),

@@ -17,7 +17,7 @@ use crate::ui::view::canvas::{Canvas, up};
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Most cells of a number that leave one of its column's six cells for the mark.
+/// Maximum number of cells of a number, so that one of its column's six cells is left for the mark.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.
@@ -59,7 +59,7 @@ pub(crate) fn has_rough_percentiles(data: &Data, what: What) -> bool {
     uncertainty.is_some_and(|uncertainty| uncertainty.has_rough_percentiles(data.figures(what).calls))
 }
 
-/// Formats a value of the chosen measure, divided by `per_calls` if given. Returns none if `per_calls` is 0.
+/// Formats a value of the chosen measure, divided by `per_calls` if given. Returns `None` if `per_calls` is 0.
 pub(crate) fn scaled(
     canvas: &Canvas<'_>,
     app: &App,
@@ -98,14 +98,14 @@ pub(crate) fn time(
     Some(match canvas.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
-        // A small amount is not zero.
+        // A small amount must not look like zero.
         _ if ns == 0 && of_all > 0 => "<1ns".into(),
         text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
         text => text,
     })
 }
 
-/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns none if that row has no
+/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns `None` if the chosen row has no
 /// calls.
 pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {

@@ -21,7 +21,7 @@ use crate::ui::view::latency::latencies;
 use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
 use crate::ui::view::{counter, detail, figure};
 
-/// Width from which on all figures have room.
+/// Minimum width at which all figures have room.
 const WORDY: u16 = 76;
 
 /// Draws name and place of the function, and its figures if there is a second line.
@@ -110,7 +110,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
     Pen::on(canvas, area, 1).facts(&facts, gap);
 }
 
-/// Formats p99 of a function's calls; returns none if latencies were not counted.
+/// Formats p99 of a function's calls; `None` if latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let what = data.hotspot_of(function)?;
     data.latency(what).quantile(0.99)?;

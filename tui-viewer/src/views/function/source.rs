@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// Returns the process id of a snapshot, or 0 if the number belongs to another process on this host.
+    /// Returns the process id of a snapshot; 0 if the program runs elsewhere, because here the id means another process.
     fn pid_here(&self, snapshot: &Snapshot) -> u32 {
         match self.program.is_elsewhere() {
             true => 0,
@@ -179,13 +179,13 @@ impl App {
     }
 }
 
-/// Cells from which on functions that are not measured stand beside the source.
+/// Minimum number of cells at which functions that are not measured stand beside the source.
 const ROOM_FOR_CALLED: u16 = 110;
 
 /// Cells of the list of functions that are not measured.
 const CALLED_CELLS: u16 = 38;
 
-/// Shares of a function's samples from which on a line stands out.
+/// Minimum shares of a function's samples at which a line stands out.
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 

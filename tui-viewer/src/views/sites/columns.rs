@@ -16,7 +16,7 @@ use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
 use crate::views::functions::{CALLS, STATE_HELP};
 
-/// Cells from which on the rule stands after the state.
+/// Minimum number of cells at which the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;
 
 static STATE: Column = texts("STATE", STATE_HELP)

@@ -19,10 +19,10 @@ const NOTHING: &str = "No function is watched, and no function has a tail: 200 c
 /// Cells up to which a block may be several calls.
 const FEW: u16 = 2;
 
-/// Least cells between two marks of the axis of time.
+/// Minimum number of cells between two marks of the time axis.
 const BETWEEN_MARKS: u16 = 12;
 
-/// Shares of the difference from which on a row stands out.
+/// Minimum shares of the difference at which a row stands out.
 pub(crate) const LARGE: f64 = 0.25;
 pub(crate) const NOTABLE: f64 = 0.05;
 
@@ -99,7 +99,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     let shown = app.views.slow.shown(waterfall.ticks);
     let depth = waterfall.depth.min(u32::from(u16::MAX)) as u16;
     let room = area.height.saturating_sub(1);
-    // An empty line below each call makes them easier to tell apart.
+    // An empty line below each line of calls makes calls easier to tell apart.
     let step = if room >= depth.saturating_mul(2) { 2 } else { 1 };
     let lines = room / step;
     let axis = area.y + depth.saturating_mul(step).min(room);

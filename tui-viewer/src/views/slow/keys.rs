@@ -24,7 +24,7 @@ const CHOOSE: &str = "No function is watched. Enter watches one: the view then s
 /// Number of snapshots before and after the snapshot on screen that are searched for missing events.
 const NEAR: usize = 32;
 
-/// Least number of the slowest calls that are listed, if there is room.
+/// Minimum number of the slowest calls that are listed, if there is room.
 const LISTED: usize = 6;
 
 /// Parts of the pane of slow calls.
@@ -56,7 +56,7 @@ impl App {
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
         };
-        // The name of one function may end like the name of another, so the pattern finds the watch.
+        // Names of two functions may end alike, so the watch is looked up by the pattern.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {
             self.views.slow.function = Some(watched);

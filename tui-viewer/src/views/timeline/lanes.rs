@@ -20,7 +20,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Steps between marks of the axis, in seconds.
 const STEPS: [u64; 14] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200];
 
-/// Least cells between marks of the axis.
+/// Minimum number of cells between two marks of the axis.
 const MARK_CELLS: u64 = 12;
 
 /// Mark of the cursor, in Unicode and in ASCII.
@@ -178,7 +178,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     name(canvas, app, data, row, meaning, (key, area));
     let timeline = &app.views.timeline;
     let range = app.range();
-    // In a line of three or more, the last stays free between two lanes.
+    // In a lane of three or more screen lines, the last line stays empty, to separate it from the next lane.
     let mut lane = lanes_of(app, area);
     lane.height -= u16::from(lane.height >= 3);
     for (column, at) in (0..lane.width).zip(lane.columns()) {

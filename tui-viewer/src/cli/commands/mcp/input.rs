@@ -29,7 +29,7 @@ pub(super) enum Input {
     Signal,
 }
 
-/// Starts to read standard input. The flag is set when a slow tool should give up.
+/// Starts to read standard input. The returned flag is set when a slow tool should give up.
 ///
 /// # Errors
 /// The system refuses signals or threads.

@@ -30,7 +30,7 @@ use crate::cli::commands::brief::{Answered, Named, read};
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::why;
 
-/// Most rows of an answer.
+/// Maximum number of rows in an answer.
 pub(super) const ROWS_MAX: usize = 100;
 
 /// Longest time to watch a function, in seconds.

@@ -80,7 +80,7 @@ impl Copier {
     /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
-        // Without a build id, a module of the next process may have other code.
+        // The next process gets new names, because its code may differ in a module without a build id.
         self.names = Names::of(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;

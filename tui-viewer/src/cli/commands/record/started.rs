@@ -131,7 +131,7 @@ impl Running<'_> {
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // The status is read before the search, because after its end the program makes no more rings.
+            // The status is read before the search, because a program that has ended makes no more rings.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time

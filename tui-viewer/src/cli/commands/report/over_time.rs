@@ -30,7 +30,7 @@ pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> 
     slots.inspect_err(complain).ok()
 }
 
-/// Keeps the chosen threads, which may not be there yet.
+/// Returns the snapshot with only the chosen threads, which may not be there yet.
 fn only(snapshot: &Snapshot, wanted: &str) -> Snapshot {
     let chosen = threads::named(snapshot, wanted);
     filter::of_threads(snapshot, |thread| chosen.contains(&thread))

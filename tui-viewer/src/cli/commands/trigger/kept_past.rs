@@ -13,7 +13,7 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::event_loop::saved_files;
 
-/// Time after its start in which a program publishes its first record.
+/// Longest time from the start of a program to its first record.
 const FIRST_RECORD_NS: u64 = 2_000_000_000;
 
 /// Recording that was kept.
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its
-    /// words.
+    /// Keeps the wanted time of a ring with a record each tenth of a second. Returns the numbers of the kept records, and the
+    /// words for their length.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {
