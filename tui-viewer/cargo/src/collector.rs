@@ -145,7 +145,8 @@ fn command(compiler: &Compiler) -> Command {
     command
 }
 
-/// Returns whether a variable is for the build of the project: all variables of cargo and rustc except the kept ones.
+/// Returns whether a variable of cargo or rustc sets up the project's build. The collector's build does not get such
+/// variables.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

@@ -83,7 +83,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         Vector::new(middle_x, middle_y, width.max(height))
     }
 
-    /// Returns the brightness where a ray from the camera ends; 0 beside the scene and in shadow.
+    /// Returns the brightness where a ray from the camera ends; 0 if it misses the scene or ends in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
         let hit = self.scene.intersect_primary::<P>(ray);

@@ -25,7 +25,7 @@ use crate::run_sums::RunSums;
 /// Largest number of programs with series. Programs choose their names, and each new one would otherwise be kept forever.
 const PROGRAMS_MOST: usize = 1000;
 
-/// Number of rounds without its ring after which a run is forgotten, unless its process still runs.
+/// A run is forgotten after this number of rounds without its ring, unless its process still runs.
 const ABSENCES_MOST: u32 = 10;
 
 /// Places of rings, and the way to count.
@@ -111,7 +111,7 @@ impl Agent {
         })
     }
 
-    /// Returns an agent that continues from the state of another one at its call of [`keep`](Self::keep).
+    /// Returns an agent that continues from the data that another agent has returned from [`keep`](Self::keep).
     ///
     /// # Errors
     /// The data has another version; the message names it.

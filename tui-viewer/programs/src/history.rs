@@ -76,8 +76,8 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Whether a large program's snapshot comes within a second of the last moment. Encoding all of these would cost time,
-    /// and the space of older minutes.
+    /// Whether a large program's snapshot comes within a second of the last moment. Encoding every such snapshot would
+    /// cost time, and displace older moments.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
         self.moments.last().is_some_and(|last| {

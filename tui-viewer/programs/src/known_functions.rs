@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns the choice for each function, as it is without rules.
+    /// Returns for each function whether `choice` selects it. Rules from requests do not count.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {

@@ -158,7 +158,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// Returns the message for a report whose form, by its ending, cannot be opened again.
+/// Returns the message for a report in a form that cannot be opened again; none for other files. The ending decides.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];
@@ -218,7 +218,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // The user did not ask for other programs.
+        // The user has started this program, and means no other one.
         lead.clone()
     } else if there.is_empty() {
         format!(

@@ -131,12 +131,12 @@ fn is_closure(path: &str) -> bool {
     last.starts_with("{closure#") || last == "{{closure}}"
 }
 
-/// Moves the entry of a function that drops a future to the future's own function, as one of its places.
+/// Moves the entry sled of a function that drops a future to the future's poll function, as a sled of kind `Drop`.
 fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, body: &Key) {
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Of several functions with this name, only the beginning of this function is known.
+    // Several functions may have this key. Only the start of the function that drops the future is known.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };

@@ -209,7 +209,7 @@ impl Place {
         }
     }
 
-    /// Returns the place in a package whose folder has its name.
+    /// Returns the place in a package that is named after its folder.
     fn dependency(folder: &str, rest: &[&str]) -> Self {
         Self {
             origin: Origin::Dependency,

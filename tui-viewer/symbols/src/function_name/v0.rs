@@ -115,7 +115,7 @@ impl Rest<'_> {
         Some(End::Whole)
     }
 
-    /// Reads the number among things of one name: `s_` is the second, `s0_` the third.
+    /// Reads the number that distinguishes things of one name: `s_` is the second, `s0_` the third.
     fn disambiguator(&mut self) -> Option<u64> {
         if self.0.first() != Some(&b's') {
             return Some(0);
