@@ -257,7 +257,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // A crate that a build script tries to compile, and a crate that it builds with a cargo of its own.
+        // A crate that a build script tries to compile, and a crate that the script builds with a cargo of its own.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)

@@ -1,4 +1,4 @@
-//! `tickscope.toml`: a project's choice of functions to measure, used by calls without options for it.
+//! `tickscope.toml`: a project's choice of functions to measure, used if the command line has no options for it.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns for each function whether `choice` selects it. Rules from requests do not count.
+    /// Returns for each function whether `choice` measures it, and why not. Rules from requests do not count.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {

@@ -106,7 +106,7 @@ fn a_program_does_the_same_and_each_call_ends_once() {
     }
     let kept = project.dir().join("act0.txt.tks");
     let all = Counted::read(&project, &kept);
-    // Each of 15 panics ends three calls, of 20 two, and of 10 four.
+    // 15 panics end three calls each, 20 panics two each, and 10 panics four each.
     assert_eq!(all.calls(Some("falls")), 15 * 3 + 20 * 2 + 10 * 4);
     assert!(all.of_functions("unwound") >= all.calls(Some("falls")));
     assert_eq!(all.calls(Some("Dog::speak")) + all.calls(Some("Cat::speak")), 100);

@@ -168,8 +168,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses the name of a function: the name in the debug information if several functions became one, or the plain name
-/// there if there is no symbol.
+/// Chooses the name of a function among its symbols: the name that debug information has, else the first. Without
+/// symbols, the name in debug information is used.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {

@@ -174,8 +174,8 @@ fn the_series_of_a_process_end_with_it() {
     assert!(agent.accounts.is_empty());
 }
 
-/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each of
-/// their seconds. With FLEET_DIR, the rings are kept in that directory and written on for another agent.
+/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each second
+/// of the programs. With FLEET_DIR, the rings stay in that directory, and get more records for another agent.
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {

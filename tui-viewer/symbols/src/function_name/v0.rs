@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn kinds_of_parts_and_places_of_impls_are_read() {
-        // Each line has a symbol, the kinds of its parts, and its base; in place of an impl its module and its path.
+        // Each line has a symbol, the kinds of its parts, and its base. An impl as the base is shown by its module and
+        // its path.
         let table = "
             _RNvCs6xxl1lAjzDf_1a5fetch | v Crate
             _RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_ | vC Crate
