@@ -424,7 +424,7 @@ impl Running<'_> {
     }
 }
 
-/// Program in which one call of a hundred is slow: it looks up 40 000 keys, and the other calls 40.
+/// Program in which one call in a hundred is slow: it looks up 40 000 keys, and the other calls 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -476,7 +476,7 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             .filter(|(path, _)| name(*path) == "look_up")
             .map(|(_, path)| path.typical.calls + path.slow.calls)
             .sum();
-        // A call of a hundred looks up 40 000 keys, and the others 40.
+        // One call in a hundred looks up 40 000 keys, and the others 40.
         let calls = typical + slow;
         let most = 40 * calls + 40 * (40_000 - 40);
         assert!(

@@ -168,8 +168,8 @@ pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Publishes into both rings without a pause, by the ring's own code alone. The process aborts when the ring has been
-/// linked for as many microseconds as the argument says.
+/// Publishes into both rings without a pause, without a collector. The process aborts when the ring has been linked for
+/// as many microseconds as the argument says.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();
