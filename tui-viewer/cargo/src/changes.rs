@@ -121,7 +121,7 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     more
 }
 
-/// Changes the build of the program's own tickscope: adds the features for sleds, if it measures at all.
+/// Changes the build of the program's own tickscope: adds the features for sleds if the feature `enable` is on.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -289,7 +289,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A crate that depends on this tickscope gets it as its collector, and not the prepared one.
+        // A crate that depends on this tickscope links it as the collector, and not the prepared one.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),

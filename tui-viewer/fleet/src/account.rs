@@ -52,7 +52,7 @@ pub(crate) struct AccountOptions {
     pub(crate) top: usize,
     /// Whether a group stands in place of its members.
     pub(crate) grouped: bool,
-    /// Whether there are latencies.
+    /// Whether latencies are counted.
     pub(crate) latency: bool,
 }
 

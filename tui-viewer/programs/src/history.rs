@@ -18,7 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Age up to which all snapshots are kept.
 const DENSE_NS: u64 = 30 * SECOND_NS;
 
-/// Age up to which one snapshot a second is kept; older ones are kept one in ten seconds.
+/// Age up to which one snapshot a second is kept; of older snapshots, one in ten seconds is kept.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
 /// Age above which no snapshot is kept, except of a recording.

@@ -16,7 +16,7 @@ use tickscope_format::snapshot::{FunctionChoice, Site};
 #[derive(Debug, Default)]
 pub struct KnownFunctions {
     table: Vec<u8>,
-    /// Each function as a site, as snapshots have it once it was called.
+    /// Each function as the site that snapshots contain once the function was called.
     pub sites: Vec<Site>,
 }
 
