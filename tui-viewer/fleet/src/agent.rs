@@ -1,8 +1,8 @@
-//! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
-//! requests.
+//! Reads all rings of a host, again and again, and adds up the counts of their programs. The agent sends no requests to
+//! the programs.
 //!
-//! Of a ring, it keeps only the position up to which it has read (see [`NewRecords`]). A run is identified by its process
-//! (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
+//! It keeps only the position up to which it has read each ring (see [`NewRecords`]). A run is identified by its
+//! process (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};

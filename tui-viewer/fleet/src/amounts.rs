@@ -6,7 +6,7 @@ use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, uppe
 /// Shortest duration that is an edge of exported buckets: 256 ns, as a power of two of nanoseconds.
 pub(crate) const FIRST_OCTAVE: u32 = 8;
 
-/// Longest duration that is an edge: 17.2 s, in the same form.
+/// Longest duration that is an edge of exported buckets: 17.2 s, as a power of two of nanoseconds.
 pub(crate) const LAST_OCTAVE: u32 = 34;
 
 /// Number of edges.

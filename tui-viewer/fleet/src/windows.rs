@@ -30,7 +30,7 @@ pub(crate) struct Window {
     pub(crate) program: String,
     /// Start and end: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: (u64, u64),
-    /// Difference over that time.
+    /// Counts of the program's work in that time.
     pub(crate) snapshot: Snapshot,
 }
 

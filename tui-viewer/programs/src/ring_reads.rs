@@ -38,7 +38,7 @@ impl RunKey {
 pub struct NewRecords {
     /// Decodes unchanged sites only once.
     decoder: Decoder,
-    /// Ring and record that were read last: nonce, position and number.
+    /// Nonce of the ring that was read last, and position and number of its last record that was read.
     read: Option<(u64, u64, u64)>,
     /// Number and epoch of the newest snapshot.
     newest: Option<(u64, u64)>,

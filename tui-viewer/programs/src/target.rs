@@ -185,7 +185,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     } else if *wanted == Wanted::Only && live == 0 {
         return Err(none(wanted, &fitting));
     }
-    // `list` puts the living first and then the newest.
+    // `list` sorts running programs before ended ones, and newer runs before older ones.
     match fitting.into_iter().next() {
         Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
         None => Err(none(wanted, &others)),

@@ -46,7 +46,7 @@ enum Records {
 pub struct Between {
     /// Difference, as a snapshot.
     pub snapshot: Snapshot,
-    /// Length and ends, as text.
+    /// Length and ends of the time between the moments, as text.
     pub words: String,
     /// Warnings about counts that the difference lacks, or that it should not include.
     pub doubts: Vec<&'static str>,

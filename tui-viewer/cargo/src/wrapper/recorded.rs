@@ -77,7 +77,7 @@ app/src/main.rs
 --extern macros=/p/target/tickscope/debug/deps/libmacros-909f02049ce663b4.so
 --extern mylib=/p/target/tickscope/x86_64-unknown-linux-gnu/debug/deps/libmylib-e21d166bf3034fbd.rlib"#,
     ),
-    // A program in release, whose profile strips it.
+    // A program in release, with a profile that strips it.
     (
         "released",
         r#"/toolchain/bin/rustc

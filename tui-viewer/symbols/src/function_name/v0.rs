@@ -38,11 +38,11 @@ pub(crate) const TYPE: u8 = b't';
 
 /// Place where reading a path has ended.
 enum End {
-    /// To its end.
+    /// The path was read to its end.
     Whole,
-    /// To its first generic arguments.
+    /// The path was read up to its first generic arguments.
     Generic,
-    /// To the `impl` that it begins with.
+    /// The path begins with this `impl`.
     Impl(ImplPath),
 }
 

@@ -1,5 +1,5 @@
-//! Programs that end at any instant without closing their ring. Their newest snapshot is in it, complete, and they are
-//! reported as crashed, with the time.
+//! Programs that end at any instant without closing their ring. Their newest snapshot is complete in the ring, and they
+//! are reported as crashed, with the time.
 //!
 //! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` is the long form.
 
