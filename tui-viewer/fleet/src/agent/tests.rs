@@ -49,7 +49,7 @@ fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
     first.reset(6);
     first.shows(2, CaptureKind::Periodic);
     assert_eq!(found(&mut agent, "app"), (22, 1));
-    // After the undo, counting continues from 6 and 2.
+    // The undo restores the 6 calls from before the last reset, so counting continues from 6 + 2.
     first.withdraws = Some(2);
     first.epoch += 1;
     first.shows(9, CaptureKind::Periodic);
