@@ -1,9 +1,10 @@
 //! Packs the sources of the collector and of all crates that it needs. The command `cargo tickscope` builds these
 //! sources with the compiler of the program that it prepares.
 //!
-//! In the repository this script makes the archive. A published package contains it as a file, which `.ci/package` puts
-//! there, because the registry gives each crate alone. The archive is a workspace of its own that needs no registry:
-//! each manifest has the features that the collector needs, and paths in place of versions.
+//! In the repository this script makes the archive. A published package contains the archive as a file from
+//! `.ci/package`, because a crate from the registry comes without the sources of the other crates. The archive is a
+//! workspace of its own that needs no registry: each manifest has the features that the collector needs, and paths in
+//! place of versions.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -112,7 +113,7 @@ struct Package<'a> {
     /// Folder on this machine.
     dir: PathBuf,
     features: Vec<String>,
-    /// Dependencies: the name that the sources use, and the package.
+    /// Ids of the dependencies, by the names that the sources use.
     normal: BTreeMap<&'a str, &'a str>,
     build: BTreeMap<&'a str, &'a str>,
 }

@@ -82,8 +82,8 @@ pub(crate) struct FunctionsArgs {
 
 impl FunctionsArgs {
     /// Returns the typed choice, or the project's choice if no choice is typed. Each of `--only`, `--not` and
-    /// `--every-function` replaces the whole choice of the project, because with a part of it a function that the user
-    /// names could stay off.
+    /// `--every-function` replaces the whole choice of the project, because a remaining part could keep off a function
+    /// that the user names.
     pub(crate) fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
@@ -214,8 +214,8 @@ pub(crate) fn asks_for_help(for_cargo: &[OsString]) -> bool {
     before_dashes.any(|word| word == "--help" || word == "-h")
 }
 
-/// Reads patterns of functions, separated by commas, in the form in which they are passed on. A comma between generic
-/// arguments is no separator, and becomes `*`.
+/// Reads patterns of functions, separated by commas, and returns the list that the collector reads. A comma between
+/// generic arguments is no separator, and becomes `*`.
 pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = Some(text);
@@ -228,7 +228,7 @@ pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     Ok(words.join(","))
 }
 
-/// Reads a share of the CPU time, `5%` or `5`, or `off` for no limit, in the form in which it is passed on.
+/// Reads a share of the CPU time, `5%` or `5`, or `off` for no limit, and returns the text that the collector reads.
 pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
     if text == "off" {
         return Ok(text.into());

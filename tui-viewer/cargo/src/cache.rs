@@ -16,7 +16,7 @@ impl Cache {
     /// Opens the user's cache.
     ///
     /// # Errors
-    /// The cache has no place, or nothing can be written there.
+    /// The environment names no directory for the cache, or the directory cannot be written to.
     pub(crate) fn open() -> anyhow::Result<Self> {
         let set = |name: &str| {
             std::env::var_os(name)

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::handover::{Handover, Prepared};
 use crate::invocation::Invocation;
 
-/// Compiler flags for a program's own collector in every profile, as for the collector that this command builds. Its hooks
-/// at the start and the end of a function must be a few instructions that the oldest CPU can run.
+/// Compiler flags for a program's own collector, in every profile of the program. The collector's hooks at the start
+/// and the end of a function must be a few instructions that the oldest CPU can run.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
     pub(crate) package: String,
     /// `CARGO_PKG_VERSION`.
     pub(crate) version: String,
-    /// File of the program's own tickscope, read from the marker of a crate that depends on it.
+    /// File of the program's own tickscope, read from the marker of a crate that depends on tickscope.
     pub(crate) own_collector: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Changes {
     pub(crate) arguments: Vec<OsString>,
     /// Arguments for linked programs and shared libraries, which link the collector in.
     pub(crate) for_links: Vec<OsString>,
-    /// File of the program's own tickscope: this crate, or a crate that it depends on.
+    /// File of the program's own tickscope: the crate that the call compiles, or one of its dependencies.
     pub(crate) own_collector: Option<PathBuf>,
     /// Messages for the user at the end.
     pub(crate) notes: Vec<String>,
@@ -95,7 +95,8 @@ pub(crate) fn decide(
     Ok(Some(changes))
 }
 
-/// Returns flags that keep names and lines of functions if the profile drops them. More debug information stays.
+/// Returns flags that keep names and lines of functions if the profile drops them. A profile with more debug
+/// information keeps it.
 fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
@@ -112,14 +113,15 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     if call.code("split-debuginfo").is_some_and(|how| how != "off") {
         more.push("-Csplit-debuginfo=off");
     }
-    // Unstable options bring the new symbol names, which a recorded profile does not have.
+    // With unstable options, rustc writes symbol names of the new scheme. The profile of an earlier run has the old
+    // names.
     if call.code("profile-use").is_some() && call.code("symbol-mangling-version").is_none() {
         more.push("-Csymbol-mangling-version=legacy");
     }
     more
 }
 
-/// Changes the build of the program's own tickscope: adds the features for sleds, if it measures at all.
+/// Changes the build of the program's own tickscope: adds the features for sleds if the feature `enable` is on.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -180,7 +182,7 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
     arguments.extend(more.into_iter().map(OsString::from));
 }
 
-/// Returns the file beside a crate that names the tickscope among the crate's dependencies.
+/// Returns the path of the marker: a file beside a crate that names the tickscope on which the crate depends.
 pub(crate) fn marker(library: &Path) -> PathBuf {
     let mut name = library.file_stem().unwrap_or_default().to_os_string();
     name.push(".tickscope");
@@ -255,7 +257,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // A crate that a build script tries to compile, and a crate that it builds with a cargo of its own.
+        // A crate that a build script tries to compile, and a crate that the script builds with a cargo of its own.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)
@@ -287,7 +289,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A crate that depends on this tickscope gets it as its collector, and not the prepared one.
+        // A crate that depends on this tickscope links it as the collector, and not the prepared one.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),

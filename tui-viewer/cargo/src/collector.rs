@@ -13,10 +13,11 @@ use tickscope_command::console::say;
 use crate::cache::{Cache, key};
 use crate::compiler::Compiler;
 
-/// Compiler flags of the collector's build. Bitcode serves programs with link-time optimisation as well. Sleds call the
-/// collector between any two instructions, where it may not use registers of newer CPUs, so the flags name the oldest
-/// CPU. Its hooks call nothing there, which needs one codegen unit and thread-local variables that are read without a
-/// call. `-Cmetadata` distinguishes its crates from the same crates of the program.
+/// Compiler flags of the collector's build. Bitcode serves programs with link-time optimisation. Sleds call the
+/// collector's hooks while arguments and results are in registers. So the hooks may not use registers of newer CPUs,
+/// and the flags name the oldest CPU. The hooks also call no functions, which needs one codegen unit and thread-local
+/// variables that are read without a call. `-Cmetadata` distinguishes the collector's crates from the same crates of
+/// the program.
 const FLAGS: [&str; 5] = [
     "-Cembed-bitcode=yes",
     "-Ctarget-cpu=x86-64",
@@ -145,7 +146,8 @@ fn command(compiler: &Compiler) -> Command {
     command
 }
 
-/// Returns whether a variable is for the build of the project: all variables of cargo and rustc except the kept ones.
+/// Returns whether a variable of cargo or rustc sets up the project's build. The collector's build does not get such
+/// variables.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

@@ -37,7 +37,7 @@ const CHANGES: u32 = 2;
 /// Carries out `cargo tickscope`.
 ///
 /// # Errors
-/// The words make no sense, or the command does not work here.
+/// The words make no sense, or the command cannot work with this project, compiler or target.
 pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let mut typed = split::<L>(words);
     if asks_for_help(&typed.for_cargo) {

@@ -79,7 +79,7 @@ impl Compiler {
         (is_named && tool.exists()).then(|| tool.into_os_string())
     }
 
-    /// Returns the value of a line in the version text: `release`, `host`.
+    /// Returns the value of a line in the version text, such as `release` or `host`.
     pub(crate) fn fact(&self, name: &str) -> &str {
         let mut lines = self.version.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));

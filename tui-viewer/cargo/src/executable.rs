@@ -18,7 +18,7 @@ pub(crate) struct Executable {
     pub(crate) has_map: bool,
     /// Whether the file has names of functions.
     pub(crate) has_symbols: bool,
-    /// Whether it is a test program that lists its tests on request.
+    /// Whether the file is a test program that lists its tests on request.
     pub(crate) lists_tests: bool,
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn add(executable: &Path, sources: &Sources) -> anyhow::Result<()> {
     section::add(executable, &bytes, &table)
 }
 
-/// Returns the table of a file, or the reason why it gets none: the fact found, the fact wanted, and a way that works.
+/// Returns the table of a file, or the reason why it gets none, with what was found, what is needed, and a way that
+/// works.
 fn encoded_table(bytes: &[u8], sources: &Sources) -> Result<Vec<u8>, String> {
     let damaged = |error: &dyn Display| format!("damaged: debug information: {error}");
     let elf = ElfFile64::<Endianness>::parse(bytes)

@@ -85,7 +85,7 @@ impl Invocation {
         self.emits.iter().any(|kind| kind == "link")
     }
 
-    /// Returns the list of the sources that were read; cargo reads it to decide when to compile again.
+    /// Returns the path of the list of sources, by which cargo decides when to compile again.
     pub(crate) fn dep_info(&self) -> Option<PathBuf> {
         let is_made = self.emits.iter().any(|kind| kind == "dep-info");
         let name = self.stem() + ".d";

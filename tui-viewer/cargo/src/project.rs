@@ -17,7 +17,7 @@ pub(crate) struct Project {
     pub(crate) root: PathBuf,
     /// The target directory of ordinary builds.
     pub(crate) target_dir: PathBuf,
-    /// Whether this cargo can have a separate directory for intermediate files.
+    /// Whether this cargo supports a separate directory for intermediate files.
     pub(crate) has_build_dir: bool,
     /// Packages of the workspace.
     pub(crate) members: Vec<Member>,

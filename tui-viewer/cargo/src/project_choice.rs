@@ -1,4 +1,4 @@
-//! `tickscope.toml`: a project's choice of functions to measure, used by calls without options for it.
+//! `tickscope.toml`: a project's choice of functions to measure, used if the command line has no options for it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -39,7 +39,7 @@ pub(crate) fn read(project: &Project, here: &Path) -> anyhow::Result<FunctionsAr
     Ok(FunctionsArgs::default())
 }
 
-/// Returns the possible places of the file, the place that counts first.
+/// Returns the paths where the file may be. The first one that exists counts.
 fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     let folders = project.members.iter().map(|member| &member.dir);
     let package = folders
@@ -49,7 +49,7 @@ fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     folders.map(|folder| folder.join(FILE)).collect()
 }
 
-/// Offset of a mistake from the beginning in bytes, and the mistake.
+/// Byte offset of a mistake in the file, and the description of the mistake.
 type Wrong = (usize, String);
 
 fn wrong<T>(place: &Spanned<T>, why: impl Into<String>) -> Wrong {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_with_their_line() {
-        // Each line has the file, its lines apart by \n; the line of the mistake, and the message.
+        // Each row has the text of a file with `\n` between its lines, the line of the mistake, and the message.
         let table = r#"
             [functions]\nonli = [] | 2 | unknown key onli (did you mean only?) | wanted only, not, every or budget
             budget = "5%" | 1 | unknown key budget | wanted the table [functions]

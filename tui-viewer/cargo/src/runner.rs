@@ -83,7 +83,7 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
     let mut targets = handover.targets.iter();
     let target = targets.find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
-    // Programs of documentation tests are elsewhere; their target is the first one.
+    // Programs of documentation tests are outside the target directory. The first target is used for them.
     let prepared = target.or_else(|| handover.targets.iter().next());
     let runner = prepared.map_or(&[][..], |(_, prepared)| &prepared.runner[..]);
     let mut words = runner.iter().map(OsStr::new).chain([program.as_os_str()]);

@@ -12,7 +12,7 @@ use crate::compiler::Compiler;
 use crate::handover::RUSTC_WRAPPER;
 use crate::project::cargo;
 
-/// Configuration of all files that cargo reads, and of `--config`.
+/// Configuration from all files that cargo reads, and from `--config`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     files: Value,

@@ -82,7 +82,8 @@ fn facts(call: &Invocation) -> Facts {
 }
 
 /// Compiles with all changes. A library for C and for Rust is compiled twice: only the shared library gets the
-/// collector, because a Rust library with it would need the collector in crates whose calls do not pass here.
+/// collector, because a Rust library that links the collector would need it in dependent crates, whose compiler calls
+/// may bypass this wrapper.
 fn compile(
     handover: &Handover,
     words: &[OsString],
@@ -119,7 +120,7 @@ fn is_final(kind: &str) -> bool {
     matches!(kind, "bin" | "cdylib")
 }
 
-/// Returns the arguments for linked files alone.
+/// Returns the arguments of a call that makes only the linked files.
 fn only_final(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = words.iter().peekable();

@@ -73,7 +73,7 @@ pub fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(terminated)
 }
 
-/// Ends a child by SIGTERM, if this process was asked to end since the last call.
+/// Ends a child by SIGTERM, if this process was asked to end since this function's last call.
 pub fn pass_on(terminated: &AtomicBool, child: &Child) {
     if terminated.swap(false, Ordering::Relaxed)
         && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)

@@ -77,7 +77,7 @@ pub fn unwritten(error: io::Error) -> anyhow::Error {
 
 /// Prints a message for the user to standard error.
 pub fn say(line: &str) {
-    // Without standard error the line cannot be shown.
+    // If standard error is closed, the message is lost.
     let lines: Vec<String> = line.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
 }

@@ -6,7 +6,7 @@ use crate::console::printable;
 
 /// Returns the name that is nearest to a word; `None` if the word is one of the names, or no name is near.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Letters that are changed, left out, added or swapped with a neighbour.
+    // The distance counts letters that are changed, left out, added or swapped with a neighbour.
     let names = names.into_iter().map(|name| (osa_distance(word, name), name));
     names
         .min()

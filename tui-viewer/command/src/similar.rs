@@ -5,7 +5,7 @@ use tickscope_format::path::{parts, plain_parts, tail};
 
 use crate::did_you_mean::hint;
 
-/// Returns the name of a function of a snapshot that is near to this one, in brackets; empty if none is near.
+/// Returns the name of the function in a snapshot that is nearest to `name`, in brackets; empty if none is near.
 pub fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }

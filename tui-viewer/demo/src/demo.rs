@@ -39,7 +39,8 @@ const FRAMES_A_THUMBNAIL: u64 = 8;
 /// Number of pixels of the picture, across and down, that make one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// The job of rendering threads, and their result: the index of a row, and the pixels of it and of some rows below.
+/// The job of a rendering thread, and a part of its result: the index of a row, and the pixels of this row and some
+/// rows below.
 type Job = Arc<Frame<Box<Scene>>>;
 type Band = (usize, Vec<f64>);
 

@@ -14,7 +14,8 @@ pub(crate) struct Lit {
     is_met: Vec<bool>,
 }
 
-/// Finds the brightness at the ends of rays: 0 beside the scene and in shadow. Points away from the light need no ray.
+/// Finds the brightness at the ends of rays: 0 if a ray misses the scene or ends in shadow. Points that face away from
+/// the light need no shadow ray.
 pub(crate) fn shade<S: Deref<Target = Scene>>(
     frame: &Frame<S>,
     hits: &[Option<Hit>],

@@ -79,11 +79,12 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         let (width, height) = (self.width as f64, self.height as f64);
         let middle_x = column as f64 + 0.5 - width / 2.0;
         let middle_y = height / 2.0 - row as f64 - 0.5;
-        // The distance is the longer side in pixels, so the size of the picture does not change the view.
+        // The distance from the camera is the longer side in pixels, so the size of the picture does not change the
+        // view.
         Vector::new(middle_x, middle_y, width.max(height))
     }
 
-    /// Returns the brightness where a ray from the camera ends; 0 beside the scene and in shadow.
+    /// Returns the brightness where a ray from the camera ends; 0 if it misses the scene or ends in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
         let hit = self.scene.intersect_primary::<P>(ray);
@@ -94,7 +95,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     }
 
     /// Returns the brightness that a point has without shadow, and the ray from the point to the light; `None` if the
-    /// point is on the far side.
+    /// surface there faces away from the light.
     #[inline(always)]
     pub(crate) fn to_light(&self, hit: &Hit) -> Option<(f64, Ray)> {
         let brightness = -hit.normal.dot(self.light);

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn tiles_change_no_bit_of_the_picture() {
         let scene = Scene::build::<Plain>(4);
-        // The last tiles of rows and of columns have one pixel.
+        // The last tile of a row is one pixel wide, and the last tile of a column one pixel high.
         let (width, height) = (TILE.0 * 3 + 1, TILE.1 * 8 + 1);
         let mut image = Image::new(width, height);
         render(&Frame::new(&scene, width, height), |first, pixels| {

@@ -9,7 +9,7 @@ use std::thread;
 use tickscope::Snapshot;
 use tickscope_demo::{Image, Plain, Scene, Scoped, render};
 
-/// Returns the calls of each function; calls of `create` by the number of `create` calls around them.
+/// Returns the calls of each function. Calls of the recursive `create` are counted apart for each depth.
 fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
     let columns = &snapshot.nodes;
     let mut levels: Vec<usize> = Vec::with_capacity(columns.len());

@@ -221,7 +221,7 @@ fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let (_dir, _program, mut viewer) = started(viewer, &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
-    // Frames of the start are held back for less than this time.
+    // The last frames of the start are written within this time.
     viewer.quiet(Duration::from_secs(4));
     let (bytes, cpu) = (viewer.bytes, viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));

@@ -1,7 +1,8 @@
 //! Counts of a program over all its runs, and the choice of functions with series of their own.
 //!
-//! A function that has once been given a series keeps it, so no series ends and begins again while ranks change. The series of a
-//! later function begins at 0, and `other` keeps its counts from before: so no exported number ever falls.
+//! A function that has once been given a series keeps it, so no series ends and begins again while ranks change. The
+//! series of a function that gets one later begins at 0, and `other` keeps the function's earlier counts. So no
+//! exported number ever falls.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -51,7 +52,7 @@ pub(crate) struct AccountOptions {
     pub(crate) top: usize,
     /// Whether a group stands in place of its members.
     pub(crate) grouped: bool,
-    /// Whether there are latencies.
+    /// Whether latencies are counted.
     pub(crate) latency: bool,
 }
 
@@ -82,7 +83,7 @@ impl Item {
 pub(crate) struct Now {
     /// Number of its running processes.
     pub(crate) running: u64,
-    /// Share that measuring takes of the time in scopes: an upper bound, in the process with the largest share.
+    /// Upper bound of the share of scope time that measuring takes, in the process with the largest share.
     pub(crate) cost_ratio: Option<f64>,
     /// Earliest capture time of the newest records of running processes: nanoseconds since the Unix epoch.
     pub(crate) oldest_unix_ns: Option<u64>,
@@ -99,7 +100,7 @@ pub(crate) struct Account {
     /// State of its runs now.
     #[serde(skip)]
     pub(crate) now: Now,
-    /// Number of resets whose last numbers no record showed.
+    /// Number of resets whose closing record is missing, so that the last counts before them are not included.
     pub(crate) unclosed: u64,
     /// Whether some run distinguished waiting from work.
     pub(crate) has_waiting: bool,
@@ -171,8 +172,8 @@ impl Account {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
-    /// Returns the counts that are in no series: of functions without one, and of others before theirs began; none if the
-    /// program has no function.
+    /// Returns the counts that are in no series: all counts of functions without a series, and the counts of other
+    /// functions from before their series began. Returns none if the program has no function.
     pub(crate) fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {

@@ -1,8 +1,8 @@
-//! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
-//! requests.
+//! Reads all rings of a host, again and again, and adds up the counts of their programs. The agent sends no requests to
+//! the programs.
 //!
-//! Of a ring, it keeps only the position up to which it has read (see [`NewRecords`]). A run is identified by its process
-//! (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
+//! It keeps only the position up to which it has read each ring (see [`NewRecords`]). A run is identified by its
+//! process (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,7 +25,7 @@ use crate::run_sums::RunSums;
 /// Largest number of programs with series. Programs choose their names, and each new one would otherwise be kept forever.
 const PROGRAMS_MOST: usize = 1000;
 
-/// Number of rounds without its ring after which a run is forgotten, unless its process still runs.
+/// A run is forgotten after this number of rounds without its ring, unless its process still runs.
 const ABSENCES_MOST: u32 = 10;
 
 /// Places of rings, and the way to count.
@@ -111,7 +111,7 @@ impl Agent {
         })
     }
 
-    /// Returns an agent that continues from the state of another one at its call of [`keep`](Self::keep).
+    /// Returns an agent that continues from the data that another agent has returned from [`keep`](Self::keep).
     ///
     /// # Errors
     /// The data has another version; the message names it.

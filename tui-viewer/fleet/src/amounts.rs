@@ -6,7 +6,7 @@ use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, uppe
 /// Shortest duration that is an edge of exported buckets: 256 ns, as a power of two of nanoseconds.
 pub(crate) const FIRST_OCTAVE: u32 = 8;
 
-/// Longest duration that is an edge: 17.2 s, in the same form.
+/// Longest duration that is an edge of exported buckets: 17.2 s, as a power of two of nanoseconds.
 pub(crate) const LAST_OCTAVE: u32 = 34;
 
 /// Number of edges.
@@ -18,8 +18,8 @@ const BEYOND: usize = EDGES;
 /// Index of the sum of the durations, in nanoseconds.
 const SUM: usize = EDGES + 1;
 
-/// Factor by which the end of a bucket may exceed the edge that it is counted below. A program's bucket ends are at most an
-/// eighth apart, so the end that is chosen for an edge is within 6 % of it.
+/// A bucket is counted below an edge if its end exceeds the edge by at most this factor. A program's bucket ends are at
+/// most an eighth apart, so the end that is chosen for an edge is within 6 % of it.
 const NEAREST: f64 = 1.06;
 
 /// Kind of a number in [`Amounts`].
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Calls,
     /// Nanoseconds of self time; of a group, nanoseconds inside its outermost members.
     Time,
-    /// Nanoseconds of that time in which threads waited.
+    /// Nanoseconds of [`Time`](Self::Time) in which threads waited.
     Waiting,
     /// Bytes that the function allocated itself.
     Allocated,

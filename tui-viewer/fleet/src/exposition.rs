@@ -50,7 +50,7 @@ pub(crate) struct AgentState {
     pub(crate) unix_ns: u64,
 }
 
-/// Returns all metrics. There are `octaves` between two edges of latencies, from 1.
+/// Returns all metrics. Two edges of latencies are `octaves` octaves apart, at least one.
 pub(crate) fn exposition(
     accounts: &BTreeMap<AccountKey, Account>,
     agent: &AgentState,

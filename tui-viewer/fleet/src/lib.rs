@@ -32,7 +32,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_format::file::places;
 use tickscope_programs::target;
 
-/// Begins a command that reads rings until a signal ends it. Returns the directories of rings, and the flag that SIGTERM and SIGINT set.
+/// Begins a command that reads rings until a signal ends it. Returns the directories of rings, and the flag that
+/// SIGTERM and SIGINT set.
 fn begin(dirs: &[PathBuf]) -> anyhow::Result<(Vec<PathBuf>, Arc<AtomicBool>)> {
     for dir in dirs {
         target::check_dir(Some(dir))?;

@@ -14,7 +14,7 @@ use ureq::Agent;
 
 use crate::windows::Window;
 
-/// Largest number of profiles that wait to be sent; the oldest further ones are dropped.
+/// Largest number of profiles that wait to be sent; if there are more, the oldest are dropped.
 pub(crate) const WAITING_MOST: usize = 240;
 
 /// Largest number of bytes of waiting profiles.

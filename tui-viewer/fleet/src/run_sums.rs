@@ -6,7 +6,7 @@ use tickscope_format::snapshot::CaptureInfo;
 
 use crate::amounts::Amounts;
 
-/// Largest number of records whose counts stay apart, so that an undo can remove the last ends of epochs.
+/// Largest number of records whose counts are kept separately, so that an undo can take back the newest of them.
 const LINKS_MOST: usize = 4;
 
 /// Sums of a run, by the index of a function, counter or group.
@@ -16,14 +16,14 @@ pub(crate) struct RunSums {
     series: Series<Vec<Amounts>>,
     /// Counts that were handed on so far.
     handed_on: Vec<Amounts>,
-    /// Whether the latencies of each item are tracked.
+    /// For each item, whether its latencies are tracked.
     tracked: Vec<bool>,
-    /// Number of resets whose last numbers no record showed.
+    /// Number of resets whose closing record is missing, so that the last counts before them are not included.
     pub(crate) unclosed: u64,
 }
 
 impl RunSums {
-    /// Takes a record that is newer than all before, and hands new counts on to `add`, each by its number.
+    /// Takes a record that is newer than all before, and hands new counts on to `add`, with the index of their item.
     pub(crate) fn take(
         &mut self,
         capture: &CaptureInfo,
@@ -78,7 +78,8 @@ fn raise(all: &mut Vec<Amounts>, by: &[Amounts], how: fn(&mut Amounts, &Amounts)
     }
 }
 
-/// A series in a file: begin, epoch, whether it is closed, whether it follows, and counts of each link.
+/// Form of a series in a file: `begin`, `epoch`, `is_end`, `follows` and `counts` of each
+/// [`Link`](tickscope_analysis::series::Link).
 mod kept {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use tickscope_analysis::series::{Link, Series};
@@ -159,7 +160,8 @@ mod tests {
 
     #[test]
     fn an_end_that_no_record_shows_is_counted() {
-        // The last: two resets came between two reads, and the second was undone, so the end of the first is missing.
+        // In the second case, two resets came between two reads, and one was undone. The closing record of the first is
+        // missing.
         for next in [(1, None, OPEN, 3), (3, Some(1), OPEN, 3)] {
             let mut sums = RunSums::default();
             assert_eq!(handed_on(&mut sums, &[(0, None, OPEN, 5), next]), [5, 8]);

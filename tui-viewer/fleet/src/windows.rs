@@ -20,7 +20,7 @@ use crate::account::label;
 /// Largest number of runs that are followed. Further ones are left out.
 const RUNS_MOST: usize = 1000;
 
-/// Largest number of records of a run whose counts stay apart.
+/// Largest number of records of a run whose counts are kept separately for undos.
 const LINKS_MOST: usize = 4;
 
 /// Work of a program's processes between two rounds.
@@ -30,7 +30,7 @@ pub(crate) struct Window {
     pub(crate) program: String,
     /// Start and end: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: (u64, u64),
-    /// Difference over that time.
+    /// Counts of the program's work in that time.
     pub(crate) snapshot: Snapshot,
 }
 
@@ -52,7 +52,7 @@ struct Followed {
 }
 
 impl Windows {
-    /// Returns a follower of all programs in these directories, or of `only` one of them.
+    /// Returns a follower of all programs in these directories, or of the program `only` alone.
     pub(crate) fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
         Self {
             places,

@@ -260,7 +260,7 @@ impl Feed for RingFeed {
             Open::Ring(attached) => {
                 events.target = Some(attached.target.clone());
                 events.outcomes = attached.answers();
-                // The first poll reads no earlier records, so that the newest one shows soon.
+                // Earlier records come from the second poll on, so that the first poll shows the newest record soon.
                 events.past = attached.slice_of_past(PAST_SLICE);
                 match attached.newest(&mut events.past) {
                     Ok(snapshot) => events.snapshot = snapshot,

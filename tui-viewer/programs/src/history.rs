@@ -18,7 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Age up to which all snapshots are kept.
 const DENSE_NS: u64 = 30 * SECOND_NS;
 
-/// Age up to which one snapshot a second is kept; older ones are kept one in ten seconds.
+/// Age up to which one snapshot a second is kept; of older snapshots, one in ten seconds is kept.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
 /// Age above which no snapshot is kept, except of a recording.
@@ -76,8 +76,8 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Whether a large program's snapshot comes within a second of the last moment. Encoding all of these would cost time,
-    /// and the space of older minutes.
+    /// Whether a large program's snapshot comes within a second of the last moment. Encoding every such snapshot would
+    /// cost time, and displace older moments.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
         self.moments.last().is_some_and(|last| {

@@ -16,7 +16,7 @@ use tickscope_format::snapshot::{FunctionChoice, Site};
 #[derive(Debug, Default)]
 pub struct KnownFunctions {
     table: Vec<u8>,
-    /// Each function as a site, as snapshots have it once it was called.
+    /// Each function as the site that snapshots contain once the function was called.
     pub sites: Vec<Site>,
 }
 
@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns the choice for each function, as it is without rules.
+    /// Returns for each function whether `choice` measures it, and why not. Rules from requests do not count.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {

@@ -36,9 +36,9 @@ impl RunKey {
 /// Reads the new records of a run: the newest one, and the last one of each epoch before it.
 #[derive(Debug, Default)]
 pub struct NewRecords {
-    /// Reads sites that do not change only once.
+    /// Decodes unchanged sites only once.
     decoder: Decoder,
-    /// Ring and record that were read last: nonce, position and number.
+    /// Nonce of the ring that was read last, and position and number of its last record that was read.
     read: Option<(u64, u64, u64)>,
     /// Number and epoch of the newest snapshot.
     newest: Option<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! State of a program: on the screen as a word and a mark, which colour only repeats; in lists and reports.
+//! State of a program, for lists and reports, and for the screen: a word and a mark. Colour only repeats them.
 
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;

@@ -158,7 +158,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// Returns the message for a report whose form, by its ending, cannot be opened again.
+/// Returns the message for a report in a form that cannot be opened again; none for other files. The ending decides.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];
@@ -185,7 +185,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     } else if *wanted == Wanted::Only && live == 0 {
         return Err(none(wanted, &fitting));
     }
-    // `list` puts the living first and then the newest.
+    // `list` sorts running programs before ended ones, and newer runs before older ones.
     match fitting.into_iter().next() {
         Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
         None => Err(none(wanted, &others)),
@@ -218,7 +218,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // The user did not ask for other programs.
+        // The user has started this program, and means no other one.
         lead.clone()
     } else if there.is_empty() {
         format!(

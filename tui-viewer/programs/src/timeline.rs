@@ -46,9 +46,9 @@ enum Records {
 pub struct Between {
     /// Difference, as a snapshot.
     pub snapshot: Snapshot,
-    /// Length and ends, as text.
+    /// Length and ends of the time between the moments, as text.
     pub words: String,
-    /// Warnings about data that is missing, or that should not be in it.
+    /// Warnings about counts that the difference lacks, or that it should not include.
     pub doubts: Vec<&'static str>,
 }
 
@@ -321,7 +321,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies, so the difference would not be that of this span.
+            // Coarse records have no latencies, so a difference of latencies would not cover this span.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [

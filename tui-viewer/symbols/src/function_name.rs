@@ -188,7 +188,7 @@ fn cpp_parts(path: &str) -> Vec<String> {
 }
 
 /// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` if several files may have it. Both
-/// are the first lambda of a function.
+/// examples are the first lambda of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
         Some(number) => number.parse().ok(),

@@ -138,7 +138,7 @@ impl Names {
         new
     }
 
-    /// Returns the names of all code so far, including the samples of these lines.
+    /// Returns the names of all code so far, including the code of these samples.
     pub fn with(&mut self, lines: &Lines) -> &Addresses {
         self.new_of(lines);
         &self.known

@@ -396,7 +396,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
         "drop call 4",
         "end call 5",
     ]);
-    // New calls at the addresses of calls 2 and 3 show at the latest now that the old calls are over.
+    // New calls at the addresses of calls 2 and 3 show the collector, at the latest, that the old calls are over.
     asked.does(&["begin call 2", "begin call 3"]);
     let ([began, ended, cancelled], in_flight, vanished) = asked.counted("call");
     assert_eq!((began, ended + cancelled + vanished, in_flight), (7, 4, 3));
@@ -515,7 +515,8 @@ fn main() {
 }
 "#;
 
-/// An async function of an unedited program can be watched. Time between two polls is waiting in the awaited future.
+/// An async function of an unedited program can be watched. Time between two polls counts as waiting in the awaited
+/// future.
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);

@@ -106,7 +106,7 @@ fn a_program_does_the_same_and_each_call_ends_once() {
     }
     let kept = project.dir().join("act0.txt.tks");
     let all = Counted::read(&project, &kept);
-    // Each of 15 panics ends three calls, of 20 two, and of 10 four.
+    // 15 panics end three calls each, 20 panics two each, and 10 panics four each.
     assert_eq!(all.calls(Some("falls")), 15 * 3 + 20 * 2 + 10 * 4);
     assert!(all.of_functions("unwound") >= all.calls(Some("falls")));
     assert_eq!(all.calls(Some("Dog::speak")) + all.calls(Some("Cat::speak")), 100);
@@ -424,7 +424,7 @@ impl Running<'_> {
     }
 }
 
-/// Program in which one call of a hundred is slow: it looks up 40 000 keys, and the other calls 40.
+/// Program in which one call in a hundred is slow: it looks up 40 000 keys, and the other calls 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -476,7 +476,7 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             .filter(|(path, _)| name(*path) == "look_up")
             .map(|(_, path)| path.typical.calls + path.slow.calls)
             .sum();
-        // A call of a hundred looks up 40 000 keys, and the others 40.
+        // One call in a hundred looks up 40 000 keys, and the others 40.
         let calls = typical + slow;
         let most = 40 * calls + 40 * (40_000 - 40);
         assert!(

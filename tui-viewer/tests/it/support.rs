@@ -419,8 +419,8 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
 }
 
-/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each what it has done, the exit code that it is to
-/// have, and the text that is to be in its error.
+/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each command its result, the expected exit
+/// code, and the expected text of its error.
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,

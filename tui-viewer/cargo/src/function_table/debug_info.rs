@@ -38,7 +38,7 @@ pub(super) struct Declaration {
     pub(super) line: u32,
     /// Name, mangled if the debug information has the mangled name.
     pub(super) name: String,
-    /// Kind of async body, as `async_fn`; empty for other functions.
+    /// Kind of async body, such as `async_fn`; empty for other functions.
     pub(super) body: String,
 }
 
@@ -121,8 +121,8 @@ impl DebugInfo<'_> {
     }
 }
 
-/// Takes the place of a function's declaration (the file, if the line table has it, and the line), and the kind of an async body from
-/// its own name, `{async_fn#0}`, which symbols call a closure.
+/// Reads the file, if the line table has it, and the line of a function's declaration. Reads the kind of an async body
+/// from the body's name in debug information, such as `{async_fn#0}`; symbols call it a closure.
 fn declare(
     found: &mut Declaration,
     unit: UnitRef<'_, Slice<'_>>,

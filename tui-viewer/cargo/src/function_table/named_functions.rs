@@ -131,12 +131,12 @@ fn is_closure(path: &str) -> bool {
     last.starts_with("{closure#") || last == "{{closure}}"
 }
 
-/// Moves the entry of a function that drops a future to the future's own function, as one of its places.
+/// Moves the entry sled of a function that drops a future to the future's poll function, as a sled of kind `Drop`.
 fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, body: &Key) {
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Of several functions with this name, only the beginning of this function is known.
+    // Several functions may have this key. Only the start of the function that drops the future is known.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };
@@ -168,8 +168,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses the name of a function: the name in the debug information if several functions became one, or the plain name
-/// there if there is no symbol.
+/// Chooses the name of a function among its symbols: the name that debug information has, else the first. Without
+/// symbols, the name in debug information is used.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {

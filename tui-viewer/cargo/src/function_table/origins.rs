@@ -209,7 +209,7 @@ impl Place {
         }
     }
 
-    /// Returns the place in a package whose folder has its name.
+    /// Returns the place in a package that is named after its folder.
     fn dependency(folder: &str, rest: &[&str]) -> Self {
         Self {
             origin: Origin::Dependency,
@@ -241,7 +241,7 @@ impl Place {
 /// Returns the place in a package that cargo fetched, and the depth of the package's folder.
 fn fetched(file: &Path) -> Option<(Place, usize)> {
     let parts = texts(file);
-    // The root counts as a component as well.
+    // The depth counts the root as well, which `texts` leaves out.
     for at in (0..parts.len()).rev() {
         match parts[at..] {
             ["registry", "src", _index, folder, ref rest @ ..] => {

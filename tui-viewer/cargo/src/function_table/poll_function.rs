@@ -1,12 +1,12 @@
-//! Finds the functions that poll an async body, and the place of its state, by running their first instructions.
+//! Finds the functions that poll an async body, and the place of the body's state, by running their first instructions.
 //!
 //! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps by
-//! its value. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and 3 or more in an
+//! the state. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and 3 or more in an
 //! await. If the body has returned, the function goes to a panic of the standard library that nothing else calls, so
-//! the code itself proves its kind. [`find`] runs the function on known values, with 1 in a byte after one of the
-//! first two arguments, and the function must arrive at that panic. Debug information shows no more than the name, and
-//! most release builds have no types in it. A function does not count as a poll if anything on the way depends on an
-//! unknown value.
+//! the code itself proves that the function is a poll. [`find`] runs the function on known values, with 1 in a byte
+//! after one of the first two arguments, and the function must arrive at that panic. Debug information only has the
+//! name of the body, and most release builds have no types in it. A function does not count as a poll if anything on
+//! the way depends on an unknown value.
 
 pub(super) mod code;
 mod run;

@@ -1,8 +1,8 @@
 //! Adds the table to the file as a section that no loader reads.
 //!
-//! The table, the names of sections with its own, and the headers of sections with its own go to the end of the file;
-//! then the file's header points to them. Addresses and all other bytes stay. The linker's own names and headers of
-//! sections stay in the file as bytes that nothing points to, some kilobytes.
+//! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections, each
+//! including the table's. Then the file's header points to them. Addresses and all other bytes stay. The linker's own
+//! names and headers of sections stay in the file as bytes that nothing points to, some kilobytes.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U16, U32, U64};
 use tickscope_format::function_table::SECTION;
 
-/// Number of sections from which the number is stored in the first section's header.
+/// From this number of sections on, the first section's header holds the number.
 const MANY_SECTIONS: usize = 0xff00;
 
 /// Alignment of the appended parts, in bytes.
@@ -24,7 +24,7 @@ const ALIGNMENT: usize = 8;
 /// Bytes that are appended to the file, and its new header.
 #[derive(Debug)]
 struct Tail {
-    /// Number of bytes of the file that stay.
+    /// Number of bytes at the start of the file that stay.
     kept: usize,
     appended: Vec<u8>,
     header: FileHeader64<LittleEndian>,
@@ -119,9 +119,9 @@ fn tail(bytes: &[u8], table: &[u8]) -> Result<Tail, object::Error> {
     })
 }
 
-/// Returns the number of bytes of a file with a table that stay: all before the table, if only this module's own parts
-/// follow. After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without a
-/// name.
+/// Returns how many bytes at the start of a file with a table stay: all before the table, if only this module's own
+/// parts follow. After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without
+/// a name.
 fn kept(
     bytes: &[u8],
     header: &FileHeader64<LittleEndian>,

@@ -1,4 +1,5 @@
-//! Reads the compiler's map of sleds: entries of 32 bytes, whose two addresses are relative to their own places.
+//! Reads the compiler's map of sleds: entries of 32 bytes with two addresses, each relative to the location where it is
+//! stored.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use crate::function_table::poll_function::code::Code;
 /// Name of the compiler's section.
 pub(crate) const MAP: &str = "xray_instr_map";
 
-/// Version of the map whose addresses are relative to themselves. No other version is known here.
+/// Version of the map in which each address is relative to its own location. Other versions are refused.
 pub(crate) const VERSION: u8 = 2;
 
 /// Bytes of an entry.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::invocation::Invocation;
 
-/// Returns the call of a name.
+/// Returns the recorded call with this name.
 pub(crate) fn read(name: &str) -> Invocation {
     let found = CALLS
         .iter()
@@ -19,7 +19,7 @@ pub(crate) fn read(name: &str) -> Invocation {
     Invocation::read(&words)
 }
 
-/// The calls, an argument or an option with its value a line.
+/// The calls by name; each line has an argument, or an option with its value.
 const CALLS: [(&str, &str); 8] = [
     // A dependency, in release.
     (
@@ -77,7 +77,7 @@ app/src/main.rs
 --extern macros=/p/target/tickscope/debug/deps/libmacros-909f02049ce663b4.so
 --extern mylib=/p/target/tickscope/x86_64-unknown-linux-gnu/debug/deps/libmylib-e21d166bf3034fbd.rlib"#,
     ),
-    // A program in release, whose profile strips it.
+    // A program in release, with a profile that strips it.
     (
         "released",
         r#"/toolchain/bin/rustc

@@ -131,7 +131,7 @@ fn rank(rows: Vec<u64>, word: u32) -> Vec<u64> {
     rows.into_iter().map(rank).collect()
 }
 
-/// Sorts by halves, each in memory of its own.
+/// Sorts each half in memory of its own, and merges them.
 #[tickscope::profile]
 fn sort(rows: Vec<u64>) -> Vec<u64> {
     if rows.len() < FEW_ROWS {

@@ -81,8 +81,8 @@ impl Executor {
 
 impl Task {
     fn poll(self: Arc<Self>) {
-        // A wake after this store queues the task again, because this poll may have come too early for the wake's
-        // reason. A thread that takes the task meanwhile waits below until this poll has ended.
+        // A wake after this store queues the task again, because this poll may not yet see what the wake is about. A
+        // thread that takes the task meanwhile waits below until this poll has ended.
         self.queued.store(false, Ordering::Release);
         let mut slot = self.future.lock().unwrap_or_else(PoisonError::into_inner);
         let waker = Waker::from(Arc::clone(&self));

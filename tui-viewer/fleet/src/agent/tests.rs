@@ -49,7 +49,7 @@ fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
     first.reset(6);
     first.shows(2, CaptureKind::Periodic);
     assert_eq!(found(&mut agent, "app"), (22, 1));
-    // After the undo, counting continues from 6 and 2.
+    // The undo restores the 6 calls from before the last reset, so counting continues from 6 + 2.
     first.withdraws = Some(2);
     first.epoch += 1;
     first.shows(9, CaptureKind::Periodic);
@@ -174,8 +174,8 @@ fn the_series_of_a_process_end_with_it() {
     assert!(agent.accounts.is_empty());
 }
 
-/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each of
-/// their seconds. With FLEET_DIR, the rings are kept in that directory and written on for another agent.
+/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each second
+/// of the programs. With FLEET_DIR, the rings stay in that directory, and get more records for another agent.
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {

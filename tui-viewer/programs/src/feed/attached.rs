@@ -22,7 +22,7 @@ pub(super) const MISSED_MOST: usize = 8;
 pub(super) struct Attached {
     pub(super) ring: RingFile,
     pub(super) target: Target,
-    /// Reads sites that do not change only once.
+    /// Decodes unchanged sites only once.
     decoder: Decoder,
     /// Slot for requests; none if the program takes no requests, or all slots are taken.
     slot: Option<Slot>,

@@ -41,8 +41,8 @@ enum Stage {
     Done,
 }
 
-/// Takes fewer records as less room is left: each time half of the rest is used up, the time between two records doubles. So
-/// it reaches further back, and never has to give up a record that it took.
+/// Takes fewer records as the bytes run out: each time half of the remaining bytes is used up, the least time between
+/// two taken records doubles. So the records reach further back, and none is dropped once it is taken.
 #[derive(Debug)]
 struct Thinner {
     room: usize,
@@ -56,7 +56,7 @@ struct Thinner {
 enum Fate {
     Taken,
     Left,
-    /// There is no room for the record, nor for older ones.
+    /// The bytes that are left do not suffice for the record, so no older one is read.
     Full,
 }
 

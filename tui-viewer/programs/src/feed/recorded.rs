@@ -83,8 +83,8 @@ impl Recorded {
     }
 }
 
-/// Returns the time between records at which all of them fit into the history, if they are as long as the newest.
-/// Returns 0 where all fit anyway.
+/// Returns the least time between taken records, so that they fit into the history if each is as long as the newest.
+/// Returns 0 if all records fit.
 fn gap_ns(moments: &[Moment], bytes: usize) -> u64 {
     let all = moments.len().saturating_mul(bytes);
     let times = moments.iter().map(|moment| moment.stamp.unix_ns);

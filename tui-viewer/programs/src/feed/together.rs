@@ -62,7 +62,7 @@ pub struct TogetherFeed {
     ended_before: Option<Snapshot>,
     /// Epoch from which counts start once the screen's last reset is undone; none if it cannot be undone.
     undoable: Option<u64>,
-    /// Lifetime counts of ended processes that a reset took from the sum, so that no total falls.
+    /// Lifetime counts of ended processes that a reset has removed from the sum; added to totals, so that none falls.
     gone: Lifetime,
     /// Names of the programs followed so far.
     programs: HashSet<String>,

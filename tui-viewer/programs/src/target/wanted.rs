@@ -75,7 +75,7 @@ impl NoTarget {
         }
     }
 
-    /// Whether an error is that the target may still come.
+    /// Whether an error says that the target may still come.
     pub fn may_come(error: &anyhow::Error) -> bool {
         error.downcast_ref::<Self>().is_some_and(|none| none.may_come)
     }

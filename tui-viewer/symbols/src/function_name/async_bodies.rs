@@ -13,9 +13,8 @@ const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
 /// Suffix of a body's name if the calls of its row are polls.
 const POLL: &str = "::{poll}";
 
-/// Returns the name of a function, or of an async body: the function's name if its row shows calls of the function,
-/// else a name that marks polls. Names of code inside an async function, or made for its future, have the function's
-/// own name.
+/// Returns the name to show for a function or an async body. A body has its function's name if its row counts calls
+/// (`is_certain`), else a name that marks polls. `{async_fn}` is left out of all names.
 pub fn name_of_body(name: &str, is_certain: bool) -> String {
     let is_function = name.ends_with(ASYNC_FN);
     let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));

@@ -38,11 +38,11 @@ pub(crate) const TYPE: u8 = b't';
 
 /// Place where reading a path has ended.
 enum End {
-    /// To its end.
+    /// The path was read to its end.
     Whole,
-    /// To its first generic arguments.
+    /// The path was read up to its first generic arguments.
     Generic,
-    /// To the `impl` that it begins with.
+    /// The path begins with this `impl`.
     Impl(ImplPath),
 }
 
@@ -115,7 +115,7 @@ impl Rest<'_> {
         Some(End::Whole)
     }
 
-    /// Reads the number among things of one name: `s_` is the second, `s0_` the third.
+    /// Reads the number that distinguishes things of one name: `s_` is the second, `s0_` the third.
     fn disambiguator(&mut self) -> Option<u64> {
         if self.0.first() != Some(&b's') {
             return Some(0);
@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn kinds_of_parts_and_places_of_impls_are_read() {
-        // Each line has a symbol, the kinds of its parts, and its base; in place of an impl its module and its path.
+        // Each line has a symbol, the kinds of its parts, and its base. An impl as the base is shown by its module and
+        // its path.
         let table = "
             _RNvCs6xxl1lAjzDf_1a5fetch | v Crate
             _RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_ | vC Crate

@@ -96,7 +96,8 @@ fn lines_are_found_wherever_the_debug_information_is() {
     assert!(problem.unwrap().contains("no debug information"));
 }
 
-/// Sampled code has the names of counted rows. Debug information names async bodies by the code that drops their futures.
+/// Sampled code has the names of counted rows. Debug information has the names of async bodies in the names of
+/// functions that drop their futures.
 #[test]
 fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
     let program = "

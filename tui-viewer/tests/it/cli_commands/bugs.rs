@@ -20,7 +20,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
         &["report", "\u{1b}[2J"],
         &["report", "./\u{1b}[2J"],
     ] {
-        // Without other rings, because a message names only some of many rings.
+        // Other rings are hidden, because a message names only some of many rings.
         let done = sealed_tickscope(&place, args);
         for c in ['\u{1b}', '\u{202e}'] {
             assert!(

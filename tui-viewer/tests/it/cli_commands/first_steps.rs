@@ -112,7 +112,8 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     );
 }
 
-/// `log` must not follow a missing group without a message; `report --per` must not call an existing group no function.
+/// `log` must not follow a missing group without a message; `report --per` must not report that an existing group is no
+/// function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");

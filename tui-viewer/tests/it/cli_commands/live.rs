@@ -89,7 +89,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
 fn what_is_shown_was_captured_after_the_command_began() {
     let place = Place::new();
     let program = place.start("busy");
-    // Without a request, at 1 Hz, some of these reports would see an older record.
+    // The program publishes at 1 Hz. Without a request, some of these reports would show an older record.
     for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);

@@ -251,7 +251,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     until("prometheus has scraped", || {
         query(&sum(&steady)).filter(|calls| *calls > 0.0)
     });
-    // One program is reset and restarted while both are watched.
+    // One program is reset and restarted while Prometheus scrapes both.
     let mut killed = 0;
     for round in 0..6 {
         let before = query(&sum(&shaken)).unwrap();

@@ -171,7 +171,7 @@ mod tls {
         assert!(output.status.success(), "{words}: {output:?}");
     }
 
-    /// Script of a server that answers all requests with 200, and prints its port and their first lines.
+    /// Script of a server that answers all requests with 200, and prints its port and the first line of each request.
     const SERVER: &str = r#"
 import http.server, ssl, sys
 class Handler(http.server.BaseHTTPRequestHandler):

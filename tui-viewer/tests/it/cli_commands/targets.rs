@@ -160,7 +160,7 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
         let pid = running.id();
         let done = running.wait_with_output().unwrap();
         assert!(done.status.success(), "{done:?}");
-        // The test harness writes text before it.
+        // The test harness writes text before the report.
         let out = String::from_utf8(done.stdout).unwrap();
         let report: Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
         assert_eq!(report["process"]["pid"], pid, "{report}");
@@ -331,7 +331,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
 fn wait_until_the_program_is_there() {
     let place = Place::new();
     let late = name("late");
-    // The second time a run has ended before, which is not the one that is waited for.
+    // In the second round a run of this name has already ended. The command must wait for a new one.
     for _ in 0..2 {
         let mut command = place.command(VIEWER);
         command.args(["report", "-f", "json", "--wait", "50s", &late]);

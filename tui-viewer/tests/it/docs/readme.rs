@@ -2,7 +2,7 @@
 
 use crate::docs::{README, read};
 
-/// Longest README in bytes, which is read in one go. The book has the rest.
+/// Maximum length of the README in bytes, so that it is read in one go. The book has the rest.
 const LONGEST: usize = 10_000;
 
 fn the_readme_stays_short() {

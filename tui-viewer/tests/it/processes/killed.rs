@@ -1,5 +1,5 @@
-//! Programs that end at any instant without closing their ring. Their newest snapshot is in it, complete, and they are
-//! reported as crashed, with the time.
+//! Programs that end at any instant without closing their ring. Their newest snapshot is complete in the ring, and they
+//! are reported as crashed, with the time.
 //!
 //! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` is the long form.
 
@@ -20,10 +20,10 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::numbered;
 use crate::support::{Chance, Place, Program, number, played, send, until};
 
-/// One kill in this number is of a whole program, which takes longer to start.
+/// One kill in this many is of a whole program, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
 
-/// One kill in this number comes at a random time after the start, possibly before there is a ring.
+/// One kill in this many comes at a random time after the start, possibly before there is a ring.
 const EARLY_EVERY: u64 = 5;
 
 /// Numbers of a program's newest records that were seen while it ran.

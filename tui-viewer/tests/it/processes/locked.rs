@@ -62,7 +62,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
         0,
         "what is locked is not removed"
     );
-    // No process is there to do it.
+    // No process is there to carry out the request.
     let done = place.tickscope(&["reset", ring.path().to_str().unwrap()]);
     done.with_code(1).says(&["did not answer within 2 s"]);
     drop(holder);

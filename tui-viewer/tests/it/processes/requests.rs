@@ -56,7 +56,7 @@ fn raises(number: u64) -> bool {
     number < 60
 }
 
-/// Adds up the log of a viewer that has ended; returns its request without a result.
+/// Adds up the log of a viewer that has ended; returns the request whose result the log lacks, if there is one.
 fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut open = None;

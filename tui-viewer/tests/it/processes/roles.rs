@@ -168,8 +168,8 @@ pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Publishes into both rings without a pause, by the ring's own code alone. The argument is the number of microseconds
-/// from the ring's link to an abort.
+/// Publishes into both rings without a pause, without a collector. The process aborts when the ring has been linked for
+/// as many microseconds as the argument says.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();
@@ -235,7 +235,7 @@ fn hungry() {
 /// Runs a whole program that works a little.
 fn asked() {
     end_with_input();
-    // A request for the present mode has no effect, and all requests for a mode are for this one.
+    // All mode requests of the tests are for this mode, so they have no effect.
     let _session = tickscope::Builder::new("asked")
         .mode(tickscope::Mode::Exact)
         .start();

@@ -120,8 +120,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     assert!(program.runs());
 }
 
-/// strace kills a viewer at its n-th system call, from its start to its first reply. Between two calls, other processes
-/// see no difference.
+/// strace kills a viewer at its n-th system call, from its start to its first reply. Other processes see no effect of
+/// the code between two system calls.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace")
         .arg("-V")

@@ -182,7 +182,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
             .any(|behind| behind.contains("still"))
     });
     session.send("\n\n");
-    // The screen does not stop once more for the editor's stop.
+    // The screen does not stop a second time because of the editor's stop.
     leave(session);
 }
 

@@ -38,7 +38,7 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let program = still(dir.path());
     let path = program.path().to_str().unwrap();
-    // The last option counts, because a shell's alias may have the other.
+    // The last option counts, because a shell alias may set the first one.
     for (options, is_taken) in [(&["--mouse"][..], true), (&["--mouse", "--no-mouse"], false)] {
         let mut session = Session::viewer(&[options, &[path]].concat(), (80, 24));
         session.wait_for_text("[1 Tree]");

@@ -25,7 +25,7 @@ pub(crate) struct Session {
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
     tty: PathBuf,
     modes_before: String,
-    /// Kept open, because the modes are read after the program has ended.
+    /// Kept open, because the terminal's modes are read after the program has ended.
     _slave: Box<dyn SlavePty + Send>,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,

@@ -8,7 +8,7 @@ use object::{Endianness, Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable,
 /// Name of the panic of a body that is polled after it has returned, as in symbols.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
-/// Address in place of the panic's address if another file contains the panic.
+/// Stands for the panic's address if another file contains the panic.
 pub(super) const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
 /// Code of a program, and the slots that it calls through.
@@ -58,7 +58,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Returns the number of this many bytes at an address of the file.
+    /// Reads a number of `bytes` bytes at an address; in a slot, the value that the loader writes.
     pub(super) fn number(&self, address: u64, bytes: usize) -> Option<u64> {
         if bytes == 8
             && let Some(written) = self.slots.get(&address)

@@ -21,7 +21,7 @@ const STEPS: usize = 200;
 /// Number of arguments that may be the future. It is the second argument if the first is for the result.
 const ARGUMENTS: u8 = 2;
 
-/// Place of a byte after an argument: the number of the argument, and the distance in bytes.
+/// Location of a byte: the number of the argument that holds its base address, and the offset in bytes.
 pub(super) type Place = (u8, i64);
 
 /// End of a run: at the panic, or elsewhere.
@@ -44,7 +44,7 @@ pub(super) struct Run<'c> {
     overflow: Option<bool>,
     /// Byte that is taken as the state, and its value in this run.
     state: Option<(Place, u64)>,
-    /// Bytes after arguments that were read.
+    /// Bytes that were read through arguments.
     pub(super) read: Vec<Place>,
 }
 
@@ -169,7 +169,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // Of the values that are tracked, instructions on vectors can change only those in memory.
+            // Vector registers are not tracked, so these instructions change tracked values only in memory.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }

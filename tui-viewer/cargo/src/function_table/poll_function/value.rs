@@ -5,7 +5,7 @@
 pub(super) enum Value {
     Unknown,
     Number(u64),
-    /// Pointer of an argument, plus a number of bytes.
+    /// Value of an argument, plus a number of bytes.
     Argument(u8, i64),
     /// Distance from the return address, in bytes.
     Stack(i64),

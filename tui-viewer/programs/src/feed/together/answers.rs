@@ -1,4 +1,4 @@
-//! Answers of all processes to a request, and the turns of the counts that a reset and its undo bring.
+//! Answers of all processes to a request, and what a reset and its undo do to the counts.
 
 use std::time::Instant;
 

@@ -7,14 +7,14 @@ use tickscope_analysis::merge::sum;
 use tickscope_analysis::series::{RecordEpoch, Series, counts};
 use tickscope_format::Snapshot;
 
-/// Largest number of records whose counts stay apart, so that an undo can remove the last ends of epochs.
+/// Largest number of records whose counts are kept separately, so that an undo can take back the newest of them.
 const LINKS_MOST: usize = 5;
 
 /// The records of a process, joined across its resets.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     series: Series<Rc<Snapshot>>,
-    /// The records when the screen began to count; empty if it counts from the start of the process.
+    /// State of `series` when the screen began to count; empty if the counts begin with the process.
     begin: Series<Rc<Snapshot>>,
     before: Option<Before>,
 }

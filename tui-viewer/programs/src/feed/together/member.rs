@@ -38,7 +38,7 @@ pub(super) struct Member {
     pub(super) is_told: bool,
     /// State at the last check.
     pub(super) life: Life,
-    /// Whether the process was followed from its start, so that its past belongs to it.
+    /// Whether the process started after the feed began, so that all its counts are shown.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
     /// Number of common ticks in one tick of this process.

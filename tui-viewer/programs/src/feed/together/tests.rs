@@ -138,7 +138,7 @@ impl Screen {
             if let Some(outcome) = self.look().outcomes.pop() {
                 return outcome;
             }
-            // A process that does not answer is waited for longer than a second.
+            // If a process does not answer, the outcome comes after more than a second.
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -282,7 +282,7 @@ fn a_ring_that_is_damaged_is_told_and_the_others_are_shown() {
     let dir = tempfile::tempdir().unwrap();
     let mut screen = Screen::new(dir.path(), "web");
     let mut one = Program::start(dir.path(), "web", 1);
-    // The process counts as running, because it has the id and the start time of this process.
+    // The process counts as running, because its header has the id and the start time of the test process.
     let header = Header {
         start_time: os::start_time(std::process::id()).unwrap(),
         boot_id: os::boot_id(),

@@ -70,7 +70,7 @@ pub fn act() -> u64 {
         flags: 0,
         bytes: memory.len(),
     };
-    // SAFETY: the memory stays.
+    // SAFETY: the memory is never freed.
     unsafe { sigaltstack(&stack, std::ptr::null_mut()) };
     handle(SA_ONSTACK);
     own * 100 + raises(7)
