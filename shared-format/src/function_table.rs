@@ -88,9 +88,9 @@ pub struct Function {
     pub poll: Option<PollFunction>,
 }
 
-/// Place of the future in a function that polls an async body, and of the state in that future. The state is one byte:
-/// 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in an
-/// await.
+/// Where a function that polls an async body finds the future, and where the future has its state. The state is one
+/// byte: 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in
+/// an await.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
     /// Index of the argument that is the address of the future, from 0.
@@ -205,8 +205,7 @@ impl SledKind {
         }
     }
 
-    /// Returns whether a call ends at this sled: of the function, or of the async body that the function
-    /// polls.
+    /// Returns whether a call of the function, or of the async body that the function polls, ends at this sled.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }
@@ -272,7 +271,7 @@ pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, Format
     Ok(table)
 }
 
-/// Text that stores equal parts once.
+/// The text of a table, in which equal strings are stored once.
 #[derive(Default)]
 struct Text {
     text: String,

@@ -43,8 +43,8 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     sides.into()
 }
 
-/// Makes a row that a snapshot lacks a counter if its path is a counter in other threads of that snapshot, or else in the
-/// other snapshot. A row that has rows below it in either snapshot is a scope in both.
+/// Completes counters. A row that a snapshot lacks becomes a counter if its path is a counter in other threads of that snapshot,
+/// or else in the other snapshot. A row that has rows below it in either snapshot is a scope in both.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;

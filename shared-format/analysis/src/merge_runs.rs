@@ -138,7 +138,8 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
             sampling_hz: run.measuring.sampling_hz,
             ..Measuring::default()
         },
-        // Runs of one program then need one comparison of all their sites.
+        // With the sites of the first run, the sites of other runs of the same program are found equal by one
+        // comparison.
         sites: run.sites.clone(),
         ..Snapshot::default()
     }
@@ -194,7 +195,7 @@ mod tests {
             for run in &mut runs {
                 run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
                 run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-                // Whole nanoseconds: sums of rounded times are rounded sums.
+                // With whole nanoseconds, a sum of rounded times equals the rounded sum.
                 run.clock.ticks_per_second = 1e9;
             }
             let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();

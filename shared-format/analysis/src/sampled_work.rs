@@ -26,7 +26,7 @@ struct OfThread {
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// Factor from the CPU time of its samples to the CPU time of each thread.
+    /// Ratio of each thread's CPU time to the CPU time of its samples.
     missed: Vec<f64>,
     /// Scales of the threads that have enough samples, `None` for the others.
     of_thread: Vec<Option<OfThread>>,
@@ -70,7 +70,8 @@ impl Samples {
         }
     }
 
-    /// Returns the factor from the CPU time of its samples to the CPU time of the thread in which `inside` was sampled.
+    /// Returns the ratio of a thread's CPU time to the CPU time of its samples, for the thread in which `inside` was
+    /// sampled.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {

@@ -19,7 +19,8 @@ use crate::window::less;
 pub struct RecordEpoch {
     /// Reset epoch of the record.
     pub reset_epoch: u64,
-    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this epoch.
+    /// The earlier reset epoch that this epoch continues after an undo, so that the record's counts include its counts;
+    /// `None` if no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Reason for the capture.
     pub kind: CaptureKind,

@@ -59,7 +59,7 @@ pub struct Means {
     pub allocated_bytes: f64,
 }
 
-/// Cause of most of the time of some slow calls above the typical time.
+/// What took most of the extra time of some slow calls, compared with typical calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cause {
     /// The path, among [`Watch::paths`]. A lack of CPU belongs to no path, so its path is the function's.
@@ -185,7 +185,7 @@ impl Means {
     }
 }
 
-/// Returns the causes. All lacks of CPU are one cause.
+/// Returns the causes. A lack of CPU is one cause, whatever the path.
 fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
@@ -294,7 +294,8 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns the sums of one path, without its callees, in a call that is kept whole, or the sums of all paths.
+/// Returns the sums of the path `of` without its callees, in a call that is kept whole. Without `of`, returns the sums
+/// of all paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();

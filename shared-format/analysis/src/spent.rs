@@ -165,7 +165,7 @@ impl TimeSpent {
 }
 
 /// Returns the self times that the records `plus` have beyond the records `minus`; see [`Terms`](crate::series::Terms). The last
-/// record of `plus` ends the time. Returns `None` if the records have no time between them, or are of different runs.
+/// record of `plus` is the later moment. Returns `None` if the records have no time between them, or are of different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;

@@ -12,7 +12,7 @@ const CELLS: [usize; 2] = [6, 7];
 /// Sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
-/// Returns the name of the number that a counter lacks, in a report by a measure.
+/// Returns the word for what a counter lacks in a report by this measure.
 pub(crate) fn missing(by: Measure) -> &'static str {
     if by == Measure::Time {
         "time"

@@ -101,7 +101,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     }
 }
 
-/// Returns nothing: without the feature no type is a name, so this is never called.
+/// Never called, because without the feature no type is a name.
 #[cfg(not(feature = "by-function"))]
 fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
     FunctionNumbers::default()

@@ -65,8 +65,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the ticks of all rows in which threads worked, without the time in which they waited or had no CPU, if
-    /// that is known.
+    /// Returns the ticks of all rows, without the ticks in which threads waited or had no CPU, if these are known.
     pub fn working_ticks(&self) -> u64 {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
@@ -91,7 +90,8 @@ impl Snapshot {
         if let Some(cost) = self.function_cost() {
             let (low, high) = Functions::cost_share(cost, calls, working);
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
-            // The publisher's time since the reset is estimated from its share before.
+            // The publisher's CPU time counts from the start. Its part since the reset is estimated as if it were
+            // spread evenly.
             let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
             let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
             let publisher = publisher_ns / working.max(cpu_ns as f64);

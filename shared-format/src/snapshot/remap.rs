@@ -118,7 +118,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Converts a tick of the part to the sum's clock, at the same distance before the capture.
+    /// Converts a tick of the part to the sum's clock. The time from the tick to the capture stays the same.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
         if own == captured && self.ratio == 1.0 {
@@ -128,7 +128,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to a clock with `ratio` ticks per tick of the present clock.
+/// Converts ticks to another clock, which has `ratio` ticks for each of these ticks.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -136,7 +136,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     }
 }
 
-/// Sorts cells by their places, and combines cells of the same place.
+/// Sorts cells by their keys, and combines cells of the same key.
 pub fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
     if !cells.is_sorted_by_key(|cell| cell.0) {
         cells.sort_by_key(|cell| cell.0);

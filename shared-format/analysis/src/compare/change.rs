@@ -93,8 +93,8 @@ pub struct Change {
     pub calls_per_run: bool,
     /// Whether its times are per run though other rows' times are per call of a scope.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its time
-    /// then includes time outside the scope, and cannot be compared.
+    /// Whether the row calls the scope by whose calls numbers are divided, while runs differ in their calls of that scope. Its
+    /// time then includes time outside the scope, and cannot be compared.
     pub around_scope: bool,
 }
 

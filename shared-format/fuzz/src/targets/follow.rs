@@ -123,8 +123,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Returns frames for the samples of a snapshot: in the file of their own function, inlined there, elsewhere, and not
-/// found.
+/// Returns frames for the samples of a snapshot. A function is in the sample's own file, inlined there, in another
+/// file, or not found.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();

@@ -86,7 +86,7 @@ pub(crate) fn run(input: &[u8]) {
                     put(first + offset, word);
                 }
                 if let Some(reply) = slots::reply_to(&page, index, &request).unwrap() {
-                    // It is not another's answer.
+                    // The reply does not belong to another viewer's request.
                     assert_eq!((reply.sequence, reply.crc), (sequence, request[15]));
                 }
             }

@@ -21,7 +21,7 @@ use crate::form_options::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
-/// Cost of measuring, as a share of the time, from which the doubts mention it.
+/// The doubts mention the cost of measuring if it takes at least this share of the time.
 const DEAR_SHARE: f64 = 0.1;
 
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {

@@ -1,4 +1,4 @@
-//! Reasons why slow calls of a watched function are slow, with names, and the form of its numbers.
+//! Reasons why slow calls of a watched function are slow, with names, and the texts of its numbers.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
@@ -201,7 +201,7 @@ pub fn difference(ns: f64, ascii: bool) -> String {
     format!("{sign}{}", duration(ns.abs(), ascii))
 }
 
-/// Formats calls per call in at most 5 cells: `6`, `0.25`, `12.3`, `1.34k`.
+/// Formats a mean number of calls in at most 5 cells: `6`, `0.25`, `12.3`, `1.34k`.
 pub fn calls(calls: f64) -> String {
     let rounded = calls.round();
     match (calls - rounded).abs() < 0.005 {

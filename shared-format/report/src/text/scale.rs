@@ -69,7 +69,7 @@ impl Page<'_> {
         Time::own(self.measured_ns, ticks, None)
     }
 
-    /// Returns the uncertainty of the sum of all, or `None` if it is exact.
+    /// Returns the uncertainty of the sum of all self times, or `None` if the sum is exact.
     pub(super) fn measured_uncertainty(&self) -> Option<Uncertainty> {
         self.tree.sum_of(self.tree.top())
     }
