@@ -19,8 +19,8 @@
 //!
 //! The numbers of a function: place and length in the text of its name, module, file and package; line; bytes of code;
 //! origin; first sled; and a number for the poll of an async body ([`PollFunction`]). This number is the offset of the
-//! state times 4 plus the number of the argument from 1, and 0 for other functions. Addresses are the linker's, to
-//! which the loader may add a base.
+//! state times 4, plus the number of the argument, counted from 1. It is 0 for other functions. Addresses are the
+//! linker's, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -62,7 +62,7 @@ const HEADER: usize = 40;
 const FUNCTION: usize = 52;
 const SLED: usize = 8;
 
-/// Number of bits of a sled's word that hold its kind.
+/// Number of low bits in a sled's word that hold the kind of the sled.
 const KIND_BITS: u32 = 2;
 
 /// A function of the program. Instances that a reader cannot tell apart are one function.

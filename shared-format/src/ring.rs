@@ -382,8 +382,8 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than it claims, so the word of the record that lies last in the file is read before the
-    // whole length is allocated. In a record that wraps around, this is the ring's last word.
+    // A file may be shorter than it claims. Before the whole length is allocated, the word of the record that lies last
+    // in the file is therefore read: in a record that wraps around, the ring's last word.
     let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
     let last = match end < region.at(position) {
         true => region.first + region.words as usize - 1,

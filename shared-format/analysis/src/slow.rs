@@ -362,7 +362,8 @@ mod tests {
         let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
-        // 20 + 400 + 6 x 5 + 60 us; of 30 slow calls 20 look up 594 times more, 8 wait 8 ms, 2 have no CPU for 5 ms.
+        // A typical call takes 20 + 400 + 6 x 5 + 60 us. Of 30 slow calls, 20 look up 594 times more, 8 wait 8 ms, and
+        // 2 have no CPU for 5 ms.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 use crate::call_tree::PathId;
 use crate::functions::{FunctionId, Functions};
 
-/// Polls block their executor if they wait for at least one part in `BLOCKING_SHARE` of their time.
+/// Polls block their executor if they wait for at least `1 / BLOCKING_SHARE` of their time.
 const BLOCKING_SHARE: u64 = 20;
 
 /// The table of tasks.

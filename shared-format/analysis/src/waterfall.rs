@@ -34,7 +34,7 @@ pub struct Span {
     pub end: u64,
 }
 
-/// Time off the CPU. It lies somewhere in the stretch in which the thread was in a path.
+/// Time off the CPU. It lies somewhere between `begin` and `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
     /// Number of calls around the path.

@@ -23,7 +23,7 @@ pub const COLOURS: [[u32; 2]; HUES] = [
     [0x6c_d7_db, 0x4d_bb_bf],
 ];
 
-/// A module or a crate, with a colour of its own while there are enough.
+/// A module or a crate, with a colour of its own while there are enough colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// Last part of its path.

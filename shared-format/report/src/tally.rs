@@ -34,7 +34,7 @@ pub fn mean(tally: Tally, calls: u64) -> Option<String> {
     (tally.is_value() && calls > 0).then(|| number::quotient(tally.sum(), calls))
 }
 
-/// Returns the number that a share of the numbers of a value did not exceed.
+/// Returns the number that `share` (0 to 1) of a value's numbers did not exceed.
 pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<String> {
     tally.quantile(histogram, share).map(number::count)
 }

@@ -107,8 +107,8 @@ impl GrowingWriter {
         self.writer.region.words
     }
 
-    /// Returns the words that the ring should have before a payload of this many bytes is published, or `None` if it is
-    /// large enough or cannot grow further.
+    /// Returns the size in words that the ring should have before a payload of this many bytes is published. Returns
+    /// `None` if the ring is large enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
         let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);

@@ -326,8 +326,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Returns for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
-/// standard errors of both in ticks.
+/// Returns for each node with estimated times: the node, flags (1: the self time is an estimate, 2: the total is one),
+/// timed calls, and the standard errors of both times in ticks.
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
