@@ -189,7 +189,8 @@ mod tests {
     }
 
     proptest! {
-        /// With any runs, each function has the sum of its calls and time, and the result is a valid snapshot.
+        /// From any runs, each function gets the sum of its calls and times in all runs, and the result is a valid
+        /// snapshot.
         #[test]
         fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
             for run in &mut runs {

@@ -83,7 +83,7 @@ pub struct Cause {
 pub enum Doubt {
     /// No function that has been called matches.
     NoFunction,
-    /// Too few calls have ended to tell which are slow: this number.
+    /// Too few calls have ended to tell which are slow; the number is the calls so far.
     Learning(u64),
     /// Slow calls are known, but are hardly slower than others.
     NoTail,

@@ -21,7 +21,7 @@ pub struct FunctionNumbers {
     pub total_time: Duration,
 }
 
-/// The name of a function. Texts are names if the feature `report` of tickscope is on.
+/// The name of a function. With the feature `report` of tickscope, texts are names; without it, no type is a name.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",

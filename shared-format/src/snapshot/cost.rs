@@ -6,7 +6,7 @@ use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 /// the clock do not wait for loads, the measured time is a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
-/// Largest ratio of the bounds of a scope's own cost.
+/// Largest ratio of the upper to the lower bound of a scope's own cost.
 const OWN_RANGE: f64 = 1.5;
 
 impl Snapshot {
@@ -51,8 +51,8 @@ impl Snapshot {
     }
 
     /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect
-    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. A scope may seem
-    /// to cost less if it runs while the program waits, which depends on the program.
+    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. In a program that
+    /// waits, a scope may seem to cost less, because it runs during the wait.
     pub fn own_cost(&self) -> ScopeCost {
         let Cost {
             lower_ns, upper_ns, ..
@@ -77,10 +77,10 @@ impl Snapshot {
         off.fold(self.measured_ticks(), u64::saturating_sub)
     }
 
-    /// Returns the lower and the upper bound of the share of working time in scopes that measuring takes, 0 to 1; 0 for
-    /// values other than time. In a program of `cargo tickscope` this is the added CPU time compared with the plain
-    /// build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound, the cost of the
-    /// build.
+    /// Returns the share of the working time in scopes that measuring takes, 0 to 1, as its lower and its upper bound.
+    /// Both are 0 for values other than time. In a program of `cargo tickscope` this is the added CPU time compared
+    /// with the plain build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound,
+    /// the cost of the build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {

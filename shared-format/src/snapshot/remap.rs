@@ -128,7 +128,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to another clock, which has `ratio` ticks for each of these ticks.
+/// Converts ticks to another clock: one tick becomes `ratio` ticks of that clock.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
