@@ -16,7 +16,7 @@ const ROWS_AT_ONCE: usize = 200_000;
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and some runs.
+/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and the runs that wait to be added.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,

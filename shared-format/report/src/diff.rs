@@ -324,8 +324,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the remarks above the tables: the verdicts of the gates, the doubts, and a hint. Each has a word in
-    /// front of it.
+    /// Returns the remarks above the tables: the verdicts of the gates, the doubts, and a hint. Each comes with the
+    /// word in front of it.
     fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
         let verdicts = self.verdicts.iter().map(|verdict| {
             let word = if verdict.is_passed() { "passed" } else { "FAILED" };
