@@ -12,7 +12,7 @@ use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 /// other. The snapshots may come from different runs and builds. Rows are matched by thread and path of functions;
 /// threads by name and id, or else by name.
 ///
-/// The threads of the later snapshot keep their ids; threads that only the earlier snapshot has follow.
+/// The threads of the later snapshot keep their ids; threads of the earlier snapshot alone come after them.
 pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let both = [later, earlier];
     let (sites, places) = joined_sites(&later.sites, [&earlier.sites], |site| (&site.module, &site.name));

@@ -21,7 +21,7 @@ const PACKED_ADDRESSES: u64 = 67;
 /// Bytes of the first section, which can be read without unpacking the others.
 pub(super) const INFO_BYTES: usize = 48;
 
-/// Bytes that show whether a record has [`Addresses`], because their section is the second.
+/// Number of a record's first bytes that show whether it has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Name of a record in messages.

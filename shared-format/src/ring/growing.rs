@@ -132,7 +132,7 @@ impl GrowingWriter {
         words.store_release(self.growing.size, size);
     }
 
-    /// Keeps the ring at its size from now on, because there is no space for more.
+    /// Keeps the ring at its size from now on. Call this if there is no space for a larger ring.
     pub fn stay(&mut self) {
         self.growing.most.words = self.size();
     }

@@ -28,7 +28,8 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::Latencies;
 
-/// Relative difference of clock rates below which two clocks share the same buckets, because rates are measured.
+/// Two clocks share the same buckets if their rates differ by less than this share, because rates are measured with
+/// errors.
 pub const SAME_RATE: f64 = 0.001;
 
 /// The new row of each row and the new thread of each thread, by the old index. [`NO_PARENT`] leaves a row or thread
@@ -105,7 +106,8 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// Returns the latencies with only their rows changed, if all rows with latencies are kept in their order.
+    /// Returns the latencies with only their rows changed; `None` if some of the rows are not kept, or not in their
+    /// order.
     fn moved_latencies(&self, latencies: &Latencies) -> Option<Latencies> {
         let keeps_all = self.ratio == 1.0 && self.map.sums.is_none() && self.snapshot.value_rows.is_empty();
         let row = latencies.row.iter().map_while(|&row| self.row(row));

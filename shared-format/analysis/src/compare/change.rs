@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
         let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
         assert!(is_worth(&larger) && !is_worth(&chance));
-        // A function that samples found on one side alone has no calls, so they have not changed.
+        // A function that samples found on one side alone has no calls, so its calls have not changed.
         let met_once = Change {
             presence: Presence::New,
             ..change(Values::default(), side(9.0, 5.0))

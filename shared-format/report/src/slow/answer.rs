@@ -144,8 +144,8 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Returns the differences of a row's time off the CPU, each after a comma. Parts below the whole difference divided by
-    /// `least` are left out.
+    /// Returns the differences of a row's time off the CPU, each after a comma. A part smaller than the whole difference divided
+    /// by `least` is left out.
     pub(crate) fn off_cpu(&self, row: &SlowRow, least: f64) -> String {
         let whole = row.difference_ns().unwrap_or(0.0).abs();
         let parts = [

@@ -53,7 +53,7 @@ impl Time {
         }
     }
 
-    /// Returns whether no sample was taken in the time, so that it is short but unknown.
+    /// Returns whether no sample was taken in the time. Such a time is short, but its length is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }

@@ -346,7 +346,7 @@ fn many_functions_take_a_clearer_result_and_never_an_impossible_one() {
     let before = runs(&[98, 103, 100, 99, 105], &rows);
     let apart = runs(&[121, 125, 130, 122, 128], &rows);
     assert_eq!(verdict(&before, &apart, "time > 10%").failures.len(), 31);
-    // U is 2: one in 63, which is significant for one function and not for 31.
+    // U is 2, with a probability of one in 63: significant for one function, but not for 31.
     let nearly = runs(&[111, 125, 130, 122, 128], &rows);
     assert!(!verdict(&before, &nearly, "time(f1) > 10%").is_passed());
     assert!(verdict(&before, &nearly, "time > 10%").is_passed());
