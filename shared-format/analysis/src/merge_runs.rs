@@ -108,7 +108,7 @@ impl MergedRuns {
     fn add_waiting(&mut self) {
         let Some(before) = self.sum.take() else { return };
         let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
-        // Runs have their threads by name alone: processes that ended in one run may live in another.
+        // Threads of runs are found by name alone, because a process that ended in one run may live in another.
         let sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
         self.sum = Some(sum);
         self.waiting.clear();

@@ -228,7 +228,7 @@ fn move_time(
 ) {
     let of_second = out.clock.ticks_per_second / 1e9;
     let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
-    // Variances of the self time and of the total.
+    // Variances of the self time and of the total, by row.
     let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&inside, below) in below {
         let working = below.working;

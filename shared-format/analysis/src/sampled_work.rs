@@ -239,7 +239,7 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // By samples the rows have 5 us and 2 us.
+        // By the samples, the rows have 5 us and 2 us of CPU time.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!(

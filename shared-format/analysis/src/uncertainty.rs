@@ -105,7 +105,7 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
-    // Counters have no time, and so no error of it.
+    // Counters have no time, so they have no error of a time either.
     for count in &snapshot.counts {
         uncertainties[count.node.index()] = Uncertainty::default();
     }

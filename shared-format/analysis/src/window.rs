@@ -286,7 +286,7 @@ fn latencies(
     let mut next = 0;
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
         let pool = pool_of[row as usize];
-        // Pools mostly have the order of the rows.
+        // Pools are mostly in the order of the rows.
         let found = match then.row.get(next) == Some(&pool) {
             true => Some(next),
             false => then.row.binary_search(&pool).ok(),

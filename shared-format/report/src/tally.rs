@@ -98,7 +98,7 @@ fn bounded(sign: &str, n: i128, up: bool) -> String {
     if three.chars().count() <= CELLS[usize::from(up)] {
         return three;
     }
-    // `1.30k`, `13.0k`: the last digit is a zero.
+    // Text of two digits, whose last digit in `1.30k` and `13.0k` is a zero that can be left out.
     let two = text(2);
     match two.rfind('0') {
         Some(at) if two.contains('.') => format!("{}{}", two[..at].trim_end_matches('.'), &two[at + 1..]),

@@ -106,8 +106,8 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// Returns the latencies with only their rows changed; `None` if some of the rows are not kept, or not in their
-    /// order.
+    /// Returns the latencies with only their rows changed, if that suffices: no histogram changes, and all rows with
+    /// latencies are kept in their order.
     fn moved_latencies(&self, latencies: &Latencies) -> Option<Latencies> {
         let keeps_all = self.ratio == 1.0 && self.map.sums.is_none() && self.snapshot.value_rows.is_empty();
         let row = latencies.row.iter().map_while(|&row| self.row(row));

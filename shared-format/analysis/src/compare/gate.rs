@@ -268,7 +268,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // A function is judged by its share of the time.
+    // Whether a function is judged depends on its share of the time, even for latencies.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);

@@ -145,7 +145,7 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     // The uncertainty is of the outermost calls alone.
     assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
-    // A second merge of rows that were merged already.
+    // Rows that were merged already are merged a second time.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;

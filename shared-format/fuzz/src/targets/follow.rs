@@ -197,7 +197,7 @@ fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
     let top = tree.top().iter();
     let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
-    // Totals at the top are all that was measured.
+    // The totals of the top rows add up to all that was measured.
     assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),
