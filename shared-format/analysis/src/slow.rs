@@ -242,7 +242,8 @@ fn cause_of(watch: &Watch, exemplar: &Exemplar) -> Option<(u32, CauseKind)> {
     Some((path_of_cause(watch, path, kind), kind))
 }
 
-/// Returns the slow calls that are kept whole: the longest one of each cause first, then the others; the longest first in both.
+/// Returns the slow calls that are kept whole: the longest call of each cause first, then the other calls. In each of these
+/// parts, the longest call comes first.
 pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
     let mut exemplars: Vec<&Exemplar> = watch.exemplars.iter().collect();
     exemplars.sort_by_key(|exemplar| Reverse((exemplar.ticks, exemplar.number)));

@@ -33,7 +33,7 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
 }
 
-/// Subtracts like `between`, for snapshots of which the later one is known to include all counts of the earlier one.
+/// Subtracts like `between`. The later snapshot must include all counts of the earlier one.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     // The columns of rows are set below.
     let mut window = Snapshot {

@@ -2,8 +2,8 @@
 
 use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 
-/// Time in nanoseconds from which loads count as slowed by the clock. A load from memory takes some 80 ns. If reads of
-/// the clock do not wait for loads, the measured time is a few nanoseconds.
+/// If reads of the clock add at least this time to loads, in nanoseconds, they wait for the loads. A load from memory
+/// takes some 80 ns. If reads of the clock do not wait for loads, the measured time is a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
 /// Largest ratio of the upper to the lower bound of a scope's own cost.

@@ -58,7 +58,7 @@ pub enum WatchState {
     NoTime,
 }
 
-/// Calls of a watched function of which something is missing. `discarded` and `missed` calls are in no sum.
+/// Calls of a watched function that are not recorded in full. `discarded` and `missed` calls are in no sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
