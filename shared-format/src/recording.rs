@@ -57,8 +57,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// The earlier reset epoch that this epoch continues after an undo, so that the record's counts include its counts;
-    /// `None` if no undo began this epoch.
+    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
+    /// no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,
