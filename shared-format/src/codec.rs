@@ -121,7 +121,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // This field has no section, because only views replace time by other values.
+        // This field has no section: only `tickscope-analysis` makes snapshots of values other than time.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -180,8 +180,8 @@ impl Decoder {
     }
 }
 
-/// Splits a payload into all other sections and the section of sites. Both parts, concatenated, are a valid payload.
-/// Sites rarely change, so payloads in memory can share them.
+/// Returns a payload in two parts: all sections but the sites, then the section of sites. Concatenated, the parts are a
+/// valid payload. Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
 /// [`FormatError::Truncated`], with the offset.

@@ -479,7 +479,7 @@ pub fn sampled() -> Snapshot {
         looks: 40,
         ns: 80_000_000.0,
     });
-    // Each of the addresses 1 to 14 has as many samples as its number.
+    // Address `n` has `n` samples, for each `n` from 1 to 14.
     let first_row = |site| {
         let row = s.nodes.site.iter().position(|&of| of == site);
         SampledIn::Row(row.unwrap_or(0) as u32)

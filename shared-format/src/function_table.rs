@@ -19,8 +19,8 @@
 //!
 //! The numbers of a function: place and length in the text of its name, module, file and package; line; bytes of code;
 //! origin; first sled; and a number for the poll of an async body ([`PollFunction`]). This number is the offset of the
-//! state times 4 plus the number of the argument from 1, and 0 for other functions. Addresses are the linker's, to
-//! which the loader may add a base.
+//! state times 4, plus the number of the argument, counted from 1. It is 0 for other functions. Addresses are the
+//! linker's, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -62,7 +62,7 @@ const HEADER: usize = 40;
 const FUNCTION: usize = 52;
 const SLED: usize = 8;
 
-/// Number of bits of a sled's word that hold its kind.
+/// Number of low bits in a sled's word that hold the kind of the sled.
 const KIND_BITS: u32 = 2;
 
 /// A function of the program. Instances that a reader cannot tell apart are one function.
@@ -88,9 +88,9 @@ pub struct Function {
     pub poll: Option<PollFunction>,
 }
 
-/// Place of the future in a function that polls an async body, and of the state in that future. The state is one byte:
-/// 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in an
-/// await.
+/// Where a function that polls an async body finds the future, and where the future has its state. The state is one
+/// byte: 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in
+/// an await.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
     /// Index of the argument that is the address of the future, from 0.
@@ -205,8 +205,7 @@ impl SledKind {
         }
     }
 
-    /// Returns whether a call ends at this sled: of the function, or of the async body that the function
-    /// polls.
+    /// Returns whether a call of the function, or of the async body that the function polls, ends at this sled.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }
@@ -272,7 +271,7 @@ pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, Format
     Ok(table)
 }
 
-/// Text that stores equal parts once.
+/// The text of a table, in which equal strings are stored once.
 #[derive(Default)]
 struct Text {
     text: String,

@@ -55,7 +55,7 @@ pub(crate) struct Fault {
 #[derive(Debug)]
 pub(crate) struct MapWords {
     map: MmapRaw,
-    /// Words that have blocks. The number never falls, and never exceeds the words of the mapping.
+    /// Number of words whose blocks are allocated. It never falls, and never exceeds the words of the mapping.
     length: usize,
     way: Cell<Way>,
     /// Stores that the kernel has not copied: the word at `first` and the words after it.

@@ -124,8 +124,8 @@ pub fn start_time(process: impl fmt::Display) -> Option<u64> {
     started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// Returns the start time, which is field 22 of `stat`, counted after a name that may contain any characters. Returns
-/// `None` if state (field 3) and threads (field 20) show a dead process.
+/// Returns the start time, which is field 22 of `stat`. The fields are counted after the program's name, which may
+/// contain any characters. Returns `None` if state (field 3) and threads (field 20) show a dead process.
 fn started(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = behind_name.split(' ').collect();

@@ -182,8 +182,8 @@ fn by_number(escape: &str) -> Option<(char, usize)> {
 }
 
 /// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences of parts
-/// at once, so that no pattern takes long: any process that may send requests can choose one. `places` returns a bit
-/// for each place of a byte in the pattern.
+/// at once. No pattern takes long then, although any process that may send requests can choose one. `places` returns a
+/// bit for each place of a byte in the pattern.
 fn covers_parts(
     pattern: &[u8],
     parts: impl Iterator<Item: AsRef<[u8]>>,

@@ -57,8 +57,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this
-    /// epoch.
+    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
+    /// no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,
@@ -215,7 +215,8 @@ impl Recording {
 
     /// Returns the bytes of the file behind a record's head.
     fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
-        // The length is at most the length that the file had when its records were found.
+        // The record was within the file when records were found, so this length is at most the file's length at that
+        // time.
         let length = record::WORDS * WORD + (moment.bytes as usize).next_multiple_of(WORD);
         let mut head = self.read(offset(moment.position), length)?;
         let mut payload = head.split_off(record::WORDS * WORD);

@@ -274,8 +274,8 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the length in bytes of the part of the file that is written after a record with this payload.
-    /// Once records wrap around, this is the end of the ring.
+    /// Returns the length in bytes that the used part of the file has after a record with this payload. Once records
+    /// wrap around, this part ends with the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -382,8 +382,8 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than it claims, so the record's last word in the file is read before the whole length is
-    // allocated. A record that wraps around has the ring's last word.
+    // A file may be shorter than it claims. Before the whole length is allocated, the word of the record that lies last
+    // in the file is therefore read: in a record that wraps around, the ring's last word.
     let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
     let last = match end < region.at(position) {
         true => region.first + region.words as usize - 1,

@@ -23,7 +23,8 @@ const ARGUMENT_AT: usize = 2;
 const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
 
-/// Low bits of an argument that hold the length of a pattern. The other bits hold the condition of a watch.
+/// Number of low bits in a request's argument that hold the length of the pattern. The other bits hold the condition of
+/// a watch.
 const LENGTH_BITS: u32 = 8;
 const LENGTH_MASK: u64 = (1 << LENGTH_BITS) - 1;
 

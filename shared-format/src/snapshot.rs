@@ -115,8 +115,8 @@ pub struct Snapshot {
     pub drains_ns: Option<f64>,
     /// Cost of measuring as seen by samples; `None` in modes that take no samples.
     pub seen_cost: Option<SeenCost>,
-    /// Whether the snapshot covers the last `since_reset_ns` before its capture, and not all time since a reset.
-    /// `tickscope-analysis` makes windows.
+    /// Whether the snapshot is a window, which `tickscope-analysis` makes: it covers the last `since_reset_ns` before
+    /// its capture, and not all time since a reset.
     pub window: bool,
     /// Meaning of `self_ticks` and `outside_ticks`. Never written to a record, because only `tickscope-analysis` makes
     /// snapshots of values other than time.
@@ -176,10 +176,10 @@ pub struct Rule {
     pub off: bool,
 }
 
-/// Error in nanoseconds per call of the sampled times of caller and callee. A sample is charged to the call
-/// whose scope is open, so the code before and after a scope, and instructions of the scope itself, are
-/// charged to the caller. In five real programs, samples gave callers 1 to 5 ns a call too much, and callees
-/// from 4 ns too little to 4 ns too much.
+/// Error of the sampled times of a caller and its callee, in nanoseconds a call. A sample is charged to the call whose
+/// scope is open, so the code before and after a scope, and instructions of the scope itself, are charged to the
+/// caller. In five real programs, samples gave callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4
+/// ns too much.
 pub const BORDER_NS: f64 = 3.0;
 
 /// The uncertainty of a row's times. The errors are standard errors: the true value is within one error in two of three
@@ -248,8 +248,8 @@ impl Snapshot {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the column that contains them. For futures these are
-    /// calls by the wall clock and not polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the column that contains them. The latencies of a
+    /// future are those of whole calls by the wall clock, and not of polls. The rows of futures come last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);
@@ -279,7 +279,8 @@ impl Snapshot {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// Sorts both lists of sites, disabled now and disabled earlier. Each site stays in one of the lists, once.
+    /// Sorts the sites that are disabled now, and the sites that were disabled earlier. Each site stays in only one of
+    /// these lists, once.
     pub fn settle_off_sites(&mut self) {
         let off = &mut self.measuring.off_sites;
         for list in [&mut *off, &mut self.was_off] {

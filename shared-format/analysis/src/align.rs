@@ -12,7 +12,7 @@ use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 /// other. The snapshots may come from different runs and builds. Rows are matched by thread and path of functions;
 /// threads by name and id, or else by name.
 ///
-/// The threads of the later snapshot keep their ids; threads that only the earlier snapshot has follow.
+/// The threads of the later snapshot keep their ids; threads of the earlier snapshot alone come after them.
 pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let both = [later, earlier];
     let (sites, places) = joined_sites(&later.sites, [&earlier.sites], |site| (&site.module, &site.name));
@@ -43,8 +43,8 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     sides.into()
 }
 
-/// Makes a row that a snapshot lacks a counter if its path is a counter in other threads of that snapshot, or else in the
-/// other snapshot. A row that has rows below it in either snapshot is a scope in both.
+/// Completes counters. A row that a snapshot lacks becomes a counter if its path is a counter in other threads of that snapshot,
+/// or else in the other snapshot. A row that has rows below it in either snapshot is a scope in both.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;

@@ -205,7 +205,7 @@ impl CallTree {
         }
     }
 
-    /// Merges the known parts of self times, and the calls of futures.
+    /// Merges quantities beside calls and time: time off the CPU, sampled time, and the calls of futures.
     fn merge_measures(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         let mut merge = |quantity, add: &dyn Fn(&mut Figures, u64, u64)| {
             let column = snapshot.measures.of(quantity);
@@ -359,8 +359,9 @@ impl CallTree {
         self.parts.latency(row)
     }
 
-    /// Returns a test of whether a node of the snapshot belongs to some rows, without their children. In a bottom-up
-    /// tree, the nodes of a row belong to its topmost function, when called by the path of the row.
+    /// Returns a function that tests whether a node of the snapshot belongs to one of `rows` itself, and not to their
+    /// children. In a bottom-up tree, the nodes of a row are the calls of its topmost function that came by the path of
+    /// the row.
     ///
     /// # Panics
     /// If the row does not exist.

@@ -40,8 +40,8 @@ pub struct Link {
     pub all_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
-    /// Figures of the function's outermost calls for a caller, and of all calls for a callee. The totals are the time of the
-    /// function on behalf of this caller, or of this callee on behalf of the function.
+    /// Figures of the outermost calls of the function by this caller, or of all calls of this callee by the function. The total
+    /// is the time that the called function took for the calling one.
     pub figures: Figures,
     /// The uncertainty of the link's total, or `None` if it is exact.
     pub uncertainty: Option<Uncertainty>,

@@ -15,8 +15,8 @@ pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Sna
     snapshot.part(chosen, |_| true, Left::Out)
 }
 
-/// Returns the snapshot without the paths whose part of a measure is below a share (0 to 1) of all threads' sum. A row
-/// called [`SMALL`] below the same parent sums them up, so that all totals stay the same.
+/// Returns the snapshot without small paths, whose value of a measure is below `share` (0 to 1) of the sum of all
+/// threads. A row called [`SMALL`] below the same parent sums them up, so that all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(part.nodes.calls[6], 2);
         assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
         assert_eq!(part.threads[2].rows, 1);
-        // Nothing is below nothing.
+        // No path is below a share of 0.
         assert_eq!(above(&whole, Measure::Time, 0.0), whole);
     }
 

@@ -42,7 +42,8 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
             };
             let Some(path) = paths[row] else { continue };
             paths[row] = match (*focus, above) {
-                // Paths begin anew at a function, which may be in many places, and go on in a subtree.
+                // In focus on a function, which may be in many places, paths begin anew. In a subtree, paths stay as
+                // they are.
                 (Focus::Function(_), Some(above)) => Some(above.below(key_of(row))),
                 (Focus::Function(key), None) => (key_of(row) == key).then(|| PathId::TOP.below(key)),
                 (Focus::Subtree(_), Some(_)) => Some(path),

@@ -72,7 +72,7 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Returns functions like [`of`](Self::of), if `grouped` with each group in place of its members. Calls between
+    /// Returns functions like [`of`](Self::of). If `grouped`, each group stands in place of its members. Calls between
     /// members are then recursion, so that time counts once, in the outermost member.
     pub fn build(snapshot: &Snapshot, grouped: bool) -> Self {
         let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());

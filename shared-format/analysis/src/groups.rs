@@ -159,7 +159,8 @@ mod tests {
             }
         }
 
-        /// Hotspots with groups in place of their members have the same numbers, and the sum stays.
+        /// Hotspots with groups in place of their members have the same numbers as the table of groups. The sum of all
+        /// self times stays the same.
         #[test]
         fn hotspots_agree(snapshot in any_grouped()) {
             let tree = CallTree::build_of(&snapshot, Arc::new(Functions::build(&snapshot, true)), all);

@@ -26,7 +26,7 @@ impl BuildHasher for IndexState {
     }
 }
 
-/// Mixes indices by one multiplication each: every row of a tree is looked up.
+/// Mixes each index by a single multiplication, because every row of a tree is looked up.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexHasher(u64);
 

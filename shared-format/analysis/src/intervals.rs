@@ -46,7 +46,7 @@ pub struct Line {
     pub subject: Subject,
     /// Calls begun in the interval, recursive ones too.
     pub calls: u64,
-    /// Nanoseconds inside the outermost of its calls.
+    /// Nanoseconds inside the outermost calls of the group or function.
     pub inside_ns: u64,
     /// Whether `inside_ns` is an estimate.
     pub estimated: bool,

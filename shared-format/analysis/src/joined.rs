@@ -47,8 +47,9 @@ impl<'a> Threads<'a> {
     }
 }
 
-/// Returns the sites of the first list, then all sites that only the others have, and the places of each list's sites
-/// among these. The places of the first list come first. Sites with the same key share the place of the first one.
+/// Returns all sites: the sites of the first list, then the sites that only the others have. Also returns for each
+/// list, the first list first, the places of its sites among all sites. Sites with the same key share the place of the
+/// first one.
 pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     first: &'a Sites,
     others: impl IntoIterator<Item = &'a Sites>,

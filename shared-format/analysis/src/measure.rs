@@ -302,7 +302,7 @@ mod tests {
         let got = (waiting.0[1], waiting.1, all.1 - working.1);
         assert_eq!(got, (1_500_000, 300, 300));
         let by = Measure::Waiting.of(&snapshot);
-        // Little of a time says nothing of calls.
+        // A short time of waiting does not make calls doubtful.
         assert!(!by.is_doubtful(1, 1_000));
         let tree = CallTree::build(&snapshot, |_| true);
         let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;

@@ -105,7 +105,7 @@ pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
-/// Returns a cost with the bounds of the first cost, to which all costs are added.
+/// Returns a cost that has only the bounds of this cost. The costs of all parts are then added to it.
 pub(crate) fn bounds(cost: Cost) -> Cost {
     Cost {
         lower_ns: cost.lower_ns,

@@ -16,7 +16,7 @@ const ROWS_AT_ONCE: usize = 200_000;
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and some runs.
+/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and the runs that wait to be added.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,
@@ -108,7 +108,7 @@ impl MergedRuns {
     fn add_waiting(&mut self) {
         let Some(before) = self.sum.take() else { return };
         let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
-        // Runs have their threads by name alone: processes that ended in one run may live in another.
+        // Threads of runs are found by name alone, because a process that ended in one run may live in another.
         let sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
         self.sum = Some(sum);
         self.waiting.clear();
@@ -138,7 +138,8 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
             sampling_hz: run.measuring.sampling_hz,
             ..Measuring::default()
         },
-        // Runs of one program then need one comparison of all their sites.
+        // With the sites of the first run, the sites of other runs of the same program are found equal by one
+        // comparison.
         sites: run.sites.clone(),
         ..Snapshot::default()
     }
@@ -188,13 +189,14 @@ mod tests {
     }
 
     proptest! {
-        /// With any runs, each function has the sum of its calls and time, and the result is a valid snapshot.
+        /// From any runs, each function gets the sum of its calls and times in all runs, and the result is a valid
+        /// snapshot.
         #[test]
         fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
             for run in &mut runs {
                 run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
                 run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-                // Whole nanoseconds: sums of rounded times are rounded sums.
+                // With whole nanoseconds, a sum of rounded times equals the rounded sum.
                 run.clock.ticks_per_second = 1e9;
             }
             let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();

@@ -32,11 +32,12 @@ struct Below {
     working: u64,
     /// Standard error of `working`, in ticks.
     error: f64,
-    /// Factor from the CPU time of its samples to the CPU time of the thread, which ran without samples until its timer began.
+    /// Ratio of the thread's CPU time to the CPU time of its samples, because the thread ran without samples until its timer
+    /// began.
     missed: f64,
 }
 
-/// Key, in place of a site, of the row `OTHERS` below a row.
+/// Stands in place of a site in the key of the row `OTHERS` below a row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
@@ -227,7 +228,7 @@ fn move_time(
 ) {
     let of_second = out.clock.ticks_per_second / 1e9;
     let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
-    // Variances of the self time and of the total.
+    // Variances of the self time and of the total, by row.
     let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&inside, below) in below {
         let working = below.working;
@@ -235,7 +236,8 @@ fn move_time(
         let scale = of_second * (working as f64 / all).min(below.missed);
         let variance = |part: Sampled| {
             let (of, from) = (part.samples as f64, below.all.samples as f64);
-            // Laplace's rule of succession adds one sample of either kind, because all samples in one place would leave no doubt.
+            // Laplace's rule of succession adds one sample of either kind. Without them, samples that are all in one place would
+            // have an error of 0.
             let share = (of + 1.0) / (from + 2.0);
             let of_row = part.cpu_ns as f64 / below.all.cpu_ns as f64 * below.error;
             (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share) + of_row.powi(2)

@@ -26,7 +26,7 @@ struct OfThread {
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// Factor from the CPU time of its samples to the CPU time of each thread.
+    /// Ratio of each thread's CPU time to the CPU time of its samples.
     missed: Vec<f64>,
     /// Scales of the threads that have enough samples, `None` for the others.
     of_thread: Vec<Option<OfThread>>,
@@ -70,7 +70,8 @@ impl Samples {
         }
     }
 
-    /// Returns the factor from the CPU time of its samples to the CPU time of the thread in which `inside` was sampled.
+    /// Returns the ratio of a thread's CPU time to the CPU time of its samples, for the thread in which `inside` was
+    /// sampled.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -238,7 +239,7 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // By samples the rows have 5 us and 2 us.
+        // By the samples, the rows have 5 us and 2 us of CPU time.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!(

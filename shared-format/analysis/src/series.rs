@@ -19,7 +19,8 @@ use crate::window::less;
 pub struct RecordEpoch {
     /// Reset epoch of the record.
     pub reset_epoch: u64,
-    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this epoch.
+    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
+    /// no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Reason for the capture.
     pub kind: CaptureKind,

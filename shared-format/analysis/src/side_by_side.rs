@@ -81,7 +81,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
         ..Snapshot::default()
     };
     joined.place(&mut out.threads);
-    // Facts of all parts name the places of sites, so rows do too.
+    // Rows refer to sites by their places, as the data that `add_beside` adds does.
     out.nodes = Nodes {
         site: joined.places,
         ..joined.nodes
@@ -133,7 +133,7 @@ pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot 
     sum
 }
 
-/// Returns the begin of counting, in nanoseconds since the Unix epoch.
+/// Returns the time when counting began, in nanoseconds since the Unix epoch.
 fn begin_ns(capture: &CaptureInfo) -> u64 {
     capture.unix_ns.saturating_sub(capture.since_reset_ns)
 }

@@ -59,7 +59,7 @@ pub struct Means {
     pub allocated_bytes: f64,
 }
 
-/// Cause of most of the time of some slow calls above the typical time.
+/// What took most of the extra time of some slow calls, compared with typical calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cause {
     /// The path, among [`Watch::paths`]. A lack of CPU belongs to no path, so its path is the function's.
@@ -83,7 +83,7 @@ pub struct Cause {
 pub enum Doubt {
     /// No function that has been called matches.
     NoFunction,
-    /// Too few calls have ended to tell which are slow: this number.
+    /// Too few calls have ended to tell which are slow; the number is the calls so far.
     Learning(u64),
     /// Slow calls are known, but are hardly slower than others.
     NoTail,
@@ -185,7 +185,7 @@ impl Means {
     }
 }
 
-/// Returns the causes. All lacks of CPU are one cause.
+/// Returns the causes. A lack of CPU is one cause, whatever the path.
 fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
@@ -242,7 +242,8 @@ fn cause_of(watch: &Watch, exemplar: &Exemplar) -> Option<(u32, CauseKind)> {
     Some((path_of_cause(watch, path, kind), kind))
 }
 
-/// Returns the slow calls that are kept whole: the longest one of each cause first, then the others; the longest first in both.
+/// Returns the slow calls that are kept whole: the longest call of each cause first, then the other calls. In each of these
+/// parts, the longest call comes first.
 pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
     let mut exemplars: Vec<&Exemplar> = watch.exemplars.iter().collect();
     exemplars.sort_by_key(|exemplar| Reverse((exemplar.ticks, exemplar.number)));
@@ -294,7 +295,8 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns the sums of one path, without its callees, in a call that is kept whole, or the sums of all paths.
+/// Returns the sums of the path `of` without its callees, in a call that is kept whole. Without `of`, returns the sums
+/// of all paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();
@@ -361,7 +363,8 @@ mod tests {
         let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
-        // 20 + 400 + 6 x 5 + 60 us; of 30 slow calls 20 look up 594 times more, 8 wait 8 ms, 2 have no CPU for 5 ms.
+        // A typical call takes 20 + 400 + 6 x 5 + 60 us. Of 30 slow calls, 20 look up 594 times more, 8 wait 8 ms, and
+        // 2 have no CPU for 5 ms.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));

@@ -135,8 +135,8 @@ impl TimeSpent {
         self.threads.get(&thread).map_or(thread, |(ended, _)| *ended)
     }
 
-    /// Returns the self times in the rows and ticks of a later record. Threads that have ended since are in the common row of
-    /// their name.
+    /// Returns the self times as a later record would hold them: in its ticks, with threads that have ended since in the common
+    /// row of their name.
     fn as_in<'a>(&'a self, later: &Self) -> Cow<'a, [((u64, u64), Spent)]> {
         let has_ended = |thread: &u64| !later.threads.contains_key(thread);
         let is_other_clock = self.clock_epoch != later.clock_epoch;
@@ -165,7 +165,7 @@ impl TimeSpent {
 }
 
 /// Returns the self times that the records `plus` have beyond the records `minus`; see [`Terms`](crate::series::Terms). The last
-/// record of `plus` ends the time. Returns `None` if the records have no time between them, or are of different runs.
+/// record of `plus` is the later moment. Returns `None` if the records have no time between them, or are of different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 use crate::call_tree::PathId;
 use crate::functions::{FunctionId, Functions};
 
-/// Polls block their executor if they wait for at least one part in `BLOCKING_SHARE` of their time.
+/// Polls block their executor if they wait for at least `1 / BLOCKING_SHARE` of their time.
 const BLOCKING_SHARE: u64 = 20;
 
 /// The table of tasks.
@@ -20,7 +20,7 @@ pub struct Tasks {
     pub rows: Vec<TaskRow>,
     /// Calls in flight that are in no row, because the program has too many at once.
     pub beyond: u64,
-    /// Rows by the rows that await them, or [`NO_PARENT`], and their functions.
+    /// Rows by the row that awaits them, or [`NO_PARENT`], and by their function.
     known: HashMap<(u32, FunctionId), u32>,
     children: Vec<Vec<u32>>,
     top: Vec<u32>,
@@ -28,7 +28,7 @@ pub struct Tasks {
     ages: Vec<Histogram>,
 }
 
-/// A future on one logical path, or an await of its calls without a name.
+/// A future on one logical path, or the awaits without a name in calls of a future.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
     /// The path, which is equal in all snapshots of all runs.

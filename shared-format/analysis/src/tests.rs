@@ -23,8 +23,8 @@ use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::between;
 
-/// Returns the snapshot with a measure, waits and lines that mirror its calls and ticks. They must still mirror them after
-/// any change of rows and threads.
+/// Returns the snapshot with a measure, waits and lines that mirror its calls and ticks. Measure, waits and lines must still
+/// mirror them after any change of rows and threads.
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);

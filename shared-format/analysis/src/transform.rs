@@ -131,7 +131,7 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
 #[derive(Clone, Copy)]
 struct Member {
     row: u32,
-    /// None above the top row.
+    /// The ancestor; `None` above the top row.
     at: Option<u32>,
 }
 

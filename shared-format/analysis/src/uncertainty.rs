@@ -105,14 +105,15 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
-    // Counters have no time, and so no error of it.
+    // Counters have no time, so they have no error of a time either.
     for count in &snapshot.counts {
         uncertainties[count.node.index()] = Uncertainty::default();
     }
     uncertainties
 }
 
-/// Returns the estimates of live bytes, which come from samples of blocks. A node with all blocks remembered is exact.
+/// Returns the estimates of live bytes, which come from samples of blocks. A node without variance is exact, because
+/// all of its blocks are known, and has no estimate.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
     let rows = snapshot.nodes.len();
     let variances = snapshot.measures.dense(Quantity::LiveVariance, rows);
@@ -180,7 +181,7 @@ mod tests {
     fn what_was_not_timed_or_sampled_is_an_estimate_and_what_a_parent_gives_to_its_children_is_not() {
         let mut snapshot = fixture::two_threads();
         assert_eq!(uncertainties(&snapshot), []);
-        // 1, 400 and 100 calls.
+        // Rows 0, 1 and 2 have 1, 400 and 100 calls.
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);

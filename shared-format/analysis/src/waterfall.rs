@@ -34,7 +34,7 @@ pub struct Span {
     pub end: u64,
 }
 
-/// Time off the CPU. It lies somewhere in the stretch in which the thread was in a path.
+/// Time off the CPU. It lies somewhere between `begin` and `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
     /// Number of calls around the path.
@@ -97,7 +97,7 @@ impl Waterfall {
             let lineage = lineage(watch, path);
             let both = open.iter().zip(&lineage);
             let mut shared = both.take_while(|((open, _), path)| open == *path).count();
-            // A call that begins is not the open call of the same path.
+            // A call that begins is another call than the open one of the same path.
             if enters && shared == lineage.len() {
                 shared -= 1;
             }
@@ -180,7 +180,7 @@ impl Waterfall {
                     last.calls += 1;
                     last.ticks = last.ticks.saturating_add(ticks);
                 }
-                // No cell is left for this call, so the longer call gets the cell.
+                // No cell is left for this call. The longer one of this call and the last call gets the last cell.
                 Some((last, _)) if x < last.x + last.width && end <= last.x + last.width => {
                     if last.width == 1 && ticks > last.ticks {
                         *last = Block {

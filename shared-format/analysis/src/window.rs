@@ -33,7 +33,7 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
 }
 
-/// Subtracts like `between`, for snapshots of which the later one is known to include all counts of the earlier one.
+/// Subtracts like `between`. The later snapshot must include all counts of the earlier one.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     // The columns of rows are set below.
     let mut window = Snapshot {
@@ -137,8 +137,8 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
     }
 }
 
-/// Returns the extremes of a value's numbers in a window. An extreme that the later snapshot does not add may be from
-/// before, so only the window's histogram bounds it.
+/// Returns the extremes of a value's numbers in a window. If the later snapshot has the same extreme as the earlier
+/// one, it may be from before the window, so only the window's histogram bounds it.
 fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
     let Some(then) = then else { return now };
     let then = then.range();
@@ -280,13 +280,13 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // Latencies that are left of pools with several takers.
+    // The latencies that are left of each pool that several rows share.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     let mut next = 0;
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
         let pool = pool_of[row as usize];
-        // Pools mostly have the order of the rows.
+        // Pools are mostly in the order of the rows.
         let found = match then.row.get(next) == Some(&pool) {
             true => Some(next),
             false => then.row.binary_search(&pool).ok(),

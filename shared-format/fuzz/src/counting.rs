@@ -26,7 +26,7 @@ fn count(change: isize) {
     });
 }
 
-/// Returns the most bytes that were allocated at one time while `work` ran, beyond the bytes before it.
+/// Returns the most bytes that were allocated at one time while `work` ran, without the bytes allocated before.
 pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BYTES.get().now;
     BYTES.set(Bytes {

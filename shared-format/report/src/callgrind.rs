@@ -9,9 +9,10 @@
 //! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
 //! one call, because in this format a cost without a call is the caller's own cost.
 //!
-//! If the code of samples of the program counter is known, there is one more event: `Sampled`, their CPU time in
-//! nanoseconds, by line. An unmeasured function that a measured one has called is a function of its own, whose calls
-//! are its samples. Samples have no further callers, so no measured function has sampled time from another one.
+//! If the functions and lines of sampled code are known, there is one more event: `Sampled`, the CPU time of the
+//! samples in nanoseconds, by line. An unmeasured function that a measured one has called is a function of its own,
+//! whose calls are its samples. Samples do not show who called the measured function, so no measured function
+//! includes the sampled time of another one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -62,7 +63,7 @@ struct Arc {
 }
 
 /// Writes the program, then its functions in the order of their first site. The first event is the measure `by`.
-/// `addresses` has the known code of samples of the program counter.
+/// `addresses` has the functions and lines of sampled code, as far as they are known.
 ///
 /// # Errors
 /// The error of writing to `out`.

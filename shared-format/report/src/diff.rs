@@ -31,10 +31,10 @@ use crate::{number, tally, text_of};
 
 pub use self::doubts::doubts;
 
-/// Number of a gate's failures that its sentence names.
+/// Maximum number of failures that the sentence of a gate names.
 const NAMED: usize = 3;
 
-/// Number of runs of a side that its heading names.
+/// Maximum number of runs that the heading of a side names.
 const RUNS_NAMED: usize = 6;
 
 /// Largest width in cells of the names of runs in a heading. Only the first name may exceed it.
@@ -79,7 +79,7 @@ pub struct Comparison<'a> {
     pub measures: &'a [Diff],
     /// Runs before, and runs after.
     pub runs: (&'a [Run], &'a [Run]),
-    /// Function whose calls divide the numbers.
+    /// Function by whose calls the numbers are divided.
     pub per: Option<&'a str>,
     /// Verdicts of the gates.
     pub verdicts: &'a [Verdict],
@@ -87,7 +87,7 @@ pub struct Comparison<'a> {
     pub doubts: &'a [String],
     /// Tables to show.
     pub tables: Tables,
-    /// Share of the whole by which a time must have changed for a row with unchanged calls to be shown.
+    /// A row with unchanged calls is shown only if a time has changed by at least this share of the whole.
     pub min_share: f64,
     /// Whether the text is ASCII only.
     pub ascii: bool,
@@ -324,7 +324,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns what stands above the tables: the verdicts of the gates, the doubts, and a hint, each after its word.
+    /// Returns the remarks above the tables: the verdicts of the gates, the doubts, and a hint. Each comes with the
+    /// word in front of it.
     fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
         let verdicts = self.verdicts.iter().map(|verdict| {
             let word = if verdict.is_passed() { "passed" } else { "FAILED" };

@@ -11,13 +11,12 @@ const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 /// Options of a report in any form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
-    /// Options of the text. State, thread and least share apply to every form; the function that divides numbers
-    /// applies to the forms that accept it (see [`check_per`](crate::form::Form::check_per)). A page begins with the thread and
-    /// the measure; its reader may choose others.
+    /// Options of the text. State, thread and least share apply to every form; `per` applies to the forms that accept it (see
+    /// [`check_per`](crate::form::Form::check_per)). A page begins with the thread and the measure; its reader may choose others.
     pub text: TextOptions,
     /// Activity of threads over the time of a recording, for `html`.
     pub slots: Option<Arc<Slots>>,
-    /// Index in the snapshot of the watched function with whose slow calls a page opens, if any.
+    /// Index of the watched function whose slow calls a page shows when it is opened, if any.
     pub watch: Option<usize>,
 }
 

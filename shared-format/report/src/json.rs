@@ -25,9 +25,9 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// Returns the JSON document of a part of a run, ending in a newline. It depends on the arguments alone. With `per`, times
-/// and calls are divided by the calls of that function, and the document says so. `extent` describes the part of the run.
-/// `addresses` has the known code of samples of the program counter.
+/// Returns the JSON document of a part of a run, ending in a newline. It depends on the arguments alone. With `per`, times and
+/// calls are divided by the calls of that function, and the document says so. `extent` describes the part of the run. `addresses`
+/// has the functions and lines of sampled code, as far as they are known.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tickscope_analysis::functions::{Function, Functions};
 
-/// Number of crates from which a whole crate is one module. With fewer crates, each module of a crate is one.
+/// With at least this many crates, each crate is one module here. With fewer crates, each module of a crate is one.
 const MANY_CRATES: usize = 4;
 
 /// Number of modules with a colour of their own; further modules share these colours.
@@ -23,7 +23,7 @@ pub const COLOURS: [[u32; 2]; HUES] = [
     [0x6c_d7_db, 0x4d_bb_bf],
 ];
 
-/// A module or a crate, with a colour of its own while there are enough.
+/// A module or a crate, with a colour of its own while there are enough colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// Last part of its path.
@@ -88,7 +88,7 @@ fn part(path: &str, parts: usize) -> &str {
     &path[..end]
 }
 
-/// Returns the wanted colour, else the next free colour, else the wanted one again.
+/// Returns the wanted colour if it is free, else the next free colour, or the wanted one if no colour is free.
 fn free(taken: [bool; HUES], wanted: usize) -> usize {
     let mut round = (0..HUES).map(|step| (wanted + step) % HUES);
     round.find(|&hue| !taken[hue]).unwrap_or(wanted)

@@ -3,7 +3,7 @@
 //! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its own value of each other
 //! measure of the snapshot. The labels `thread` and `tid` name the thread.
 //!
-//! If the code of samples of the program counter is known, there is one more value: `sampled`, their CPU time in
+//! If the functions and lines of sampled code are known, there is one more value: `sampled`, the CPU time in
 //! nanoseconds. Such a sample has the line in the measured function, and the functions that it called there. Its
 //! callers and its thread are not known.
 
@@ -31,8 +31,8 @@ use crate::names::{full_names, in_one_line};
 /// Bytes that are passed to the compressor at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes the profile. Readers show the measure `by` first. `addresses` has the known code of samples of the program
-/// counter.
+/// Writes the profile. Readers show the measure `by` first. `addresses` has the functions and lines of sampled code, as
+/// far as they are known.
 ///
 /// # Errors
 /// The error of writing to `out`.

@@ -324,7 +324,7 @@ impl Parts {
         Load {
             working: percent(self.working),
             waiting: percent(self.waiting),
-            // The first function is always listed, as a sign of activity, for any percentage.
+            // As a sign of activity, the first function is listed even with 0 %.
             functions: functions
                 .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
                 .map(|(_, &(function, part))| (function, percent(part)))

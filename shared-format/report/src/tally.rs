@@ -12,7 +12,7 @@ const CELLS: [usize; 2] = [6, 7];
 /// Sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
-/// Returns the name of the number that a counter lacks, in a report by a measure.
+/// Returns the word for what a counter lacks in a report by this measure.
 pub(crate) fn missing(by: Measure) -> &'static str {
     if by == Measure::Time {
         "time"
@@ -34,7 +34,7 @@ pub fn mean(tally: Tally, calls: u64) -> Option<String> {
     (tally.is_value() && calls > 0).then(|| number::quotient(tally.sum(), calls))
 }
 
-/// Returns the number that a share of the numbers of a value did not exceed.
+/// Returns the number that `share` (0 to 1) of a value's numbers did not exceed.
 pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<String> {
     tally.quantile(histogram, share).map(number::count)
 }
@@ -98,7 +98,7 @@ fn bounded(sign: &str, n: i128, up: bool) -> String {
     if three.chars().count() <= CELLS[usize::from(up)] {
         return three;
     }
-    // `1.30k`, `13.0k`: the last digit is a zero.
+    // Text of two digits, whose last digit in `1.30k` and `13.0k` is a zero that can be left out.
     let two = text(2);
     match two.rfind('0') {
         Some(at) if two.contains('.') => format!("{}{}", two[..at].trim_end_matches('.'), &two[at + 1..]),

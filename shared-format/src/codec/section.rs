@@ -199,7 +199,7 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     }
 }
 
-/// Refuses data in which something was found.
+/// Returns an error if a check has found something wrong.
 pub(super) fn refuse(
     what: &'static str,
     found: Option<impl fmt::Display>,

@@ -132,7 +132,8 @@ fn bytes_left_over_in_a_section_are_refused() {
 
 #[test]
 fn many_short_texts_may_claim_what_they_hold() {
-    // Short texts take the most memory per byte. The last number of texts makes a section longer than `LEAST_CLAIM`.
+    // Short texts take the most memory per byte. The numbers of texts make sections shorter and longer than
+    // `LEAST_CLAIM`.
     for texts in [1, 130, 2_000, 40_000, 300_000] {
         let mut snapshot = Snapshot::default();
         let mut text = (0..texts).filter_map(char::from_u32).map(String::from);

@@ -50,7 +50,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the length of a new file in bytes. The coarse ring is added after this length.
+    /// Returns the length of a new file in bytes. The coarse ring is later added at its end.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
     }

@@ -23,8 +23,8 @@ use crate::words::{self, ReadWords, read_one};
 /// whichever is longer.
 const STALE_NS: u64 = 2_000_000_000;
 
-/// Longest interval in nanoseconds that delays staleness, because programs show signs of life ten times a second at any
-/// interval.
+/// Intervals above this, in nanoseconds, do not delay staleness further, because programs show signs of life ten times
+/// a second at any interval.
 const INTERVAL_MOST_NS: u64 = 10_000_000_000;
 
 /// Longest interval in nanoseconds that a program may choose.

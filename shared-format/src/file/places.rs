@@ -15,8 +15,8 @@ pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 /// Ending of ring files' names.
 pub const RING_ENDING: &str = "ring";
 
-/// Returns the directories for the ring of a program, which takes the first that works: the given one, the directory of
-/// `TICKSCOPE_DIR`, then the two default directories.
+/// Returns the directories for the ring of a program, in the order in which the program tries them: the given one, the
+/// directory of `TICKSCOPE_DIR`, then the two default directories.
 ///
 /// `$XDG_RUNTIME_DIR` is not among them, because services and shells have different values of it, and logging out
 /// deletes it.

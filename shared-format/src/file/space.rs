@@ -10,7 +10,7 @@ use crate::file::header::Header;
 use crate::layout::{RING_WORDS_RANGE, WORD};
 use crate::os;
 
-/// Smallest size in bytes down to which a ring is halved if space is short.
+/// If space is short, a ring is halved, but not below this size in bytes.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
 /// Divisor of the free bytes that gives a ring's largest size, because other programs need space as well, above all in

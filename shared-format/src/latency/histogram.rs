@@ -189,8 +189,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Converts the histogram to a clock with `ratio` ticks per tick of the present clock. All calls of a
-    /// bucket move with the middle of the bucket.
+    /// Converts the histogram to another clock: one tick becomes `ratio` ticks of that clock. All calls of a bucket
+    /// move with the middle of the bucket.
     #[must_use]
     pub fn at_rate(&self, ratio: f64) -> Self {
         let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());

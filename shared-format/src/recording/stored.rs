@@ -21,7 +21,7 @@ const PACKED_ADDRESSES: u64 = 67;
 /// Bytes of the first section, which can be read without unpacking the others.
 pub(super) const INFO_BYTES: usize = 48;
 
-/// Bytes that show whether a record has [`Addresses`], because their section is the second.
+/// Number of a record's first bytes that show whether it has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Name of a record in messages.
@@ -30,8 +30,8 @@ const WHAT: &str = "packed record";
 /// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
 
-/// Returns the number and epochs of a stored record, and the position of the record that contains its sites, or `None`
-/// if it is an unpacked payload.
+/// Returns the number and epochs of a stored record, and the position of the record that contains its sites. Returns
+/// `None` for an unpacked payload.
 pub(super) fn info(stored: &[u8]) -> Option<(CaptureInfo, u64)> {
     let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
     let &[INFO, 32, seq, reset_epoch, withdraws, sites_at] = &head[..] else {
@@ -51,7 +51,7 @@ pub(super) fn has_addresses(stored: &[u8]) -> bool {
     stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
 }
 
-/// Largest number of bytes of the [`Addresses`] of a record.
+/// Largest size of a record's [`Addresses`], in bytes.
 const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
 
 /// Returns the [`Addresses`] of a stored record, which must contain their section.
@@ -98,8 +98,8 @@ pub(super) fn packed(
     Ok(stored)
 }
 
-/// Returns the content of a section of a stored record that contains it, or an error if it is longer than `longest`
-/// bytes.
+/// Returns the content of a section, or an error if the stored record lacks the section or the content is longer than
+/// `longest` bytes.
 pub(super) fn unpacked(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
     for section in codec::sections(stored) {
         let (id, body) = section?;

@@ -184,7 +184,7 @@ mod tests {
 
     const LONGEST: u64 = 1 << 20;
 
-    /// Returns a payload; the sites change at each third one.
+    /// Returns a payload. The sites change with every third payload.
     fn payload(seq: u64) -> Vec<u8> {
         fixture::payload(&snapshot(seq, seq as usize / 3))
     }

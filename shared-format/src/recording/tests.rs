@@ -24,7 +24,7 @@ pub(super) fn snapshot(at: u64, sites: usize) -> Snapshot {
     snapshot
 }
 
-/// Returns the addresses of every third record.
+/// Returns the addresses of the record of the moment `at`; only every third record has any.
 pub(super) fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {

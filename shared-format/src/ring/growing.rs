@@ -107,8 +107,8 @@ impl GrowingWriter {
         self.writer.region.words
     }
 
-    /// Returns the words that the ring should have before a payload of this many bytes is published, or `None` if it is
-    /// large enough or cannot grow further.
+    /// Returns the size in words that the ring should have before a payload of this many bytes is published. Returns
+    /// `None` if the ring is large enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
         let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);
@@ -132,7 +132,7 @@ impl GrowingWriter {
         words.store_release(self.growing.size, size);
     }
 
-    /// Keeps the ring at its size from now on, because there is no space for more.
+    /// Keeps the ring at its size from now on. Call this if there is no space for a larger ring.
     pub fn stay(&mut self) {
         self.growing.most.words = self.size();
     }
@@ -210,7 +210,7 @@ mod tests {
         let got = (writer.wanted(1), writer.longest_payload());
         assert_eq!(got, (Some(FIRST_WORDS), 0));
         assert_eq!(writer.wanted(800 << 10), Some(2 * FIRST_WORDS), "at most a half");
-        // It gets no larger.
+        // The ring gets no larger than this, whatever the payload.
         assert_eq!(writer.wanted(80 << 20), Some(4 * FIRST_WORDS));
         let words = Recorder::new(8 + FIRST_WORDS as usize);
         assert!(writer.publish(&words, stamp(1), &[]).is_err());
@@ -339,7 +339,8 @@ mod tests {
                     fine.publish(&words, stamp(index as u64), &payload).unwrap();
                 }
                 let finished = &mut finished[usize::from(is_coarse)];
-                // A ring of zeros already says that its newest record is at 0.
+                // The first record is finished one store earlier, because a ring of zeros already says that its newest
+                // record is at 0.
                 let stores = words.stores() - u64::from(finished.is_empty());
                 finished.push((stores, index));
             }

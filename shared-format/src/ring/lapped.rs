@@ -73,7 +73,7 @@ fn writer() {
     }
 }
 
-/// Returns whether all words of a record belong to it.
+/// Returns whether each word of a payload belongs to the record with this sequence number.
 fn is_whole(sequence: u64, payload: &[u64]) -> bool {
     let mut indexed = (0..).zip(payload);
     payload.len() as u64 == payload_length(sequence)
@@ -223,7 +223,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&words, &region, lapped, body)
     });
-    // It was written all the time.
+    // The writer ran during all of the reads.
     assert!(writer.try_wait().unwrap().is_none());
     drop(writer.stdin.take());
     writer.wait().unwrap();

@@ -11,7 +11,7 @@ const REGION: Region = Region {
     latest: 1,
 };
 
-/// Words that a function reads.
+/// Words that a function supplies.
 struct Given<F>(F);
 
 impl<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>> ReadWords for Given<F> {
@@ -26,7 +26,7 @@ fn given<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>>(read: F) -> Given<
     Given(read)
 }
 
-/// Reads words with the head of a record that claims this many bytes, in a ring of the largest size.
+/// Supplies the head of a record that claims this many bytes, in a ring of the largest size.
 fn claim(bytes: u64, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
     let words = out.len();
     assert!(

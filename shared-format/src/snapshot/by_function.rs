@@ -21,7 +21,7 @@ pub struct FunctionNumbers {
     pub total_time: Duration,
 }
 
-/// The name of a function. Texts are names if the feature `report` of tickscope is on.
+/// The name of a function. With the feature `report` of tickscope, texts are names; without it, no type is a name.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",
@@ -101,7 +101,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     }
 }
 
-/// Returns nothing: without the feature no type is a name, so this is never called.
+/// Never called, because without the feature no type is a name.
 #[cfg(not(feature = "by-function"))]
 fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
     FunctionNumbers::default()

@@ -48,8 +48,8 @@ pub struct CaptureInfo {
     pub reset_epoch: u64,
     /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this
-    /// epoch. Closing records of the continued epoch and of later ones are void.
+    /// Earlier reset epoch with which the counts begin, because an undo continues it in this epoch; `None` if no undo
+    /// began this epoch. Closing records of the continued epoch and of later ones are void.
     pub withdraws: Option<u64>,
     /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,

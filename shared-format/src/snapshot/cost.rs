@@ -2,11 +2,11 @@
 
 use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 
-/// Time in nanoseconds from which loads count as slowed by the clock. A load from memory takes some 80 ns. If reads of
-/// the clock do not wait for loads, the measured time is a few nanoseconds.
+/// If reads of the clock add at least this time to loads, in nanoseconds, they wait for the loads. A load from memory
+/// takes some 80 ns. If reads of the clock do not wait for loads, the measured time is a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
-/// Largest ratio of the bounds of a scope's own cost.
+/// Largest ratio of the upper to the lower bound of a scope's own cost.
 const OWN_RANGE: f64 = 1.5;
 
 impl Snapshot {
@@ -51,8 +51,8 @@ impl Snapshot {
     }
 
     /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect
-    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. A scope may seem
-    /// to cost less if it runs while the program waits, which depends on the program.
+    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. In a program that
+    /// waits, a scope may seem to cost less, because it runs during the wait.
     pub fn own_cost(&self) -> ScopeCost {
         let Cost {
             lower_ns, upper_ns, ..
@@ -65,8 +65,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the ticks of all rows in which threads worked, without the time in which they waited or had no CPU, if
-    /// that is known.
+    /// Returns the ticks of all rows, without the ticks in which threads waited or had no CPU, if these are known.
     pub fn working_ticks(&self) -> u64 {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
@@ -78,10 +77,10 @@ impl Snapshot {
         off.fold(self.measured_ticks(), u64::saturating_sub)
     }
 
-    /// Returns the lower and the upper bound of the share of working time in scopes that measuring takes, 0 to 1; 0 for
-    /// values other than time. In a program of `cargo tickscope` this is the added CPU time compared with the plain
-    /// build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound, the cost of the
-    /// build.
+    /// Returns the share of the working time in scopes that measuring takes, 0 to 1, as its lower and its upper bound.
+    /// Both are 0 for values other than time. In a program of `cargo tickscope` this is the added CPU time compared
+    /// with the plain build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound,
+    /// the cost of the build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
@@ -91,7 +90,8 @@ impl Snapshot {
         if let Some(cost) = self.function_cost() {
             let (low, high) = Functions::cost_share(cost, calls, working);
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
-            // The publisher's time since the reset is estimated from its share before.
+            // The publisher's CPU time counts from the start. Its part since the reset is estimated as if it were
+            // spread evenly.
             let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
             let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
             let publisher = publisher_ns / working.max(cpu_ns as f64);

@@ -56,11 +56,11 @@ pub struct OverBudget {
 /// Factor by which a call costs more in a program than in the loop that measures it, as far as known.
 pub const CALL_IN_PROGRAM: f64 = 1.5;
 
-/// Factor between the upper bound and the most likely cost of a call.
+/// Upper bound of a call's cost, as a multiple of the most likely cost.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
 /// Largest share of the program's CPU time that disabled sleds take, because the code is larger and sleds are jumped
-/// over. This includes the ends of functions that were switched off while open, which stay on until the last call has
+/// over. The ends of functions that were switched off while open are included: they stay on until the last call has
 /// ended.
 const SLEDS_OFF: f64 = 0.05;
 

@@ -79,7 +79,8 @@ pub struct LineSample {
     pub address: u64,
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the samples in nanoseconds: for each, the time that its thread had used since the previous sample.
+    /// CPU time of the samples in nanoseconds. Each sample counts for the time that its thread had used since the
+    /// previous sample.
     pub cpu_ns: u64,
 }
 

@@ -11,8 +11,8 @@ use bincode::{Decode, Encode};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
     /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down.
-    /// Above the node limit, rows "(over the limit)" have the time of these calls, but count only the calls made by
-    /// functions with rows.
+    /// Above the node limit, the time of these calls is in rows "(over the limit)". As calls, these rows count only
+    /// those made by functions with rows.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,

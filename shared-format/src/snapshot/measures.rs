@@ -35,7 +35,7 @@ pub enum Quantity {
     FutureEnds,
     /// Calls of futures that were dropped before they were ready.
     FutureCancels,
-    /// Ticks from the first polls of the ended calls to their ends.
+    /// Time of the ended calls, each from its first poll to its end, in ticks.
     FutureTime,
     /// Calls of futures that have begun in the row and have not ended there. It is a level, not a count since a reset.
     InFlight,
@@ -43,7 +43,7 @@ pub enum Quantity {
     /// level. The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this
     /// quantity.
     EndedElsewhere,
-    /// Ticks between the moment when tasks were woken and their polls.
+    /// Time for which woken tasks waited until they were polled, in ticks.
     ScheduledTime,
     /// Polls of woken tasks.
     ScheduledPolls,

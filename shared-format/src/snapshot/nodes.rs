@@ -67,7 +67,7 @@ impl Nodes {
         }
     }
 
-    /// Returns whether each row has rows below it.
+    /// Returns for each row whether it has rows below it.
     pub fn has_rows_below(&self) -> Vec<bool> {
         let mut has = vec![false; self.len()];
         for &parent in self.parent.iter().filter(|&&parent| parent != NO_PARENT) {

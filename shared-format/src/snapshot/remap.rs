@@ -28,7 +28,8 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::Latencies;
 
-/// Relative difference of clock rates below which two clocks share the same buckets, because rates are measured.
+/// Two clocks share the same buckets if their rates differ by less than this share, because rates are measured with
+/// errors.
 pub const SAME_RATE: f64 = 0.001;
 
 /// The new row of each row and the new thread of each thread, by the old index. [`NO_PARENT`] leaves a row or thread
@@ -105,7 +106,8 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// Returns the latencies with only their rows changed, if all rows with latencies are kept in their order.
+    /// Returns the latencies with only their rows changed, if that suffices: no histogram changes, and all rows with
+    /// latencies are kept in their order.
     fn moved_latencies(&self, latencies: &Latencies) -> Option<Latencies> {
         let keeps_all = self.ratio == 1.0 && self.map.sums.is_none() && self.snapshot.value_rows.is_empty();
         let row = latencies.row.iter().map_while(|&row| self.row(row));
@@ -118,7 +120,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Converts a tick of the part to the sum's clock, at the same distance before the capture.
+    /// Converts a tick of the part to the sum's clock. The time from the tick to the capture stays the same.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
         if own == captured && self.ratio == 1.0 {
@@ -128,7 +130,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to a clock with `ratio` ticks per tick of the present clock.
+/// Converts ticks to another clock: one tick becomes `ratio` ticks of that clock.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -136,7 +138,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     }
 }
 
-/// Sorts cells by their places, and combines cells of the same place.
+/// Sorts cells by their keys, and combines cells of the same key.
 pub fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
     if !cells.is_sorted_by_key(|cell| cell.0) {
         cells.sort_by_key(|cell| cell.0);

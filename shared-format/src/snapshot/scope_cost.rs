@@ -104,8 +104,9 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each. The bounds are 15 samples, halved for
-        // overlap, and 36 to 37; the costs of layout and of unseen work widen them.
+        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each. By the Poisson distribution, 15 to 37
+        // samples are possible. The lower bound is halved for overlap, and the costs of layout and of unseen work widen
+        // both.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)

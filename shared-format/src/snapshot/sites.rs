@@ -30,8 +30,8 @@ impl Site {
     }
 }
 
-/// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
-/// another snapshot shares it.
+/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that
+/// changes it gets a copy of its own.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 

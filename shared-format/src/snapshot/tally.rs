@@ -168,7 +168,7 @@ impl Tally {
         matches!(self, Self::Gauge { .. })
     }
 
-    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or `None` if it is not known.
+    /// Returns the number that `share` (0 to 1) of a value's numbers did not exceed, or `None` if it is not known.
     /// `histogram` is the row's histogram. The result is the middle of a bucket, accurate to 6.3 %.
     pub fn quantile(self, histogram: &Histogram, share: f64) -> Option<u64> {
         if !self.is_value() {
@@ -199,7 +199,7 @@ impl Tally {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally with the tick of its gauge's setting replaced.
+    /// Returns the tally with another time at which its gauge was set: `tick` converts the present one.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {

@@ -15,8 +15,8 @@ pub enum Now<'a> {
     In(&'a str),
 }
 
-/// Samples of threads that were waiting in a call, by row. A program samples its threads now and then, so the
-/// shares of the samples are the shares of the waiting time.
+/// Samples of threads that were waiting in a call, by row. A program samples its threads now and then, so a call's
+/// share of the samples is an estimate of its share of the waiting time.
 // The section of waits has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct WaitsIn {

@@ -58,7 +58,7 @@ pub enum WatchState {
     NoTime,
 }
 
-/// Calls of a watched function of which something is missing. `discarded` and `missed` calls are in no sum.
+/// Calls of a watched function that are not recorded in full. `discarded` and `missed` calls are in no sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
@@ -100,7 +100,7 @@ pub struct PathSums {
     pub allocated_bytes: u64,
 }
 
-/// Kind of cause that took most of the time of a slow call above a typical one.
+/// What took most of the extra time of a slow call, compared with a typical call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CauseKind {
@@ -139,7 +139,7 @@ pub struct CauseSum {
     pub kind: CauseKind,
     /// Number of slow calls.
     pub calls: u64,
-    /// Sum of the ticks of this kind in this path above a typical call.
+    /// Extra ticks of this kind in this path, compared with a typical call, summed over these slow calls.
     pub excess_ticks: u64,
     /// Number of calls of the path in all these slow calls.
     pub path_calls: u64,
@@ -167,8 +167,8 @@ pub struct Exemplar {
     pub trace: Option<Trace>,
 }
 
-/// Events of a call, in order. The three columns have the same length: a step is time in a path, and the event that
-/// ended it.
+/// Events of a call, in order. A step is the time in one path, and the event that ended it. `path`, `ticks` and `then`
+/// have one entry for each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Trace {
     /// Index of the thread's path in [`Watch::paths`].

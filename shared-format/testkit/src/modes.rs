@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{Cost, Estimate, Mode};
 /// Duration up to which only some calls are timed.
 const SHORT_NS: u64 = 6_000;
 
-/// Number of short calls of which one is timed.
+/// Of this many short calls, one is timed.
 const ONE_IN: u64 = 256;
 
 /// Converts an exact snapshot of the program to another mode.

@@ -20,8 +20,8 @@ pub struct TestProgram {
     pub seq: u64,
     /// Number of resets so far.
     pub epoch: u64,
-    /// Reset epoch that an undo has continued, so that the counts of the next records begin with it; `None`
-    /// if no undo began this epoch.
+    /// Earlier reset epoch with which the next records begin, because an undo continues it in this epoch; `None` if no
+    /// undo began this epoch.
     pub withdraws: Option<u64>,
     /// Number of calls of `main` in each record.
     pub main_calls: u64,

@@ -122,7 +122,7 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     assert_eq!([between(0), between(1), between(2)], [vec![1], vec![], vec![]]);
 
     ring.exit(99);
-    // The lock decides, not the mark.
+    // The lock decides whether the program is alive, and not the time of its end.
     assert_eq!(seen.liveness().unwrap(), Liveness::Running);
     drop(ring);
     assert_eq!(seen.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
@@ -293,7 +293,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
             .to_string()
             .contains("truncated")
     );
-    // A request does not grow it again.
+    // A request does not make the file longer again.
     assert_eq!(fs::metadata(ring.path()).unwrap().len(), 5000);
     // The writer does not write into the cut part either, because a store there would kill it.
     assert!(!ring.is_whole());

@@ -126,7 +126,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Returns the figures of a row without parts, whose tally allows a counter.
+    /// Returns the figures of a row to which no part was added yet. Such a row may become a counter.
     pub(crate) fn nothing() -> Self {
         Self {
             tally: Some(Tally::Nothing),

@@ -93,8 +93,8 @@ pub struct Change {
     pub calls_per_run: bool,
     /// Whether its times are per run though other rows' times are per call of a scope.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its time
-    /// then includes time outside the scope, and cannot be compared.
+    /// Whether the row calls the scope by whose calls numbers are divided, while runs differ in their calls of that scope. Its
+    /// time then includes time outside the scope, and cannot be compared.
     pub around_scope: bool,
 }
 
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
         let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
         assert!(is_worth(&larger) && !is_worth(&chance));
-        // A function that samples found on one side alone has no calls, so they have not changed.
+        // A function that samples found on one side alone has no calls, so its calls have not changed.
         let met_once = Change {
             presence: Presence::New,
             ..change(Values::default(), side(9.0, 5.0))

@@ -49,7 +49,8 @@ use crate::names::named;
 pub use self::condition::{Condition, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
-/// Minimum share of the time in scopes of a function that is judged by time without being named by the condition.
+/// A function that the condition does not name is judged by time only if it has at least this share of the time in
+/// scopes.
 pub const JUDGED_SHARE: f64 = 0.01;
 
 /// A judged subject.
@@ -267,7 +268,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // A function is judged by its share of the time.
+    // Whether a function is judged depends on its share of the time, even for latencies.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);

@@ -14,7 +14,7 @@ pub const RUNS: usize = 5;
 /// Level of significance: the maximum probability that an unchanged program fails by chance.
 pub const LEVEL: f64 = 0.05;
 
-/// Maximum number of runs of both sides together that are counted exactly.
+/// Maximum number of runs, of both sides together, for which the probability is exact.
 pub const EXACT_RUNS: usize = 40;
 
 /// Returns the one-sided probability that the values after are this far above the values before by chance alone. It is

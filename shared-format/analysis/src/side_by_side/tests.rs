@@ -32,7 +32,7 @@ proptest! {
         for (run, _) in &mut runs {
             run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
             run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-            // Whole nanoseconds: sums of rounded times are rounded sums.
+            // With whole nanoseconds, a sum of rounded times equals the rounded sum.
             run.clock.ticks_per_second = 1e9;
         }
         let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();

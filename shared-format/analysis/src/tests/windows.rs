@@ -146,7 +146,7 @@ fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
     assert_eq!(window.estimates, [estimate(1, 50, 5, 13)]);
     earlier.estimates = vec![estimate(1, 40, 3, 5)];
     let window = between(&later, &earlier);
-    // Errors by their squares.
+    // Errors are subtracted by their squares.
     assert_eq!(window.estimates, [estimate(1, 110, 4, 12)]);
 }
 
@@ -230,7 +230,7 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
 }
 
 proptest! {
-    /// The numbers before may have been kept one by one or not.
+    /// The earlier numbers may be kept in a histogram or not.
     #[test]
     fn windows_bound_what_was_given_in_them(
         numbers in proptest::collection::vec(0u64..1 << 40, 0..12),

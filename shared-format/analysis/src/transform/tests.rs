@@ -112,7 +112,7 @@ fn without_steps_only_what_is_open_goes_on() {
     let closed = bottom_up(&tree, 0, |_| false);
     assert!(!closed.whole);
     let deepest = |tree: &CallTree| tree.rows.iter().map(|row| row.depth).max();
-    // Whether there are callers is seen.
+    // A closed row still shows whether it has callers.
     assert_eq!(deepest(&closed.tree), Some(1));
     let leaf = closed.tree.rows[3].path;
     let one = bottom_up(&tree, 0, |path| path == leaf).tree;
@@ -142,10 +142,10 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    // Of the outermost calls alone.
+    // The uncertainty is of the outermost calls alone.
     assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
-    // A second merge of rows that were merged already.
+    // Rows that were merged already are merged a second time.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_episode_is_over_when_it_was_false_for_a_whole_rest() {
-        // False for two seconds, three, and four from the first false judgement to the next true one.
+        // From the first false judgement to the next true one, two, three and then four seconds pass.
         assert_eq!(acted(&mut episodes("100/h", 4), "#..#...#....#"), [0, 12]);
         // A judgement that is false after the rest arms it as well.
         assert_eq!(acted(&mut episodes("100/h", 4), "#.....#"), [0, 6]);

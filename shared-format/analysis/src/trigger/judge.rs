@@ -26,7 +26,7 @@ pub struct Verdict {
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// Finding for a comparison, of the function whose value comes closest to making it true.
+/// Result of a comparison, for the function whose value comes closest to making the comparison true.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The full name of the function.
@@ -190,7 +190,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns whether a call has left a latency, or no call can have left one.
+    /// Returns whether the window has a latency, or has no call that could have left one.
     fn keeps_latencies(&self) -> bool {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
@@ -346,7 +346,7 @@ mod tests {
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
         s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
-        // One thread, however deep.
+        // Recursive calls in one thread count as one.
         assert_eq!(first("inflight(fib) > 0", &s).value, Ok(1.0));
         let serving = fixture::serving();
         let in_flight = first("inflight(query) > 19", &serving);

@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the threshold and its unit. The text has both as they were written.
+    /// Reads the threshold and its unit. Also returns the text of both as it was written.
     fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
         self.skip_blanks();
         let begin = self.at;

@@ -90,7 +90,7 @@ fn codec_takes(snapshot: &tickscope_format::Snapshot) -> bool {
 
 fn read(text: &str) {
     if let Ok(snapshot) = html::snapshot_of(text) {
-        // What a page gives is a snapshot like any other.
+        // A snapshot from a page is valid like any other.
         assert!(codec_takes(&snapshot));
         follow(&snapshot, &snapshot, text.len());
     }

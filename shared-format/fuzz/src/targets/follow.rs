@@ -123,8 +123,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Returns frames for the samples of a snapshot: in the file of their own function, inlined there, elsewhere, and not
-/// found.
+/// Returns frames for the samples of a snapshot. A function is in the sample's own file, inlined there, in another
+/// file, or not found.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();
@@ -197,7 +197,7 @@ fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
     let top = tree.top().iter();
     let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
-    // Totals at the top are all that was measured.
+    // The totals of the top rows add up to all that was measured.
     assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),

@@ -26,7 +26,7 @@ const RING_WORDS: usize = (64 << 10) / WORD;
 /// Words of a record; two such records leave little space in a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
-/// Number of records that do not fit into both rings. A reader that finds more of them walks in circles.
+/// More records than this do not fit into both rings, so a reader that finds more walks in circles.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
 /// A file in memory: the honest file, and the file that an input has made of it.

@@ -86,7 +86,7 @@ pub(crate) fn run(input: &[u8]) {
                     put(first + offset, word);
                 }
                 if let Some(reply) = slots::reply_to(&page, index, &request).unwrap() {
-                    // It is not another's answer.
+                    // The reply does not belong to another viewer's request.
                     assert_eq!((reply.sequence, reply.crc), (sequence, request[15]));
                 }
             }
@@ -94,7 +94,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     look(&page, &mut server, &mut answered, 0);
-    // A later request is answered, after any state of the slot.
+    // A later request is answered, whatever state the slot was in.
     let (first, sequence) = (first_word(1), answered[1].unwrap_or(0).wrapping_add(1));
     for (offset, word) in slots::request_words(sequence, Op::Reset).into_iter().enumerate() {
         put(first + offset, word);

@@ -19,7 +19,7 @@ pub struct Waited<'a> {
     pub outcome: Outcome,
     /// Time that was waited, in nanoseconds.
     pub waited_ns: u64,
-    /// Length of the last window in which it was judged, in nanoseconds.
+    /// Length of the last window in which the condition was judged, in nanoseconds.
     pub over_ns: u64,
 }
 

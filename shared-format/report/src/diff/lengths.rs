@@ -6,10 +6,10 @@ use tickscope_analysis::names::named;
 use super::{Comparison, Run, lengths};
 use crate::number;
 
-/// Ratio of the calls of both sides up to which they did the same amount of work.
+/// Two sides did the same amount of work if their calls differ at most by this factor.
 const AS_MUCH: f64 = 1.1;
 
-/// Calls below which a function does not show the amount of a run's work.
+/// A function with fewer calls than this does not show how much work a run did.
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {

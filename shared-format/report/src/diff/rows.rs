@@ -127,7 +127,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let sort = |siblings: &mut Vec<usize>| {
         siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, Quantity::Total).then(b.cmp(&a)));
     };
-    // The last row of a stack comes first.
+    // The paths are taken from the end of a stack, so they are sorted in reverse.
     sort(&mut top);
     let (mut stack, mut shown) = (top, Vec::new());
     while let Some(index) = stack.pop() {

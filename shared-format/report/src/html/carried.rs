@@ -10,7 +10,8 @@ use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
 
-/// Text before the version. The page's own script tags differ, and escaped names contain no `<`.
+/// Text before the version. Nothing else in a page looks like it, because the page's own script tags differ, and
+/// escaped names contain no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
 
 const CLOSING: &str = "</script>";

@@ -21,7 +21,7 @@ use crate::form_options::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
-/// Cost of measuring, as a share of the time, from which the doubts mention it.
+/// The doubts mention the cost of measuring if it takes at least this share of the time.
 const DEAR_SHARE: f64 = 0.1;
 
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
@@ -326,8 +326,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Returns for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
-/// standard errors of both in ticks.
+/// Returns for each node with estimated times: the node, flags (1: the self time is an estimate, 2: the total is one),
+/// timed calls, and the standard errors of both times in ticks.
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {

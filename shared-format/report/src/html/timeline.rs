@@ -1,14 +1,14 @@
 //! Time line of a recording for the page's scripts: for each thread a text with a few letters for each slot.
 //!
 //! Numbers are written in letters of `LETTERS`, the lowest digit first. A number below 64 is one letter. In larger
-//! numbers, each letter before the last is a digit to the base of 22. A slot is
+//! numbers, each letter before the last is a digit to the base of 22. A slot consists of these numbers:
 //!
 //! ```text
 //! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
 //! ```
 //!
-//! in percent of one CPU, and functions by their indices in the list. A space is an empty slot, and `=` repeats the
-//! previous slot.
+//! Times and shares are in percent of one CPU, and functions are indices in the list. A space is an empty slot, and `=`
+//! repeats the previous slot.
 
 use std::collections::HashMap;
 

@@ -50,7 +50,7 @@ pub(super) struct Document<'a> {
     /// Functions in focus, each in the one before it; empty for the whole program.
     focus: &'a [String],
     tick: u64,
-    /// Function whose calls divide times and calls; null if they are not divided.
+    /// Function by whose calls times and calls are divided; null if they are not divided.
     per: Option<Per<'a>>,
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
@@ -109,7 +109,7 @@ impl Serialize for Counters {
     }
 }
 
-/// Function whose calls divide the numbers of the document. Its own numbers are not divided.
+/// Function by whose calls the numbers of the document are divided. Its own numbers are not divided.
 #[derive(Serialize)]
 struct Per<'a> {
     name: &'a str,
@@ -286,7 +286,7 @@ fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
 fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
-    // A cost that is written as 0 has no share.
+    // A cost that is infinite or NaN is written as 0, and so is its share.
     let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
     Cost {
         lower_ns: finite(cost.lower_ns),

@@ -103,8 +103,8 @@ pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     let mut ids = vec![None; table.rows.len()];
     let mut tasks = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
-        // A path without calls in flight above it is left out. Such a path exists only if its call has moved from the
-        // path above.
+        // A path is left out if no call is in flight on the path above it. That happens only if its call has moved from
+        // there.
         let above = row.parent.map(|parent| ids[parent as usize]);
         if row.in_flight == 0 || above == Some(None) {
             continue;

@@ -21,7 +21,7 @@ struct Tables<'a> {
     functions: HashMap<(i64, i64), u64>,
 }
 
-/// Returns the samples, and adds a type of values, functions and locations for them to the tables.
+/// Returns the samples. Adds the type of their values, their functions and their locations to the tables.
 pub(super) fn samples(
     snapshot: &Snapshot,
     addresses: &Addresses,

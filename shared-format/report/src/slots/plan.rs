@@ -1,7 +1,7 @@
-//! Choice of the records between which a slot lies.
+//! Chooses the records at which slots begin and end.
 
-/// Distance of records above which the time between them is a gap, unless most records are that far apart. A program that
-/// publishes makes a record at least every ten seconds.
+/// Between records that are further apart than this is a gap, unless most records are that far apart. A program that publishes
+/// makes a record at least every ten seconds.
 const GAP_NS: u64 = 12_000_000_000;
 
 /// Smallest ratio of a gap to the usual time between two records.

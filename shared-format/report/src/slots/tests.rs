@@ -7,7 +7,7 @@ use super::*;
 
 const S: u64 = 1_000_000_000;
 
-/// A record: when it was made, how long before it the counters began, and by thread the ticks of its functions, with the ticks
+/// A record: its time, the time for which the counters had run, and for each thread the ticks of its functions, with the ticks
 /// off the CPU.
 struct Record {
     at: u64,

@@ -1,4 +1,4 @@
-//! Reasons why slow calls of a watched function are slow, with names, and the form of its numbers.
+//! Reasons why slow calls of a watched function are slow, with names, and the texts of its numbers.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
@@ -144,8 +144,8 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Returns the differences of a row's time off the CPU, each after a comma. Parts below the whole difference divided by
-    /// `least` are left out.
+    /// Returns the differences of a row's time off the CPU, each after a comma. A part smaller than the whole difference divided
+    /// by `least` is left out.
     pub(crate) fn off_cpu(&self, row: &SlowRow, least: f64) -> String {
         let whole = row.difference_ns().unwrap_or(0.0).abs();
         let parts = [
@@ -201,7 +201,7 @@ pub fn difference(ns: f64, ascii: bool) -> String {
     format!("{sign}{}", duration(ns.abs(), ascii))
 }
 
-/// Formats calls per call in at most 5 cells: `6`, `0.25`, `12.3`, `1.34k`.
+/// Formats a mean number of calls in at most 5 cells: `6`, `0.25`, `12.3`, `1.34k`.
 pub fn calls(calls: f64) -> String {
     let rounded = calls.round();
     match (calls - rounded).abs() < 0.005 {

@@ -53,7 +53,7 @@ struct Cause {
     kind: &'static str,
     typical_path_calls: Option<f64>,
     slow_path_calls: f64,
-    /// Number of the call that shows the cause.
+    /// Number of the longest kept call with this cause.
     exemplar: Option<u64>,
 }
 

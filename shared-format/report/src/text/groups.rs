@@ -11,7 +11,7 @@ use super::scale::Time;
 use crate::escape::visible;
 use crate::label::column_width;
 
-/// Number of members that are named after a group.
+/// Maximum number of members that are listed behind the name of a group.
 const NAMED: usize = 3;
 
 /// Cells of the column of names.

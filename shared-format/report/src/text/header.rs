@@ -136,7 +136,7 @@ fn mode(page: &Page<'_>) -> String {
     }
 }
 
-/// Returns the meaning of `~`, and the uncertainty of the sum of all.
+/// Returns the meaning of `~`, and the uncertainty of the sum of all times.
 fn estimates(page: &Page<'_>) -> Option<String> {
     let of = match page.dimension() {
         Dimension::Time => "times",
@@ -144,7 +144,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
     };
     page.has_estimates.then(|| match page.measured_uncertainty() {
         None => format!("{of}, with ~ if rough; the sum of all is exact"),
-        // Samples of threads that never left their scopes give no error of the sum.
+        // For threads that never left their scopes, samples give no error of the sum.
         Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of}, with ~ if rough"),
         Some(uncertainty) => {
             let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
@@ -172,7 +172,7 @@ fn unit(page: &Page<'_>) -> Option<String> {
     }
 }
 
-/// Returns the function whose calls divide all times and calls.
+/// Returns the function by whose calls all times and calls are divided.
 fn per_call(page: &Page<'_>) -> Option<String> {
     let per = page.options.per.as_ref()?;
     Some(format!(

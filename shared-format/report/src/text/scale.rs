@@ -53,7 +53,7 @@ impl Time {
         }
     }
 
-    /// Returns whether no sample was taken in the time, so that it is short but unknown.
+    /// Returns whether no sample was taken in the time. Such a time is short, but its length is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }
@@ -69,7 +69,7 @@ impl Page<'_> {
         Time::own(self.measured_ns, ticks, None)
     }
 
-    /// Returns the uncertainty of the sum of all, or `None` if it is exact.
+    /// Returns the uncertainty of the sum of all self times, or `None` if the sum is exact.
     pub(super) fn measured_uncertainty(&self) -> Option<Uncertainty> {
         self.tree.sum_of(self.tree.top())
     }

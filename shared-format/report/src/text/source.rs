@@ -10,7 +10,7 @@ use crate::escape::visible;
 use crate::label::place;
 use crate::number;
 
-/// Number of listed lines of a function, and of functions that it called.
+/// Maximum number of lines that are listed for a function, and of functions that it called.
 const LISTED: usize = 12;
 
 /// Share of the samples below which functions are only counted.

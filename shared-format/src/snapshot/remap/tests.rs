@@ -47,7 +47,7 @@ fn what_has_no_estimate_was_timed() {
     let Estimate {
         timed, self_error, ..
     } = both.estimates[0];
-    // Rounded once.
+    // The error is rounded only once.
     assert_eq!((both.nodes.calls[0], timed, self_error), (300, 120, 4));
 }
 
@@ -96,7 +96,7 @@ fn values_that_come_to_one_place_are_added_up() {
     sum.gather(&[before, Part::now(&s, map)]);
     let rows = |quantity| sum.measures.of(quantity).map(|column| &column.rows[..]);
     assert_eq!(rows(Quantity::Frees), Some(&[(1, 24)][..]));
-    // A level is the current one.
+    // A level comes only from the part of the present moment.
     assert_eq!(rows(Quantity::LiveBytes), Some(&[(1, 12)][..]));
     assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
     assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);

@@ -20,7 +20,7 @@ struct Cell {
     is_gauge: bool,
     self_estimated: bool,
     total_estimated: bool,
-    /// Whether these estimates, of self and total time, are rough.
+    /// Whether its self time, and its total time, is a rough estimate.
     is_rough: [bool; 2],
     is_p99_rough: bool,
     is_max_least: bool,

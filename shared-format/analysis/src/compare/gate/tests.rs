@@ -179,7 +179,7 @@ fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
         runs([130, 125, 140, 122, 133]),
     );
     assert!(verdict(&usual, &other, "calls > 1%").is_passed());
-    // By the median.
+    // With four runs a side, the counts are judged by their median.
     assert!(!verdict(&usual[..4], &other[..4], "calls > 1%").is_passed());
     let found = verdict(&usual, &more, "calls > 1%");
     assert_eq!((found.failures.len(), found.inexact), (1, 1));
@@ -335,7 +335,7 @@ fn latencies_must_be_known_in_five_runs_a_side() {
     assert!(silent.contains("in 0 runs before and 0 after"), "{silent}");
     let mut functions = diff.functions.list.iter();
     let work = functions.position(|function| function.name == "work");
-    // The median of runs that know it.
+    // The median is over the runs that have latencies of `work`.
     assert_eq!(diff.by_function[work.unwrap()].after.max_ns, Some(50_000.0));
 }
 
@@ -346,7 +346,7 @@ fn many_functions_take_a_clearer_result_and_never_an_impossible_one() {
     let before = runs(&[98, 103, 100, 99, 105], &rows);
     let apart = runs(&[121, 125, 130, 122, 128], &rows);
     assert_eq!(verdict(&before, &apart, "time > 10%").failures.len(), 31);
-    // U is 2: one in 63, which is significant for one function and not for 31.
+    // U is 2, with a probability of one in 63: significant for one function, but not for 31.
     let nearly = runs(&[111, 125, 130, 122, 128], &rows);
     assert!(!verdict(&before, &nearly, "time(f1) > 10%").is_passed());
     assert!(verdict(&before, &nearly, "time > 10%").is_passed());

@@ -420,7 +420,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     }
 }
 
-/// Returns values near all places where texts change, and of every magnitude.
+/// Returns values around all bounds at which texts change their form, and values of every magnitude.
 fn values() -> Vec<u64> {
     let mut values = vec![0, u64::MAX];
     let mut random = 1u64;
