@@ -40,7 +40,7 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Leaves the scope open. It ends with [`end`] of its node, or [`end_poll`].
+    /// Leaves the scope open until [`end`] or [`end_poll`] ends its node.
     #[inline(always)]
     pub(crate) fn keep_open(self) -> Option<&'static Node> {
         let node = self.node;
@@ -67,7 +67,7 @@ pub fn enter(site: &'static Site) -> Scope {
     enter_counting(site, 1)
 }
 
-/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier one.
+/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier call.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     enter_with(site, calls, || enter_unusual_site(site, calls))
@@ -368,8 +368,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends the open poll of a future in `node`. Polls after the first are not calls, so `number` is the number of the
-/// poll. `is_over` is whether the call is over.
+/// Ends the open poll of a future in `node`. `number` is the number of the poll, which the calls of the row do not
+/// give, because they count only first polls. `is_over` is whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()

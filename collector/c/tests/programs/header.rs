@@ -274,7 +274,7 @@ fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
     assert!(text.contains("names::early"), "{text}");
 }
 
-/// Returns the rest of the row of a table in the book that begins with `first`.
+/// Finds the table row in the book that begins with `first`, and returns the rest of this row.
 fn rows<'a>(book: &'a str, first: &str) -> Option<&'a str> {
     book.lines()
         .find_map(|line| line.strip_prefix("| `")?.strip_prefix(first))

@@ -169,8 +169,8 @@ fn word(tree: &Tree, address: u64) -> Option<u64> {
         return None;
     }
     let place = std::ptr::with_exposed_provenance::<u64>(address as usize);
-    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned.
-    // No other code of this thread runs meanwhile, and every bit pattern is a valid number.
+    // SAFETY: the word is on this thread's stack, between the stack pointer and the stack's end, so it is mapped and
+    // aligned. No other code of this thread runs meanwhile, and every bit pattern is a valid number.
     Some(unsafe { place.read_volatile() })
 }
 

@@ -101,9 +101,9 @@ macro_rules! bring_back {
     };
 }
 
-/// Trampolines. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it. So the function's return
-/// address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at `$kept`;
-/// `$other` restores `r10` or `r11`, whichever the sled did not use.
+/// Trampolines. `$space` is 208 bytes if a sled calls the trampoline, and 216 if a sled jumps to it. So the function's
+/// return address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at
+/// `$kept`; `$other` restores `r10` or `r11`, whichever the sled did not use.
 macro_rules! trampolines {
     ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path;)*) => {$(
         $(#[$doc])*

@@ -30,7 +30,7 @@ pub(crate) struct CpuTimer {
 /// must be async-signal-safe.
 pub(crate) type OnSample = fn(usize, usize);
 
-/// Address of the function of [`take_signal`]; 0 before the first call.
+/// Address of the function that was passed to [`take_signal`]; 0 before its first call.
 static ON_SAMPLE: AtomicUsize = AtomicUsize::new(0);
 
 /// The kernel's `struct sigevent`, with a thread to notify.

@@ -27,7 +27,7 @@ pub(crate) fn has_standard() -> bool {
 }
 
 /// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets its number. This function distinguishes such a file from a redirection. Every other
+/// file that it opens gets the same number. This function distinguishes such a file from a redirection. Every other
 /// descriptor may be written.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {

@@ -64,8 +64,8 @@ pub(crate) fn find_environment() {
     let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
         return;
     };
-    // SAFETY: the name is a zero-terminated text. It is empty until libc begins; later, the program itself has removed
-    // its environment.
+    // SAFETY: the name is a zero-terminated text. It is empty until libc begins. If it is not empty, the program itself
+    // has removed its environment.
     if unsafe { name.cast::<u8>().read() } != 0 {
         return;
     }

@@ -94,7 +94,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
     };
     Some(match waiting {
         Some(call) => Doing::Waiting(call),
-        // The CPU time of a thread that has a CPU grew while its file was read.
+        // If the thread has a CPU, its CPU time grew while its file was read.
         None if os::cpu_ns_of(tid)? > before => Doing::Running,
         None => Doing::Ready,
     })
@@ -142,8 +142,8 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Makes a table of numbers and names of system calls: of the calls of one architecture, and of the calls that both
-/// have. Calls that older versions of `libc` do not define are given by number.
+/// Makes a table of numbers and names of system calls. The arguments are the calls of one architecture; the calls that
+/// both architectures have are added. Calls that older versions of `libc` do not define are given by number.
 macro_rules! system_calls {
     ($($own:ident $number:expr,)*) => {
         system_calls! {

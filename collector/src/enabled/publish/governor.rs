@@ -315,7 +315,7 @@ impl Governor {
         busy
     }
 
-    /// Returns the functions to try, of the functions that are off from the start. The cost of their trial fits into
+    /// Returns which of the functions that are off from the start should be tried. The cost of their trial fits into
     /// the budget of all CPU time so far. A trial is short, and functions that are too expensive are switched off again
     /// after it.
     fn to_try(&self) -> Vec<u32> {

@@ -5,13 +5,13 @@ use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;
 use tickscope_format::{FormatError, Snapshot};
 
-/// Number of places in the code that keep their samples.
+/// Maximum number of places in the code whose samples are kept.
 const PLACES_KEPT: usize = 1 << 10;
 
 /// Appends the payload of a snapshot to the bytes.
 type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Encodes a snapshot again whose payload is longer than `longest`, with as many of its rows as fit.
+/// If the payload is longer than `longest`, encodes the snapshot again, with as many of its rows as fit.
 ///
 /// # Errors
 /// The errors of `encode`.

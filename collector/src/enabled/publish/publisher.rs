@@ -68,7 +68,7 @@ pub(crate) struct Publisher {
     /// The log of groups, if the program writes one.
     log: Option<Log>,
     sampler: Sampler,
-    /// Checks in which system calls threads wait.
+    /// Finds the system calls in which threads wait.
     looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
@@ -138,7 +138,7 @@ impl Publisher {
     }
 
     /// Gives the ring its name, unless it has one. A session begun by the environment has no name until the first
-    /// scope, because `start` may come before that scope, and viewers must not find the ring that it replaces.
+    /// scope. If `start` comes before that scope, it replaces this ring, which viewers must not find.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -209,7 +209,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the path of the own ring if its directory still has to be cleaned up.
+    /// Returns the path of the ring if its directory still has to be cleaned up.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
         self.path().filter(|_| !self.cleaned).map(Path::to_path_buf)
     }
@@ -388,7 +388,7 @@ impl Publisher {
     }
 
     /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. One lock covers both,
-    /// so that a reset in between gets its place in the ring.
+    /// so no reset comes between them.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
@@ -421,14 +421,13 @@ impl Publisher {
         let now = Moment::now(clock);
         let broke = config::CLOCK_RATE.broke_since(self.in_order, now);
         if broke {
-            // The closing record has ticks of the clock before the break.
+            // The closing record has ticks from before the break, so it needs the rate from before the break.
             config::CLOCK_RATE.hold();
             self.reset();
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // From this distance on, the clock rate since the last normal moment is precise, so the rate over the whole run
-        // is reliable.
+        // A second is long enough to notice another rate. If there was none, the rate over the whole run is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {

@@ -165,7 +165,7 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Asks for the log if `TICKSCOPE` does. The other values are read by [`Settings::auto_start`].
+/// Requests the log if `TICKSCOPE` is `log`. [`Settings::auto_start`] reads the other values.
 fn set_auto_start(settings: &mut Settings, value: &[u8]) -> bool {
     set(auto_start(value), |auto_start| {
         if auto_start == Some(AutoStart::Log) {

@@ -82,7 +82,7 @@ fn coarse_bits() -> u32 {
     }
 }
 
-/// Returns what an attempt has got, or what a wait gets if the lock is not free.
+/// Returns the result of the attempt, or the result of `wait` if the lock is not free.
 #[inline]
 pub(super) fn or_wait<G>(attempt: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> LockResult<G> {
     match attempt {

@@ -46,8 +46,8 @@ impl OwnCost {
         self.cost
     }
 
-    /// Computes the publisher's share of a core since the last record, when the next one begins. So it includes the cost of the
-    /// previous record.
+    /// Computes the publisher's share of a core since the previous record began. Called when a record begins, so the share
+    /// includes the cost of the previous record.
     pub(super) fn note_share(&mut self, cpu_ns: u64) {
         let now_ns = os::monotonic_ns();
         let passed = now_ns.saturating_sub(self.share_since.1);
@@ -65,7 +65,7 @@ impl OwnCost {
         }
         let bounds = overhead::bounds(switch);
         (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-        // A switch does not change the clock's effect on loads.
+        // A switch does not change the clock's effect on loads, so it is measured once.
         let drains_ns = self.measured_for.is_none().then(|| {
             let clock = config::get().chosen.clock;
             signals::without_signals(|| clock_drain::drains_ns(clock))

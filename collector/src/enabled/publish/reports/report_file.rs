@@ -189,7 +189,7 @@ fn no_form() -> String {
     )
 }
 
-/// Returns a form and the path for it, or those of the snapshot itself if the form is not built in.
+/// Returns the form and the path, or the snapshot's own form and its path if the requested form is not built in.
 fn built_in(form: Form, path: &Path) -> (Form, PathBuf) {
     match form.is_built_in() {
         true => (form, path.to_path_buf()),

@@ -73,7 +73,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
         }
         drop(shared);
         if let Some(publisher) = try_take_publisher() {
-            // The thread that requested the last record has not waited until it was written.
+            // The thread that requested the last record no longer waits for it, so this thread writes it.
             finish(publisher);
             session_state::shared().stop_publishing();
         } else if !wait(&mut patience) {
