@@ -20,7 +20,8 @@ pub(crate) fn cpu() -> Duration {
 struct Off {
     /// Time off the CPU inside the scope.
     inside: Duration,
-    /// Time off the CPU inside and just around the scope, whose begin and end may lose the CPU as well.
+    /// Time off the CPU inside and just around the scope. The thread may also lose the CPU at the scope's begin and
+    /// end.
     around: Duration,
 }
 

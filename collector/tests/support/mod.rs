@@ -652,7 +652,7 @@ pub(crate) fn call_many_paths() {
     (0..8u64.pow(4)).for_each(|path| uncertainty(path, 3));
 }
 
-/// Returns the CPU time in ns of the calling thread or of the process, by the choice of `clock`.
+/// Returns the CPU time in ns of the calling thread or of the process, depending on `clock`.
 pub(crate) fn cpu_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -15,7 +15,7 @@ use crate::shown::Shown;
 use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
-/// Share of its time that a mode runs before it is measured, because adaptive mode learns.
+/// A mode runs for this share of its time before it is measured, so that adaptive mode can learn.
 const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.

@@ -1,5 +1,5 @@
-//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest possible
-//! number below.
+//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the next smaller number
+//! that it can open.
 
 pub mod memory;
 

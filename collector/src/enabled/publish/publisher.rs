@@ -58,7 +58,7 @@ pub(crate) struct Publisher {
     rings: Rings,
     name: String,
     settings: Settings,
-    /// The bytes of the last payload, kept for their capacity.
+    /// Buffer for payloads, kept for its capacity.
     payload: Vec<u8>,
     pace: Pace,
     cost: OwnCost,
@@ -195,7 +195,8 @@ impl Publisher {
         self.sampler.begin_to_wait();
         self.link();
         // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
-        // interrupted the allocator, and its part of the allocator then stays locked.
+        // interrupted the allocator, and its part of the allocator then stays locked, so the buffer could not be
+        // dropped later.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()

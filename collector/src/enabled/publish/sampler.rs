@@ -45,7 +45,7 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
-/// Finds whether the program uses CPU time, apart from the publisher.
+/// Finds whether the program itself uses CPU time, without the publisher's.
 #[derive(Debug, Default)]
 struct Idle {
     /// CPU time of the process and of the publisher in ns, and real time, at the last sample.

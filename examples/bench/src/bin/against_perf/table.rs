@@ -96,8 +96,8 @@ fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     (differing, share)
 }
 
-/// Returns the number of reports whose hottest function is another than the first report's, and is also further from it
-/// than twice the stated error.
+/// Returns how many reports have another hottest function than the first report. It must exceed the first report's
+/// function by more than twice the stated error.
 fn other_tops(reports: &[Report]) -> usize {
     let Some((first, ..)) = reports.first().and_then(Report::top) else {
         return 0;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tickscope_bench::child;
 use tickscope_bench::statistics::{quantile, sorted};
 
-/// Shares whose quantiles of the times are printed.
+/// The quantiles of the times that are printed; 1.0 is the longest time.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// Depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.

@@ -24,7 +24,7 @@ pub(crate) const FIGURES: usize = 10;
 /// Indices of the compared figures: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
 const COMPARED: [usize; 4] = [1, 2, 4, 5];
 
-/// Nanoseconds above the median without a session from which an operation counts as interrupted.
+/// An operation counts as interrupted if it takes this many nanoseconds longer than the median without a session.
 const INTERRUPTED: f64 = 1000.0;
 
 /// Number of operations in a series: about 0.3 s.
