@@ -245,7 +245,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
                 tree.begin_timed(current, child, calls, config::now);
             }
         }
-        // After another alarm the old mode still applies; the next event catches up.
+        // If another alarm has come, the old mode still applies to this event, and the next event catches up.
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.learn(current, child);
             tree.mark();

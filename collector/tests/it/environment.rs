@@ -455,7 +455,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
-    // About 3 MB are free, but a history may use a quarter of the free space only if that is 1 MiB or more.
+    // About 3 MB are free, but a history may use a quarter of the free space only if this quarter is 1 MiB or more.
     on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);

@@ -369,7 +369,8 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     };
     let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
-    // The times of work differ, because the kernel's clock ticks every 1 to 10 ms.
+    // Each round works for another time, so that the kernel's clock, which ticks every 1 to 10 ms, ticks just before
+    // some `exec`.
     work(Duration::from_micros(left % 10 * 1_100));
     if left > 0 {
         let error = Command::new(std::env::current_exe().unwrap())

@@ -205,7 +205,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-        // Either a record is written to the hole, or the coarse ring gets no space for its first record.
+        // Either a record cannot be written to the hole, or the coarse ring gets no space for its first record.
         replaced(&session, &path, "os error");
         // The new ring is in the next directory, because this file system is full.
         let other = session.path().unwrap();

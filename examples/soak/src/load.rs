@@ -1,6 +1,6 @@
 //! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of
-//! memory, values and levels, async calls that two threads take from a contended lock, mode switches and resets by the
-//! program. The program ends with its standard input, and prints its own account of all of this.
+//! memory, values and levels, async calls that two threads take from behind a contended lock, mode switches and resets
+//! by the program. The program ends when its standard input ends, and prints its own account of all of this.
 
 use std::hint::black_box;
 use std::io;

@@ -22,7 +22,7 @@ impl Ticks {
     }
 }
 
-/// Returns the ticks that a capture shows, summed over all nodes, and the tick at which it was taken.
+/// Returns the ticks that a capture shows, summed over all nodes, and the tick at which the capture was taken.
 fn shown(reader: &mut Reader, tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
     let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
     let mut at = 0;

@@ -68,7 +68,8 @@ impl Call {
         format!("{name} ({file})").into()
     }
 
-    /// Returns whether the call reads or writes the descriptor in its first argument, which may be of any kind.
+    /// Returns whether the call reads or writes the descriptor in its first argument. The file behind it may be of any
+    /// kind.
     fn is_of_file(self) -> bool {
         const CALLS: [i32; 4] = [
             libc::SYS_read as i32,

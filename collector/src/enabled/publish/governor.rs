@@ -137,7 +137,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// Orders functions by how early they are switched off: the first one is the least.
+    /// A function is less than another if it is switched off before it.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));

@@ -44,8 +44,8 @@ fn prune(snapshot: &Snapshot, rows_max: usize) -> Option<Snapshot> {
         return None;
     }
     let order = by_weight(snapshot);
-    // The number of rows grows with the number of kept rows, but is larger, because each parent that loses children
-    // gets a new row.
+    // Searches for the number of rows to keep. The pruned snapshot has more rows, because each parent that loses
+    // children gets a new row.
     let (mut low, mut high) = (0, rows_max);
     while low < high {
         let middle = (low + high).div_ceil(2);

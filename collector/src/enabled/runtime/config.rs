@@ -209,7 +209,7 @@ fn decide(settings: &Settings) -> Config {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
     };
-    // Ticks of a custom clock may have no relation to CPU time.
+    // Ticks of a custom clock may have no relation to CPU time, so waits are not measured with it.
     let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
     if wants_waits {
         off_cpu::find_areas();

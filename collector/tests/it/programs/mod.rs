@@ -83,7 +83,7 @@ impl Theatre {
         (ring, slot, session)
     }
 
-    /// Begins another session, because a publisher does viewers' requests late once they have used up their budget.
+    /// Begins another session, because a publisher delays viewers' requests once their cost has used up the budget.
     fn begin_again(&mut self) {
         drop(self.session.take());
         let session;

@@ -188,8 +188,8 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     if !sleds::serialize() {
         return;
     }
-    // The threads call functions all the time. A function that is switched off in the middle of its beginning has no
-    // open call.
+    // The threads call functions all the time. A function that is switched off in the middle of its beginning must have
+    // no open call.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {

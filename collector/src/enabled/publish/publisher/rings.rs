@@ -26,7 +26,7 @@ const BETWEEN: Duration = Duration::from_secs(60);
 pub(super) struct Rings {
     /// `None` while a lost ring has no replacement.
     pub(super) current: Option<OwnRing>,
-    /// Records and rings that could not be written, for the ring's header.
+    /// Number of records and rings that could not be written, for the ring's header.
     pub(super) faults: u64,
     lost: u64,
     last_loss: String,

@@ -95,8 +95,8 @@ pub(super) fn may_work() -> bool {
     threads::stack_left(threads::own_stack()) >= STACK
 }
 
-/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder runs only on a
-/// known stack, because it follows the addresses that it finds on the stack.
+/// Returns whether the calling thread may write the last record at the exit of the program. Only the thread that has
+/// begun the session may, because the unwinder runs only on a known stack: it follows the addresses on it.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(threads::thread_id())

@@ -80,7 +80,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, innermost
-    /// first, and an empty line. Only the first process counts; others are children. Reads files that `files` lacks.
+    /// first, and an empty line. Only the first process counts; others are children. Reads the symbols of files that
+    /// `files` lacks.
     pub(crate) fn of(text: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
         let mut process = None;

@@ -96,8 +96,8 @@ fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     (differing, share)
 }
 
-/// Returns how many reports have another hottest function than the first report. It must exceed the first report's
-/// function by more than twice the stated error.
+/// Returns the number of reports in which another function is hotter than the first report's hottest function, by more
+/// than twice the stated error.
 fn other_tops(reports: &[Report]) -> usize {
     let Some((first, ..)) = reports.first().and_then(Report::top) else {
         return 0;

@@ -54,8 +54,8 @@ struct Watched {
 }
 
 /// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual
-/// machines the host removes page tables at its timer. An operation that touched no memory would then seem faster only
-/// because it has no scope.
+/// machines the host removes page tables at its timer. If operations touched no memory, only scopes would suffer from
+/// this.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.
