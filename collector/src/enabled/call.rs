@@ -34,7 +34,7 @@ pub(crate) struct Polling {
     slot: Option<&'static Slot>,
     /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
-    /// Number of the poll in its row, from 1; 0 if it is unknown.
+    /// Number of the poll in its row, from 1; 0 if the number is unknown.
     pub(crate) number: u64,
 }
 

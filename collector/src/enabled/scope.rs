@@ -73,8 +73,8 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     enter_with(site, calls, || enter_unusual_site(site, calls))
 }
 
-/// Opens the scope of a poll of a future. `call` is the id of its call if it was polled before. The poll was woken `delay` ticks
-/// ago, if that is known.
+/// Opens the scope of a poll of a future. `call` is the id of the future's call if the future was polled before. The future was
+/// woken `delay` ticks ago, if that is known.
 #[inline(always)]
 pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, delay: Option<u64>) -> Scope {
     enter_with(site, is_first.into(), || {

@@ -1,8 +1,8 @@
 //! Large numbers of nodes, threads, levels and calls, in each mode that counts.
 //!
-//! The default numbers, and in parentheses the numbers with `SCALE=full` in the environment, which needs `--release`: 2
-//! million calls (500 million), 20 000 nodes (100 000), 3 000 threads in each mode (100 000), 300 threads at once (1
-//! 000), 100 000 futures at once (1 million), 2 200 locks (100 000), 300 waiting threads at once (10 000).
+//! The default numbers, and in parentheses the numbers with `SCALE=full` in the environment, which needs `--release`:
+//! 2 million calls (500 million), 20 000 nodes (100 000), 3 000 threads in each mode (100 000), 300 threads at once
+//! (1 000), 100 000 futures at once (1 million), 2 200 locks (100 000), 300 waiting threads at once (10 000).
 
 use std::future::{Future, pending};
 use std::sync::Barrier;

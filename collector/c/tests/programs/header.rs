@@ -152,8 +152,8 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Targets of jumps are in the function itself, so they are removed. Padding in front of the next function is
-        // not part of this one.
+        // Targets of jumps are places in the function itself, which differ, so they are removed. Padding in front of
+        // the next function is not part of this one.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
         let lines = lines.map(|line| match line.starts_with('j') {

@@ -231,8 +231,8 @@ poll_trampolines! {
 
 /// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. The
 /// state takes 2 688 bytes if the CPU has all components, and its address is a multiple of 64. The components of the
-/// mask have fixed offsets, so the area is large enough on each CPU. Its header, 64 bytes at offset 512, must be zero
-/// at first.
+/// mask have fixed offsets, so the area is large enough on each CPU. The header of the area, 64 bytes at offset 512,
+/// must be zero at first.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

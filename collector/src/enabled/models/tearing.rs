@@ -68,7 +68,7 @@ fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));
 }
 
-/// A call begins and ends, so the thread is back at the same node.
+/// A call begins and ends, so the thread is back at the same node, although it has not rested there.
 #[test]
 fn a_thread_that_is_back_where_it_was_has_not_rested() {
     captured_during(Some(1), |tree, clock| {

@@ -20,7 +20,7 @@ pub(crate) fn note_standard() {
 }
 
 /// Returns whether standard input, output and error are open. A program that has closed one of them is about to open
-/// another file with its number. No file of the collector may get that number, not even for microseconds.
+/// another file with the same number. No file of the collector may get that number, not even for microseconds.
 pub(crate) fn has_standard() -> bool {
     // SAFETY: the call only reads flags.
     (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)

@@ -100,7 +100,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that the publisher is gone, because the session has ended or continues without one.
+    /// Notes that the publisher is gone, because the session has ended or continues without a publisher.
     pub(crate) fn stop_publishing(&mut self) {
         capture_lock::with(|state| state.epochs.set_publishing(false));
         PUBLISHING.store(false, Ordering::Relaxed);

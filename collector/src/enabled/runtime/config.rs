@@ -37,7 +37,7 @@ pub(crate) struct Config {
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
-    /// The token of `tickscope run`, by which it finds its program; 0 without one.
+    /// The token by which `tickscope run` finds this program; 0 without a token.
     pub(crate) run_token: u64,
     /// The wall-clock time at the start.
     pub(crate) started_unix_ns: u64,

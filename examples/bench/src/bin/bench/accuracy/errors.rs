@@ -211,8 +211,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in both modes, and prints an object for each mode: errors by time, and errors by working if the
-/// mode distinguishes working from waiting.
+/// Runs the program in the modes adaptive and sampled, and prints an object for each mode: errors by time, and errors
+/// by working if the mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

@@ -101,7 +101,7 @@ fn rested() -> Series {
 pub(crate) struct Told {
     /// Figures without a session and with one.
     pub(crate) both: [[f64; FIGURES]; 2],
-    /// Differences between both, for the compared figures.
+    /// What a session adds to each of the compared figures.
     pub(crate) added: [Middle; COMPARED.len()],
 }
 
