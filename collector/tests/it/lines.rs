@@ -193,7 +193,8 @@ fn a_program_that_uses_sigprof_keeps_it() {
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
     once(|snapshot| found(snapshot, "inner").0 > 3);
     support::on_signal(libc::SIGPROF, own_handler);
-    // At its next check the publisher moves to another signal, so the program's handler gets none of its signals.
+    // At its next check the publisher moves to another signal, so the program's handler gets no signal of the
+    // collector.
     let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
     let moved = once(other);
     let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));

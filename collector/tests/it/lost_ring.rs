@@ -299,7 +299,7 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
     });
 }
 
-/// Some containers forbid these system calls.
+/// Some containers forbid the system calls that copy memory through the kernel.
 fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
     with_fault(
         test_name!(),

@@ -120,7 +120,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
     );
 }
 
-/// Returns a line of the kernel's status of a thread of this process.
+/// Returns the value of a line in the kernel's `status` file of a thread.
 fn status_line(tid: u32, name: &str) -> String {
     support::status_line(&format!("self/task/{tid}"), name)
 }

@@ -16,7 +16,7 @@ const ERRORS: &str = "G9   errors: 0";
 pub(crate) const MISSED_RECORDS: &str = "records missed";
 pub(crate) const KEPT_BYTES: &str = "bytes of a viewer's past";
 
-/// Minutes below which memory does not settle in a run.
+/// In a run of fewer minutes, memory does not settle.
 const LEAST_MINUTES: f64 = 5.0;
 
 /// Largest allowed growth of memory, in MiB.

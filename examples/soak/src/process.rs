@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two checks of a process. A key directly after an Esc would be read as part of another key.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Age from which files have no reader any more.
+/// Files older than this have no reader any more.
 const STALE: Duration = Duration::from_secs(10);
 
 /// Bytes of a process's output that are kept.
@@ -180,7 +180,7 @@ impl Process {
     /// Waits for the end of the process, which may need keys, and returns the last line of its output.
     ///
     /// # Errors
-    /// An error if it did not succeed, or takes too long.
+    /// An error if the process did not succeed, or takes too long.
     pub(crate) fn end(mut self, keys: &str) -> anyhow::Result<String> {
         let begin = Instant::now();
         let status = loop {

@@ -153,7 +153,7 @@ impl Epochs {
     /// # Errors
     /// The first difference.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
-        // The load has no account of its waits and its time.
+        // The load has no account of its waits and its time, so these are not compared.
         let all = self.all.0.iter();
         let all = all.filter(|(name, _)| !["waits", "ticks"].contains(name));
         for (&name, &number) in all.filter(|_| self.missed == 0) {

@@ -50,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// After this time a program is unlikely to end soon.
+/// A program of this age is unlikely to end soon, so cleaning up does not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// The state of the background thread.

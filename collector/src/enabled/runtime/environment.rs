@@ -25,7 +25,7 @@ const PATIENCE_MS: i32 = 1_000;
 
 /// The values that a variable allows, and how a value is applied.
 enum Allowed {
-    /// Words; the function returns false for any other word.
+    /// The listed words. The function applies a word; it returns false for any other word.
     Words(&'static str, fn(&mut Settings, &[u8]) -> bool),
     /// Words for on and off.
     Switch(&'static str, fn(&mut Settings, bool)),

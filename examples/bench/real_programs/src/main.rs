@@ -1,4 +1,5 @@
-//! Five libraries at work. The script `run` beside this file builds it with scopes in their functions and without them.
+//! Five libraries at work. The script `run` of this package builds the program with scopes in the libraries' functions
+//! and without scopes.
 //!
 //! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both
 //! programs once more, with `plain` and `scoped` as their first arguments.

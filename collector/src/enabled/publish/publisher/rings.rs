@@ -32,7 +32,7 @@ pub(super) struct Rings {
     last_loss: String,
     /// Whether the ring's file was removed or moved. A viewer that has it open can still read it.
     removed: bool,
-    /// Time of the last replacement of a lost ring, or of the last attempt.
+    /// When a lost ring was last replaced, or an attempt to replace it failed.
     replaced: Option<Instant>,
     /// Message that the session has not received yet.
     said: Option<String>,

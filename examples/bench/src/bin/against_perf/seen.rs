@@ -1,4 +1,4 @@
-//! Places of perf's samples: the functions of a binary, and the text of `perf script`.
+//! Finds the functions of perf's samples, by the symbols of a binary and the text of `perf script`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;

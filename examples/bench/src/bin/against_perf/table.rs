@@ -12,7 +12,7 @@ const HOTTEST: usize = 10;
 /// Number of functions whose shares may differ by more than [`POINTS`].
 const OFF_MAX: usize = 1;
 
-/// Difference that shares may have; twice their stated error is allowed as well.
+/// Allowed difference of two shares; twice their stated error is allowed as well.
 const POINTS: f64 = 0.02;
 
 /// Largest ratio of a stated error to the binomial error of the samples.

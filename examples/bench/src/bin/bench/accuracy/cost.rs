@@ -16,8 +16,8 @@ const UNITS: u64 = 3;
 /// Smallest number of turns, for any time.
 const TURNS_LEAST: usize = 8;
 
-/// Shares of the time for a row: adaptive mode learns in the first one, and tickscope measures for its claim in the
-/// second. The remaining time is for the turns.
+/// Shares of a row's time: `LEARNING` for adaptive mode to learn, and `CLAIM` for tickscope to measure the cost that it
+/// claims. The turns get the remaining time.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
 

@@ -155,7 +155,7 @@ fn child(number: u64) -> usize {
     all.nth(number as usize).unwrap_or(CHILDREN.len() - 1)
 }
 
-/// Number of calls that are drawn for a run, which repeats them.
+/// Number of calls that are drawn for a run. The run repeats these calls.
 const DRAWN: usize = 4_000;
 
 /// Runs the program with a seed for this time, and returns the truth.
