@@ -116,7 +116,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     std::thread::spawn(|| {
         support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
         keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-        // One of these calls has a duration without a bucket, and allocates a histogram.
+        // One of these calls allocates a histogram, because its duration has no bucket yet.
         for _ in 0..100 {
             keeps_errno("a scope's end", || tickscope::time!("call", ()));
         }

@@ -370,7 +370,7 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     };
     let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
-    // Each round works for another time, so that the kernel's clock, which ticks every 1 to 10 ms, ticks just before
+    // Each round works for a different time. The kernel's clock ticks every 1 to 10 ms, and should tick just before
     // some `exec`.
     work(Duration::from_micros(left % 10 * 1_100));
     if left > 0 {

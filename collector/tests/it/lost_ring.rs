@@ -49,7 +49,7 @@ fn replaced(session: &Session, lost: &Path, why: &str) {
     }
 }
 
-/// The next store into the mapping would raise SIGBUS.
+/// After a cut, the next store into the mapping would raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
     for length in [
         0,
@@ -104,7 +104,8 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     let removals: [fn(&Path); 6] = [
         |path| fs::remove_file(path).unwrap(),
         |path| {
-            // Renamed before removal, because the program creates the next ring in a folder of the old name.
+            // The folder is renamed before its removal, because the program creates the next ring in a folder of the
+            // old name.
             let dir = path.parent().unwrap();
             let gone = dir.with_extension("gone");
             fs::rename(dir, &gone).unwrap();

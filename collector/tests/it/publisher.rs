@@ -156,7 +156,7 @@ fn the_publisher_is_a_good_guest() {
     assert_ne!(publisher, std::process::id());
     assert_eq!(tids().count(), 2);
     let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-    // All signals are blocked except two that cannot be, and two that the C library reserves.
+    // All signals are blocked, except two that cannot be blocked, and two that the C library reserves.
     let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
     assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
     assert_eq!(status_line(publisher, "Cpus_allowed"), before);

@@ -259,7 +259,7 @@ fn futures_at_once_take_little_memory_and_few_rows() {
         assert_eq!(snapshot.tasks.roots_in_flight(), count);
         assert_eq!((snapshot.tasks.paths.len(), snapshot.nodes.len()), (1, 1));
         assert_eq!(snapshot.measures.of_row(Quantity::InFlight, 0), count);
-        // 64 bytes per call, plus the blocks that a thread allocates at once and the memory of a snapshot.
+        // Allows 64 bytes per call, plus the blocks that a thread allocates at once and the memory of a snapshot.
         assert!(
             bytes < 64 * count + (24 << 20),
             "{bytes} bytes for {count} futures"
