@@ -575,7 +575,8 @@ fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or by any.
+/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or, with
+/// `all_threads`, by any thread.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {

@@ -44,7 +44,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
         builder = builder.interval(Duration::from_millis(20));
         || wide(17, 1)
     } else {
-        // The ring is small, because many killed programs leave one behind.
+        // The ring is small, because each killed program leaves a ring behind.
         builder = builder.interval(Duration::from_millis(10)).ring_bytes(1 << 20);
         || wide(500, 3)
     };
@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The last request must not decide the mode in which the run ends.
+    // The last request of a viewer must not decide the mode in which the run ends.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);

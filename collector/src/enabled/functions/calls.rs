@@ -337,7 +337,8 @@ mod tests {
         assert!(!is_inlined(high, low, 0x1004));
         assert!(is_inlined(low, high, 0x1004));
         assert!(is_inlined(high, low, 0x1014));
-        // In the first case the function is inlined into itself. In the second, its cold code was moved elsewhere.
+        // In the first case the function is inlined into itself. In the second case the function's cold code was moved
+        // elsewhere.
         assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
     }
 }

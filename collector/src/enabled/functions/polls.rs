@@ -174,7 +174,7 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
 /// Reads the state byte of a body.
 ///
 /// # Safety
-/// The function must have been called with this future and not have returned.
+/// The function that polls or drops the future must have been called with this future, and must not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
     let place = polled.state_place(future);
     // SAFETY: the caller promises that the future exists, so its state byte is readable. Only this thread may change

@@ -38,8 +38,8 @@ const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Rounds may take 1/`LOOK_SHARE` of the time, except in the first [`BEGINNING`], because a short run would end before
-/// the next round.
+/// Rounds may take 1/`LOOK_SHARE` of the time. In the first [`BEGINNING`] they may take more, because a short run would
+/// otherwise end before the next round.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
@@ -76,8 +76,8 @@ const EARLY: f64 = 2.0;
 /// Functions are switched on again while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off. The
-/// latter doubles each time that the function is switched off.
+/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off.
+/// `OFF_AT_LEAST` doubles each time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -302,7 +302,7 @@ impl Governor {
         None
     }
 
-    /// Returns the calls since the last round of each function that is on.
+    /// Returns, for each function that is on, its calls since the last round.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
         let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };

@@ -19,7 +19,7 @@ fn switch(number: u32, on: bool) -> bool {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier is between the change of the state and the check of open calls.
+    // With real sleds, this barrier is between the change of a function's state and the check of open calls.
     let is_serialized = sleds::serialize();
     function_sites::follow(false);
     is_serialized

@@ -16,9 +16,9 @@ pub(super) struct OwnCost {
     cost: Cost,
     /// The switch after which the cost of a scope was measured.
     measured_for: Option<Switch>,
-    /// The CPU time and the monotonic time when the share was last computed.
+    /// The publisher's CPU time and the monotonic time when the share was last computed, in nanoseconds.
     share_since: (u64, u64),
-    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
+    /// Id of the publisher's thread; 0 before the thread has begun. Only this thread's CPU time is the publisher's.
     tid: u32,
 }
 

@@ -101,8 +101,8 @@ impl Rings {
         self.current.as_ref().map(OwnRing::path)
     }
 
-    /// Checks the ring. Returns true if it is lost or its file was removed or moved, and another ring should be made now. The
-    /// caller reports the result to [`Rings::replaced`].
+    /// Checks the ring. Returns true if another ring should be made now, because the ring is lost or its file was removed or
+    /// moved. The caller reports the result to [`Rings::replaced`].
     pub(super) fn look(&mut self) -> bool {
         let removed_before = self.removed;
         let mut found = None;

@@ -171,7 +171,7 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the ending of a name looks like the ending of a form but is unknown, so that text is written.
+/// Returns whether the report is text because its name ends in an unknown ending that looks like the ending of a form.
 /// Numbers do not look like an ending of a form.
 fn says_no_form(path: &Path) -> bool {
     // Without the feature, the endings of the forms are unknown.

@@ -96,7 +96,7 @@ pub(super) fn may_work() -> bool {
 }
 
 /// Returns whether the calling thread may write the last record at the exit of the program. Only the thread that has
-/// begun the session may, because the unwinder runs only on a known stack: it follows the addresses on it.
+/// begun the session may, because its stack is known. The unwinder follows the addresses that it finds on the stack.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(threads::thread_id())
@@ -104,8 +104,8 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
-/// have not been removed.
+/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead rings
+/// beside it have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();

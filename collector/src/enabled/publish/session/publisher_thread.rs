@@ -74,8 +74,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may write the last record. A publisher is here only if a new session has begun and is
-                // already ending.
+                // Another thread may be writing the last record. A publisher is here only if a new session has begun
+                // and is already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
