@@ -57,7 +57,7 @@ impl<F: Future> Future for Profiled<F> {
 
 impl<F: Future> Profiled<F> {
     /// Polls the future. `delay` is the time in ticks since the future was woken, if it is known. The future's row
-    /// counts it.
+    /// counts this delay.
     #[inline]
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,

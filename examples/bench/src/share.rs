@@ -94,7 +94,7 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
 /// seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
 /// there is a truth. If perf is missing or not permitted, one line on stderr says so.
 ///
-/// The plain program is recorded before and after the modes, because machines change.
+/// The plain program is recorded before and after the modes, because a machine's speed changes.
 ///
 /// # Errors
 /// An error if a program fails.

@@ -62,7 +62,7 @@ fn captured_during(
     });
 }
 
-/// A call begins: no tick is shown twice, and none that was shown is taken back.
+/// A call begins: no tick is shown twice, and no tick that was shown is taken back.
 #[test]
 fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));

@@ -40,8 +40,8 @@ impl Moment {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // If the clock went backward in between, the middle has no meaning; the later read is then used unless a
-            // better pair is found.
+            // If the clock went backward between its two reads, the middle has no meaning. The later read is then used
+            // unless a better pair is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
                 None => (u64::MAX, after),

@@ -117,7 +117,7 @@ impl Seen {
     }
 }
 
-/// Returns the symbol and the file of a frame outside the kernel, whose addresses have the highest bit set.
+/// Returns the symbol and the file of a frame, unless it is in the kernel. Kernel addresses have the highest bit set.
 fn user_code(frame: &str) -> Option<(&str, &str)> {
     let (address, rest) = frame.trim().split_once(' ')?;
     let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;

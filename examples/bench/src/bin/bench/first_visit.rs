@@ -38,7 +38,7 @@ pub(crate) fn visit(histograms: bool) {
         .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
-    // The memory for all times is written before, so that only the collector's memory is new.
+    // The memory for all times is written beforehand, so that only the collector's memory is new.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     for _ in 0..2 {

@@ -139,7 +139,8 @@ impl Series {
         let all = self.times.len();
         let quiet = self.times.partition_point(|time| *time <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| quantile(&self.times, share));
-        // A longer operation is interrupted more often for that reason alone, so the rate is per time.
+        // Longer operations are interrupted more often only because they are longer, so interruptions are counted per
+        // time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;

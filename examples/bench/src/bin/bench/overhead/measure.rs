@@ -20,8 +20,8 @@ const PAIRS: usize = 12;
 /// Number of runs after a switch that are not timed. After these runs most nodes have their usual latencies.
 const WARM: usize = 12;
 
-/// Adaptive mode times most calls until it has learned their durations. It runs for these times before it is measured,
-/// the first time and later.
+/// Adaptive mode times most calls until it has learned their durations. It runs for the first of these times before its
+/// first measurement, and for the second before later measurements.
 const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
 /// The result of a case in a mode.

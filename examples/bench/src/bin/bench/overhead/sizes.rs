@@ -45,7 +45,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a child: makes nodes on this thread, and prints their number and the bytes of one.
+/// Runs a child: makes nodes on this thread, and prints their number and the bytes of a node.
 pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     let mode = Mode::named(mode)?;
     let ((functions, levels), calls) = if mode == Mode::Exact {
