@@ -27,7 +27,7 @@ const STALE: Duration = Duration::from_secs(10);
 /// Bytes of a process's output that are kept.
 const KEPT: usize = 16 << 10;
 
-/// Keys that end a process that reads from its terminal, and interrupt a process that reads keys.
+/// `CTRL_D` ends a process that reads from its terminal, and `CTRL_C` interrupts a process that reads keys.
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 

@@ -187,7 +187,8 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts epochs, bytes and the program's warnings. Only warnings are errors; all snapshots after the first have them.
+/// Counts epochs, bytes and the program's warnings. Only warnings count as errors. All snapshots after the first
+/// contain the warnings.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {

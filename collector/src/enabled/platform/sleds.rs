@@ -150,7 +150,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// Executes only what a function's sleds that are on execute, to measure their cost.
+/// Executes the instructions of a function's sleds that are on, and nothing else, to measure their cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.

@@ -32,8 +32,8 @@ before_main!(NOTE_CPUS, note_cpus);
 /// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. A free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Returns whether the program has threads other than the collector's. The first thread stays in the kernel's list as a
-/// zombie after it has ended.
+/// Returns whether the program has threads other than the collector's. A first thread that has ended does not count,
+/// although it stays in the kernel's list as a zombie.
 pub(crate) fn has_other_threads() -> bool {
     let main = std::process::id();
     let is_zombie = |tid: u32| {
@@ -59,8 +59,9 @@ pub(crate) fn is_only_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
-/// Starts a detached thread with all signals blocked and the default scheduling policy. It may use every CPU that the
-/// program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's allocator.
+/// Starts a detached thread with all signals blocked and the default scheduling policy. The thread may use every CPU
+/// that the program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's
+/// allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
