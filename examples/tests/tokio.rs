@@ -33,13 +33,13 @@ const LATE: u64 = 8;
 /// The test's own account of the calls of one future.
 #[derive(Debug, Default)]
 struct Account {
-    /// Calls whose first poll is about to begin.
+    /// Number of calls whose first poll has begun or is about to begin.
     starting: AtomicU64,
-    /// Calls whose first poll is over.
+    /// Number of calls whose first poll is over.
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Calls whose last poll was on another thread than their first.
+    /// Number of calls whose last poll was on another thread than their first.
     moved: AtomicU64,
     lasted: Mutex<Vec<Duration>>,
 }
@@ -69,7 +69,7 @@ impl Account {
     }
 
     fn read(&self) -> Reading {
-        // Later events of a call are read first.
+        // Counts of later events are read first, so that they do not exceed the counts of earlier events.
         let over = self.ended.load(Ordering::SeqCst) + self.cancelled.load(Ordering::SeqCst);
         let started = self.started.load(Ordering::SeqCst);
         Reading {

@@ -368,8 +368,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends the open poll of a future in `node`. `number` is the number of the poll, which the calls of the row do not
-/// give, because they count only first polls. `is_over` is whether the call is over.
+/// Ends the open poll of a future in `node`. `number` is the poll's number. The row's calls cannot replace it, because
+/// they count only first polls. `is_over` is whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()

@@ -133,7 +133,7 @@ pub fn compare(
     Ok(true)
 }
 
-/// Returns the shares that each mode shows, and the truth before and after.
+/// Returns the shares that each mode shows, and the truth before and after the modes.
 fn compared(
     case: &Case<'_>,
     plain: Program<'_>,

@@ -88,7 +88,8 @@ fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
-        // With the allocator's overhead, blocks begin at the same few pages each time. Other pages stay untouched.
+        // 16 bytes are left for the allocator's overhead, so that blocks begin at the same few pages each time. Other
+        // pages stay untouched.
         let bytes = (fastrand::usize(1..=LARGEST_PAGES) << 16) - 16;
         tickscope::value!("new bytes", bytes);
         let place = &mut blocks[fastrand::usize(..BLOCKS)];

@@ -188,7 +188,7 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
 }
 
 /// Counts epochs, bytes and the program's warnings. Only warnings count as errors. All snapshots after the first
-/// contain the warnings.
+/// contain the warnings, so only the last snapshot is searched for them.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {

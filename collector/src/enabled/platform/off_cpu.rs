@@ -295,7 +295,8 @@ mod tests {
         mark();
         std::thread::sleep(Duration::from_millis(1));
         assert!(!stayed());
-        // Some of many short periods have no switch. Without an rseq area, no thread is ever known to have stayed.
+        // At least one of many short periods must have no switch. Without an rseq area, no thread is ever known to have
+        // stayed.
         let stays = (0..1_000).any(|_| {
             mark();
             std::hint::black_box(Instant::now());

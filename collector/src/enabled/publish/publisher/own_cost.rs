@@ -65,7 +65,7 @@ impl OwnCost {
         }
         let bounds = overhead::bounds(switch);
         (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-        // A switch does not change the clock's effect on loads, so it is measured once.
+        // A switch does not change the clock's effect on loads, so this effect is measured once.
         let drains_ns = self.measured_for.is_none().then(|| {
             let clock = config::get().chosen.clock;
             signals::without_signals(|| clock_drain::drains_ns(clock))
