@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The last request of a viewer must not decide the mode in which the run ends.
+    // The last mode switch of the run must not decide the mode in which the run ends.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);

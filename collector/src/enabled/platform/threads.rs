@@ -203,7 +203,8 @@ const NO_KEY: u32 = u32::MAX;
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
 /// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. Takes no lock, because a signal
-/// handler that interrupts this function may call it as well. Of two keys that are made in this way, one is deleted.
+/// handler that interrupts this function may call it as well. If two keys are made in this way, the second key is
+/// deleted.
 fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
     // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.
