@@ -73,7 +73,7 @@ impl Level for bool {
 }
 
 /// A literal in a macro. A literal without a suffix takes the type that has the called method (`u64` or `i64`), because
-/// methods of this type are found first, before methods of `OfAnyType`.
+/// methods of `Literal` are found before methods of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 
@@ -89,7 +89,7 @@ impl Literal<'_, i64> {
     pub fn is_i64(self) {}
 }
 
-/// Target for literals with another type.
+/// Has the methods that literals of any other type use.
 #[derive(Debug)]
 pub struct OfAnyType;
 

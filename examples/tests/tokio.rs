@@ -33,13 +33,13 @@ const LATE: u64 = 8;
 /// The test's own account of the calls of one future.
 #[derive(Debug, Default)]
 struct Account {
-    /// Calls whose first poll is about to begin.
+    /// Number of calls whose first poll has begun or is about to begin.
     starting: AtomicU64,
-    /// Calls whose first poll is over.
+    /// Number of calls whose first poll is over.
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Calls whose last poll was on another thread than their first.
+    /// Number of calls whose last poll was on another thread than their first.
     moved: AtomicU64,
     lasted: Mutex<Vec<Duration>>,
 }
@@ -69,7 +69,7 @@ impl Account {
     }
 
     fn read(&self) -> Reading {
-        // Later events of a call are read first.
+        // Counts of later events are read first, so that they do not exceed the counts of earlier events.
         let over = self.ended.load(Ordering::SeqCst) + self.cancelled.load(Ordering::SeqCst);
         let started = self.started.load(Ordering::SeqCst);
         Reading {
@@ -236,7 +236,7 @@ fn compare(seen: &Seen, before: Reading, after: Reading, threads: u64) {
     let over = seen.over.iter().sum::<u64>();
     assert_eq!(seen.started as i64, over as i64 + seen.in_flight, "{seen:?}");
     let context = || format!("{seen:?} between {before:?} and {after:?}");
-    // A snapshot of a thread in the middle of sorting durations leaves these, with their calls, to the next snapshot.
+    // While a thread sorts durations, a snapshot leaves these durations and their calls to the next snapshot.
     let late = LATE * threads;
     assert!(
         before.started <= seen.started + late && seen.started <= after.starting,
@@ -345,7 +345,7 @@ fn calls_of_tokio(workers: usize, calls: u64) {
     assert!(request.cancelled.load(Ordering::SeqCst) > calls / 100);
 }
 
-// One test covers both, because a program has one collector.
+// One test covers both numbers of workers, because a program has one collector.
 #[test]
 fn calls_under_tokio_are_those_of_their_own_account() {
     let calls = std::env::var("CALLS").map_or(CALLS, |calls| calls.parse().unwrap());

@@ -190,8 +190,8 @@ TICKSCOPE_API_ size_t tickscope_warnings(const tickscope_session *session, char 
  * until the file exists, or without a session. */
 TICKSCOPE_API_ size_t tickscope_path(const tickscope_session *session, char *text, size_t size);
 
-/* Writes the reason of the last failure on this thread: of the last function below that returned -1. Cuts the text and
- * returns its length as tickscope_warnings does: 0 if no function has failed. */
+/* Writes why a function below last returned -1 on this thread. Cuts the text and returns its length as
+ * tickscope_warnings does: 0 if no function has failed. */
 TICKSCOPE_API_ size_t tickscope_error(char *text, size_t size);
 
 /* ------------------------------------------------------------------ at any time */
@@ -285,8 +285,8 @@ TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 #define TICKSCOPE_JOINED_(a, b) a##b
 #define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
 
-/* The address of a new static site. The site's name is not visible to expressions in the arguments, and the same in
- * each translation unit with an inline function. */
+/* The address of a new static site. Expressions in the arguments cannot see this variable. Its name is the same in each
+ * translation unit with an inline function. */
 #define TICKSCOPE_SITE_(kind, group, name) \
     __extension__({ \
         static tickscope_site tickscope_site_ = {name, __FILE__, group, TICKSCOPE_CAST_(uint32_t, __LINE__), kind, TICKSCOPE_NULL_}; \

@@ -17,7 +17,7 @@ use crate::text::{bytes_of, failed, of_c};
 /// Why a call has failed.
 type Failure = Box<dyn std::error::Error>;
 
-/// Returns what a call returns: 0, or the failure code after it has recorded the reason.
+/// Returns 0, or records the reason of a failure and returns the failure code.
 fn code<T>(done: Result<T, impl ToString>) -> i32 {
     match done {
         Ok(_) => 0,
@@ -74,8 +74,7 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes the only form without the feature `report`: a `.tks` file, from which `tickscope report` makes all other
-/// forms.
+/// Encodes a `.tks` file, the only form without the feature `report`. `tickscope report` makes all other forms from it.
 #[cfg(not(feature = "report"))]
 fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     if format != Format::Tks {

@@ -15,7 +15,7 @@ type Functions = Vec<(u64, String)>;
 /// The functions of each file, by its path.
 static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
-/// Describes the function at an address. Its file is read only at the first call.
+/// Describes the function at an address. The file with the function is read only at the first call.
 pub(crate) fn of_function(address: u64) -> Site {
     let Some(file) = File::holding(address) else {
         return Site {

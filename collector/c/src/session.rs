@@ -25,7 +25,8 @@ static OPEN: Mutex<Open> = Mutex::new(Open {
     sessions: BTreeMap::new(),
 });
 
-/// Locks the table. Returns `None` in a forked child if the lock was held at the fork, because its holder does not exist there.
+/// Locks the table. Returns `None` in a forked child if the lock was held at the fork, because the lock's holder does not exist
+/// there.
 fn open() -> Option<MutexGuard<'static, Open>> {
     match OPEN.try_lock() {
         Ok(open) => Some(open),

@@ -105,7 +105,7 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// Declares two functions of each call with a number: one for the macros, and one that accepts a null site.
+/// For each operation with a number, declares two functions: one for the macros, and one that accepts a null site.
 macro_rules! take_numbers {
     ($($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path;)*) => {$(
         $(#[$doc])*

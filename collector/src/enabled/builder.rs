@@ -154,8 +154,8 @@ impl Builder {
         self
     }
 
-    /// Sets how long a gap between two events of a thread may be to be charged: at most 24 h. A longer gap is counted
-    /// as a clock error instead. Zero is no limit, which is the default. It is fixed at the first scope or start of the
+    /// Sets the longest gap between two events of a thread that is charged, at most 24 h. A longer gap is counted as a
+    /// clock error instead. Zero is no limit, which is the default. It is fixed at the first scope or start of the
     /// process. Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);

@@ -34,7 +34,7 @@ pub(crate) struct Polling {
     slot: Option<&'static Slot>,
     /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
-    /// Number of the poll in its row, from 1; 0 if it is unknown.
+    /// Number of the poll in its row, from 1; 0 if the number is unknown.
     pub(crate) number: u64,
 }
 
@@ -102,7 +102,7 @@ impl Call {
             slot.set_polled(true);
         }
         let call = match self.id {
-            // Calls inside this poll belong to the call around it, because this call has no slot.
+            // This call has no slot, so calls inside this poll belong to the call around this call.
             0 => tree.slots.polled(),
             id => id,
         };
@@ -116,7 +116,7 @@ impl Call {
 
     /// Ends the call. `node` is its row if the scope of its last poll has just ended.
     pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        // The last event of the thread was the end of that scope, so the call ends at its tick.
+        // The last event of the thread was the end of that scope, so the call ends at the tick of this event.
         let tick = node.and_then(|_| current_thread::hot()?.last_event());
         self.end_at(tick, site, node, is_cancelled);
     }

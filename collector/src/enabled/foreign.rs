@@ -37,8 +37,8 @@ pub struct Place<'a> {
 #[repr(transparent)]
 pub struct Open(&'static Node);
 
-/// Makes a site that is never freed, with copies of the texts. `kind` makes the site of a scope that of another kind.
-/// Returns `None` if there is no space for the site.
+/// Makes a site that is never freed, with copies of the texts. `kind` turns the site of a scope into a site of another
+/// kind. Returns `None` if there is no space for the site.
 #[cold]
 pub fn site(kind: fn(Site) -> Site, place: &Place<'_>) -> Option<&'static Site> {
     let kept = || {

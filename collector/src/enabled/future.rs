@@ -56,7 +56,8 @@ impl<F: Future> Future for Profiled<F> {
 }
 
 impl<F: Future> Profiled<F> {
-    /// Polls the future. `delay` is the time since its wake in ticks, if it is known; the row of the future counts it.
+    /// Polls the future. `delay` is the time in ticks since the future was woken, if it is known. The future's row
+    /// counts this delay.
     #[inline]
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,

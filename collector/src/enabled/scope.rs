@@ -40,7 +40,7 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Leaves the scope open. It ends with [`end`] of its node, or [`end_poll`].
+    /// Leaves the scope open until [`end`] or [`end_poll`] ends its node.
     #[inline(always)]
     pub(crate) fn keep_open(self) -> Option<&'static Node> {
         let node = self.node;
@@ -67,14 +67,14 @@ pub fn enter(site: &'static Site) -> Scope {
     enter_counting(site, 1)
 }
 
-/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier one.
+/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier call.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     enter_with(site, calls, || enter_unusual_site(site, calls))
 }
 
-/// Opens the scope of a poll of a future. `call` is the id of its call if it was polled before. The poll was woken `delay` ticks
-/// ago, if that is known.
+/// Opens the scope of a poll of a future. `call` is the id of the future's call if the future was polled before. The future was
+/// woken `delay` ticks ago, if that is known.
 #[inline(always)]
 pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, delay: Option<u64>) -> Scope {
     enter_with(site, is_first.into(), || {
@@ -245,7 +245,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
                 tree.begin_timed(current, child, calls, config::now);
             }
         }
-        // After another alarm the old mode still applies; the next event catches up.
+        // If another alarm has come, the old mode still applies to this event, and the next event catches up.
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.learn(current, child);
             tree.mark();
@@ -368,8 +368,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends the open poll of a future in `node`. Polls after the first are not calls, so `number` is the number of the
-/// poll. `is_over` is whether the call is over.
+/// Ends the open poll of a future in `node`. `number` is the poll's number. The row's calls cannot replace it, because
+/// they count only first polls. `is_over` is whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()

@@ -109,7 +109,7 @@ impl Noted {
         }
     }
 
-    /// Returns the ticks since the first wake, and forgets it.
+    /// Returns the ticks since the first wake, and forgets the wake; `None` without a wake since the last poll.
     fn delay(&self) -> Option<u64> {
         let is_woken = self.woken.load(Ordering::Relaxed) != 0;
         is_woken.then(|| {

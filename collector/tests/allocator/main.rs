@@ -160,7 +160,8 @@ fn scopes_in_the_allocator_neither_recurse_nor_hang() {
 }
 
 fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
-    // The runtime allocates before `main`, so the collector reads its environment and starts its publisher there.
+    // The runtime allocates before `main`, so the collector reads its environment and starts its publisher before
+    // `main`.
     let test = Isolated::new(test_name!()).env("TICKSCOPE", "live");
     let done = test.succeeds(|| churn(100));
     let last = checked(newest(&done.ring()));

@@ -161,7 +161,7 @@ fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
 /// Allocates blocks of many sizes, about `bytes` in total. Returns the blocks and their total size in bytes.
 fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
     tickscope::scope!("holds");
-    // The vector has room for all blocks, so it never grows and is one block itself.
+    // The vector has the capacity for all blocks, so it never grows and is one block itself.
     let mut blocks = Vec::with_capacity(bytes / 64);
     let mut all = bytes / 64 * size_of::<Vec<u8>>();
     let sizes = [64, 100, 640, 4_000, 5_000, 40_000, 300_000];

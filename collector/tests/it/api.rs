@@ -177,7 +177,7 @@ mod module {
     fn b() {}
 }
 
-/// The tests of the macros have all kinds of items.
+/// The tests of the macros cover the other kinds of items.
 fn a_function_in_a_marked_module_has_its_own_line() {
     module::a();
     let snapshot = checked(tickscope::snapshot());

@@ -52,7 +52,7 @@ pub(crate) fn returns_from_main() -> bool {
     std::env::var_os(RETURNS).is_some()
 }
 
-/// Runs that child's part of the test. `main` calls this function, because the test is about a return from `main`.
+/// Runs the part of the test in the child that returns from `main`. `main` itself calls this function.
 pub(crate) fn returning() -> ExitCode {
     tell("begun", "");
     let busy = mpsc::channel();

@@ -21,7 +21,8 @@ fn nest(depth: u32) {
 
 /// Opens scopes for some milliseconds of wall time, and returns a snapshot taken after them.
 fn measure(clock: Clock) -> Snapshot {
-    // Waits are not measured, because no row has the time of reading them: over 2 % if other threads often take the CPU.
+    // Waits are not measured: if other threads often take the CPU, reading waits takes over 2 % of the time, which no
+    // row has.
     let builder = Builder::new("clock").clock(clock).waits(false);
     let session = builder.try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -177,7 +178,7 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     assert_eq!(first.clock.reason, "the program's own");
 }
 
-/// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once it is parked.
+/// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once the thread is parked.
 static HELD: AtomicBool = AtomicBool::new(false);
 static WAITS: AtomicBool = AtomicBool::new(false);
 

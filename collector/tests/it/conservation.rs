@@ -117,7 +117,7 @@ fn nest_quietly(random: &mut Random) {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nest(random, 5)));
 }
 
-/// Opens scopes on a thread that ends while they are open, because it leaks their guards.
+/// Opens scopes and leaks their guards, so that the thread ends with open scopes.
 fn leave_open() {
     made(2);
     std::mem::forget(tickscope::scope_guard!("open"));

@@ -116,7 +116,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     std::thread::spawn(|| {
         support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
         keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-        // One of these calls has a duration without a bucket, and allocates a histogram.
+        // One of these calls allocates a histogram, because its duration has no bucket yet.
         for _ in 0..100 {
             keeps_errno("a scope's end", || tickscope::time!("call", ()));
         }
@@ -455,7 +455,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
-    // About 3 MB are free, but a history may use a quarter of the free space only if that is 1 MiB or more.
+    // About 3 MB are free, but a history may use a quarter of the free space only if this quarter is 1 MiB or more.
     on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);

@@ -129,7 +129,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
             let newest = support::checked(newest(&ring));
             let fate = ring.liveness().unwrap();
             let asked = matches!(way, "process::exit" | "exit");
-            // The ring has no end if the handler interrupted a snapshot or the machine was too busy.
+            // The ring is not marked as ended if the handler interrupted a snapshot or the machine was too busy.
             if asked && !from.starts_with("handler") && matches!(fate, Liveness::Exited { .. }) {
                 assert!(calls_of(&newest, "busy") >= 4);
             }

@@ -193,7 +193,8 @@ fn a_program_that_uses_sigprof_keeps_it() {
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
     once(|snapshot| found(snapshot, "inner").0 > 3);
     support::on_signal(libc::SIGPROF, own_handler);
-    // At its next check the publisher moves to another signal, so the program's handler gets none of its signals.
+    // At its next check the publisher moves to another signal, so the program's handler gets no signal of the
+    // collector.
     let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
     let moved = once(other);
     let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
@@ -369,7 +370,8 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     };
     let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
-    // The times of work differ, because the kernel's clock ticks every 1 to 10 ms.
+    // Each round works for a different time. The kernel's clock ticks every 1 to 10 ms, and should tick just before
+    // some `exec`.
     work(Duration::from_micros(left % 10 * 1_100));
     if left > 0 {
         let error = Command::new(std::env::current_exe().unwrap())

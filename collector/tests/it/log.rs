@@ -82,7 +82,8 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         "{}",
         done.stderr
     );
-    // A thread that loses its CPU in the middle of an event shows the time since the last event only after it.
+    // If a thread loses its CPU in the middle of an event, the log has the time since the previous event only after
+    // this event.
     let of_main = |line: &Line| line.thread == "main" && line.name == "[pipe]";
     assert!(
         lines.iter().all(|line| of_main(line) || line.name == "(nothing)"),

@@ -49,7 +49,7 @@ fn replaced(session: &Session, lost: &Path, why: &str) {
     }
 }
 
-/// The next store into the mapping would raise SIGBUS.
+/// After a cut, the next store into the mapping would raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
     for length in [
         0,
@@ -104,7 +104,8 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     let removals: [fn(&Path); 6] = [
         |path| fs::remove_file(path).unwrap(),
         |path| {
-            // Renamed before removal, because the program creates the next ring in a folder of the old name.
+            // The folder is renamed before its removal, because the program creates the next ring in a folder of the
+            // old name.
             let dir = path.parent().unwrap();
             let gone = dir.with_extension("gone");
             fs::rename(dir, &gone).unwrap();
@@ -205,7 +206,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-        // Either a record is written to the hole, or the coarse ring gets no space for its first record.
+        // Either a record cannot be written to the hole, or the coarse ring gets no space for its first record.
         replaced(&session, &path, "os error");
         // The new ring is in the next directory, because this file system is full.
         let other = session.path().unwrap();
@@ -299,7 +300,7 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
     });
 }
 
-/// Some containers forbid these system calls.
+/// Some containers forbid the system calls that copy memory through the kernel.
 fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
     with_fault(
         test_name!(),

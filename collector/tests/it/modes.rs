@@ -57,7 +57,8 @@ fn what_adaptive_mode_did_not_time_is_estimated_from_what_it_did() {
     let snapshot = tickscope::snapshot();
     assert_eq!(snapshot.capture.mode, Measured::Adaptive);
     assert_eq!(calls_of(&snapshot, "leaf"), 2 * CALLS);
-    // Adaptive mode subtracts its cost, which is no tick of the manual clock: an error of 10 to 70 ticks per call.
+    // Adaptive mode subtracts its cost from times, but the manual clock does not tick for this cost. So each call has
+    // an error of 10 to 70 ticks.
     let near = |name: &str, ticks: u64| {
         let found = ticks_of(&snapshot, name);
         let error = found as f64 / ticks as f64 - 1.0;
@@ -268,7 +269,7 @@ fn threads_that_meet_one_sample_show_time() {
 /// Number of the last switches of mode that the collector remembers for sleeping threads; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// This time includes time in modes that measure no time.
+/// Time before that switch may have been in modes that measure no time.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     let _session = session("forgotten");
     tickscope::time!("first", ());

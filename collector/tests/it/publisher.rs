@@ -120,7 +120,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
     );
 }
 
-/// Returns a line of the kernel's status of a thread of this process.
+/// Returns the value of a line in the kernel's `status` file of a thread.
 fn status_line(tid: u32, name: &str) -> String {
     support::status_line(&format!("self/task/{tid}"), name)
 }
@@ -156,7 +156,7 @@ fn the_publisher_is_a_good_guest() {
     assert_ne!(publisher, std::process::id());
     assert_eq!(tids().count(), 2);
     let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-    // All signals are blocked except two that cannot be, and two that the C library reserves.
+    // All signals are blocked, except two that cannot be blocked, and two that the C library reserves.
     let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
     assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
     assert_eq!(status_line(publisher, "Cpus_allowed"), before);

@@ -73,7 +73,7 @@ pub(super) fn while_interrupted(
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Without the block a handler could run on this thread while it ends.
+            // Without this mask, a handler could run on this thread while the thread ends.
             mask(libc::SIG_BLOCK);
             while !over.load(Ordering::Relaxed) {
                 // SAFETY: the worker outlives this thread.

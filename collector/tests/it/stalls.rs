@@ -98,7 +98,8 @@ static HOLDS: AtomicBool = AtomicBool::new(false);
 
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 
-/// Reads a clock that stops the thread `HOLDER`, here during its capture, until `HOLDER` is cleared.
+/// A clock that is always at tick 1. It stops the thread `HOLDER`, here during the thread's capture, until `HOLDER` is
+/// cleared.
 fn holding_clock() -> u64 {
     // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u64;

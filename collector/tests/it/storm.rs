@@ -55,7 +55,8 @@ fn program() {
     }
 }
 
-/// Runs a viewer: finds a ring, reads it with the code of all viewers, and looks for another when it is gone.
+/// Runs a viewer: finds a ring, reads it with the code of all viewers, and looks for another ring when the ring is
+/// gone.
 fn viewer(number: &str) {
     let (mut whole, mut broken, mut bytes) = (0u64, 0u64, 0);
     while !is_over() {

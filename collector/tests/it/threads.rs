@@ -187,7 +187,8 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     let snapshot = checked(tickscope::snapshot());
     assert_eq!(OPENED.load(Ordering::Relaxed), 240);
     assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-    // If a destructor opens the first scope, it registers the collector's destructor, and the number does not change.
+    // If a destructor opens the thread's first scope, this scope registers the collector's destructor, and the number
+    // of drops stays the same.
     assert_eq!(
         snapshot.capture.losses.dropped, 120,
         "scopes after our own destructor"

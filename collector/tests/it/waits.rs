@@ -20,7 +20,8 @@ pub(crate) fn cpu() -> Duration {
 struct Off {
     /// Time off the CPU inside the scope.
     inside: Duration,
-    /// Time off the CPU inside and just around the scope, whose begin and end may lose the CPU as well.
+    /// Time off the CPU inside and just around the scope. The thread may also lose the CPU at the scope's begin and
+    /// end.
     around: Duration,
 }
 
@@ -176,7 +177,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
     let session = Builder::new("open").try_start().unwrap();
     let (send, receive) = mpsc::channel::<()>();
     let waiter = std::thread::spawn(move || {
-        // Short events before the wait, which delay its display only briefly.
+        // These short events come before the wait, and may delay the display of the wait only briefly.
         for _ in 0..1_000 {
             tickscope::time!("short", ());
         }
@@ -247,7 +248,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
     each_passes(ways, make, |(name, _)| {
         let builder = Builder::new("off").interval(Duration::from_millis(10));
         let session = builder.waits(name != "BY").try_start().unwrap();
-        // The sleep is long enough for the publisher to read its system call.
+        // The sleep is long enough for the publisher to find the system call of the sleep.
         tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
         drop(session);
         let snapshot = checked(tickscope::snapshot());

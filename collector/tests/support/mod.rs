@@ -575,7 +575,8 @@ fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or by any.
+/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or, with
+/// `all_threads`, by any thread.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {
@@ -652,7 +653,7 @@ pub(crate) fn call_many_paths() {
     (0..8u64.pow(4)).for_each(|path| uncertainty(path, 3));
 }
 
-/// Returns the CPU time in ns of the calling thread or of the process, by the choice of `clock`.
+/// Returns the CPU time in ns of the calling thread or of the process, depending on `clock`.
 pub(crate) fn cpu_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -130,7 +130,7 @@ pub(crate) fn check(snapshot: &Snapshot) {
                 off_cpu <= nodes.self_ticks[row],
                 "no more time off the CPU than there was"
             );
-            // Each thread may have one call that began before the reset, and one that is not yet in its bucket.
+            // Each thread may have one call that began before the reset, and one call that is not yet in its bucket.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(
                 finished <= nodes.calls[row] + 2 * thread.count,

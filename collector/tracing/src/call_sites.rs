@@ -50,7 +50,7 @@ pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     }
 }
 
-/// Returns the place of an address, or the place where it can be added, and whether it is there.
+/// Returns the place of an address, or the free place where it can be added, and whether the address is in the table.
 #[inline]
 fn find(address: usize) -> (usize, bool) {
     let mut place = first_place(address);

@@ -177,7 +177,7 @@ fn async_bodies() {
     );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     spend(1_000);
-    // The first spans of a call site that are entered again show that the site is a site of futures.
+    // When a span of a call site is entered again for the first time, the site is known to be a site of futures.
     calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
     drop(calls);
     let known = whole();

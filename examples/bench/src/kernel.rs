@@ -17,7 +17,7 @@ pub fn anonymous_bytes() -> f64 {
     1024.0 * of_status("self", "RssAnon:")
 }
 
-/// Returns a number from the status of a process or a thread, by their name in `/proc`.
+/// Returns a number from the status of a process or a thread, which is given by its path in `/proc`.
 pub fn of_status(whose: &str, name: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{whose}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -15,7 +15,7 @@ use crate::shown::Shown;
 use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
-/// Share of its time that a mode runs before it is measured, because adaptive mode learns.
+/// A mode runs for this share of its time before it is measured, so that adaptive mode can learn.
 const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
@@ -94,7 +94,7 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
 /// seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
 /// there is a truth. If perf is missing or not permitted, one line on stderr says so.
 ///
-/// The plain program is recorded before and after the modes, because machines change.
+/// The plain program is recorded before and after the modes, because a machine's speed changes.
 ///
 /// # Errors
 /// An error if a program fails.
@@ -133,7 +133,7 @@ pub fn compare(
     Ok(true)
 }
 
-/// Returns the shares that each mode shows, and the truth before and after.
+/// Returns the shares that each mode shows, and the truth before and after the modes.
 fn compared(
     case: &Case<'_>,
     plain: Program<'_>,

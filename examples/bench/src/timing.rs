@@ -11,7 +11,7 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     run();
     let elapsed = begin.elapsed().as_nanos() as f64;
     let waited = waited_for_core() - waited_before;
-    // The thread can have waited longer than the run took, during the query of the kernel.
+    // `waited` includes waits during the query of the kernel, so it may exceed the run's time.
     if waited < elapsed {
         elapsed - waited
     } else {

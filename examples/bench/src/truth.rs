@@ -72,7 +72,7 @@ impl Truth {
 /// Reason why there is no truth.
 #[derive(Debug)]
 pub enum NoTruth {
-    /// perf is missing or not permitted; the sentence has its message.
+    /// perf is missing or not permitted; the text contains perf's message.
     NoPerf(String),
     /// Another error occurred.
     Failed(String),

@@ -1,5 +1,5 @@
-//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest possible
-//! number below.
+//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the next smaller number
+//! that it can open.
 
 pub mod memory;
 
@@ -50,7 +50,7 @@ pub fn body1us<P: Probe>(scopes: u64) {
     }
 }
 
-/// Does about 20 us of work in each scope, a gap that is examined for waits.
+/// Does about 20 us of work in each scope, which is long enough to be examined for waits.
 #[inline(never)]
 pub fn busy20us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {

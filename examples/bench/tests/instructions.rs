@@ -14,18 +14,18 @@ use tickscope::Mode;
 use tickscope_bench::callgrind;
 use tickscope_bench::workloads::Pending;
 
-/// Something that is done again and again, and the expected result.
+/// An operation that is repeated, and its expected number of instructions.
 struct Expected {
     name: &'static str,
     run: fn(u64),
     mode: Mode,
     histogram: bool,
-    /// Instructions of one with the loop around it (rustc 1.95), if the child was entered last: in a release build, and
-    /// in a debug build that optimises tickscope. Another compiler may change them a little. A change of the code that
-    /// raises them must explain here why.
+    /// Instructions of one execution and the loop around it (rustc 1.95), if the child was entered last: in a release
+    /// build, and in a debug build that optimises tickscope. Another compiler may change them a little. A change of the
+    /// code that raises them must explain here why.
     release: f64,
     debug: f64,
-    /// Number of times before those that are counted.
+    /// Number of executions before the counted ones.
     before: u64,
 }
 
@@ -49,7 +49,7 @@ const fn scopes_in(name: &'static str, mode: Mode, release: f64, debug: f64) -> 
 }
 
 const EXPECTED: [Expected; 10] = [
-    // This is a little more than with durations sorted 32 at a time, in exchange for a shorter longest call.
+    // Sorting 32 durations at a time would take slightly fewer instructions, but lengthen the longest call.
     exact("a scope", scopes, 111.1, 133.1),
     Expected {
         histogram: false,
@@ -62,8 +62,8 @@ const EXPECTED: [Expected; 10] = [
     },
     scopes_in("a scope in sampled mode", Mode::Sampled, 76.0, 94.0),
     scopes_in("a scope in the mode off", Mode::Off, 10.0, 29.0),
-    // Of these, the last two alone read the clock. In a debug build an addition may take more instructions, because
-    // `current` is taken out and put back around it.
+    // Of the following, only the gauge and the poll read the clock. In a debug build an addition may take more
+    // instructions, because `current` is taken out and put back around it.
     exact("a counter alone", |count| counters(count, false), 23.0, 41.0),
     exact(
         "a counter beside a scope",
@@ -77,11 +77,11 @@ const EXPECTED: [Expected; 10] = [
     exact("a poll of a future", polls, 218.0, 279.0),
 ];
 
-/// Variables for the process that callgrind watches: the index in `EXPECTED`, and the number of times.
+/// Variables for the process that callgrind watches: the index in `EXPECTED`, and the number of executions.
 const WHICH: &str = "COUNT_INSTRUCTIONS_OF";
 const TIMES: &str = "COUNT_INSTRUCTIONS_OF_TIMES";
 
-/// Number of times that are counted.
+/// Number of counted executions.
 const COUNTED: u64 = 100_000;
 
 #[inline(never)]
@@ -142,7 +142,7 @@ fn all_take_as_many_instructions_as_before() {
     );
     let mut wrong = Vec::new();
     for (which, expected) in EXPECTED.iter().enumerate() {
-        // The two runs differ in the counted times alone.
+        // The two runs differ only in the counted executions.
         let [few, many] = [expected.before, expected.before + COUNTED].map(|count| {
             let this = "all_take_as_many_instructions_as_before";
             callgrind::instructions(

@@ -17,7 +17,7 @@ fn number(line: &str, key: &str) -> f64 {
     rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
 }
 
-/// Returns the lines of a kind.
+/// Returns the lines whose object has this kind.
 fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
     let begin = format!(r#"{{"kind":"{kind}","#);
     text.lines().filter(|line| line.starts_with(&begin)).collect()

@@ -11,11 +11,11 @@ use crate::process::{CTRL_D, Process};
 pub(crate) type Account = BTreeMap<String, [i64; 2]>;
 
 /// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock,
-/// which are also calls if they find it taken; and the rest by the names of [`crate::records`].
+/// which are also calls if they find the lock taken; and the rest by the names of [`crate::records`].
 pub(crate) static DONE: Tally = Tally::new();
 
 pub(crate) const ATTEMPTS: &str = "attempts";
-/// Name of the calls that tickscope has counted, or dropped and counted.
+/// Name of the number of calls that tickscope has counted, in rows or as dropped.
 pub(crate) const COUNTED: &str = "counted";
 
 /// Ends a program with the load, and returns its account. An attempt to take a lock may be a call.

@@ -1,4 +1,4 @@
-//! The checks of a run: the number of times that each was made and failed, and the verdict on its goal.
+//! The checks of a run: how often each was made, how often it failed, and whether its goal was reached.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -12,11 +12,11 @@ pub(crate) const RECORDS: &str = "G10  records whose epochs do not add up: 0";
 /// Errors of all checks, including checks that have no goal of their own.
 const ERRORS: &str = "G9   errors: 0";
 
-/// Counts that are no goals, but show how much is known.
+/// Names of counts without a goal. They show how complete the results are.
 pub(crate) const MISSED_RECORDS: &str = "records missed";
 pub(crate) const KEPT_BYTES: &str = "bytes of a viewer's past";
 
-/// Minutes below which memory does not settle in a run.
+/// In a run of fewer minutes, memory does not settle.
 const LEAST_MINUTES: f64 = 5.0;
 
 /// Largest allowed growth of memory, in MiB.

@@ -1,6 +1,6 @@
 //! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of
-//! memory, values and levels, async calls that two threads take from a contended lock, mode switches and resets by the
-//! program. The program ends with its standard input, and prints its own account of all of this.
+//! memory, values and levels, async calls that two threads take from behind a contended lock, mode switches and resets
+//! by the program. The program ends when its standard input ends, and prints its own account of all of this.
 
 use std::hint::black_box;
 use std::io;
@@ -44,7 +44,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
         builder = builder.interval(Duration::from_millis(20));
         || wide(17, 1)
     } else {
-        // The ring is small, because many killed programs leave one behind.
+        // The ring is small, because each killed program leaves a ring behind.
         builder = builder.interval(Duration::from_millis(10)).ring_bytes(1 << 20);
         || wide(500, 3)
     };
@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The last request must not decide the mode in which the run ends.
+    // The last mode switch of the run must not decide the mode in which the run ends.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);
@@ -88,7 +88,8 @@ fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
-        // With the allocator's overhead, blocks begin at the same few pages each time. Other pages stay untouched.
+        // 16 bytes are left for the allocator's overhead, so that blocks begin at the same few pages each time. Other
+        // pages stay untouched.
         let bytes = (fastrand::usize(1..=LARGEST_PAGES) << 16) - 16;
         tickscope::value!("new bytes", bytes);
         let place = &mut blocks[fastrand::usize(..BLOCKS)];

@@ -70,7 +70,7 @@ fn begin(minutes: f64) -> Result<ExitCode> {
         tally: Tally::default(),
     };
     for &signal in TERM_SIGNALS {
-        // The second signal ends the process as if it had no handler.
+        // The second signal ends the process, as if no handler were installed.
         flag::register_conditional_default(signal, Arc::clone(&soak.over.0))?;
         flag::register(signal, Arc::clone(&soak.over.0))?;
     }

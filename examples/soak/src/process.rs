@@ -21,13 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two checks of a process. A key directly after an Esc would be read as part of another key.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Age from which files have no reader any more.
+/// Files older than this have no reader any more.
 const STALE: Duration = Duration::from_secs(10);
 
 /// Bytes of a process's output that are kept.
 const KEPT: usize = 16 << 10;
 
-/// Keys that end a process that reads from its terminal, and interrupt a process that reads keys.
+/// `CTRL_D` ends a process that reads from its terminal, and `CTRL_C` interrupts a process that reads keys.
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 
@@ -180,7 +180,7 @@ impl Process {
     /// Waits for the end of the process, which may need keys, and returns the last line of its output.
     ///
     /// # Errors
-    /// An error if it did not succeed, or takes too long.
+    /// An error if the process did not succeed, or takes too long.
     pub(crate) fn end(mut self, keys: &str) -> anyhow::Result<String> {
         let begin = Instant::now();
         let status = loop {

@@ -153,7 +153,7 @@ impl Epochs {
     /// # Errors
     /// The first difference.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
-        // The load has no account of its waits and its time.
+        // The load has no account of its waits and its time, so these are not compared.
         let all = self.all.0.iter();
         let all = all.filter(|(name, _)| !["waits", "ticks"].contains(name));
         for (&name, &number) in all.filter(|_| self.missed == 0) {
@@ -187,7 +187,8 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts epochs, bytes and the program's warnings. Only warnings are errors; all snapshots after the first have them.
+/// Counts epochs, bytes and the program's warnings. Only warnings count as errors. All snapshots after the first
+/// contain the warnings, so only the last snapshot is searched for them.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {

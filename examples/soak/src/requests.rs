@@ -21,7 +21,8 @@ const IN_FLIGHT: usize = 60;
 
 static QUEUE: Mutex<Vec<Request>> = named_mutex("queue", Vec::new());
 
-/// The end of a call in the load's own account. The call counts as cancelled if this is dropped while it is false.
+/// Notes the end of a call in the load's own account. If this is dropped while it is false, the call counts as
+/// cancelled.
 struct HasEnded(bool);
 
 impl Drop for HasEnded {
@@ -41,7 +42,7 @@ async fn call(times: usize, inner: impl Future<Output = ()>) {
     has_ended.0 = true;
 }
 
-/// Returns a request that waits for an answer; both take some polls.
+/// Returns a request that waits for an answer. The request and the answer take some polls each.
 fn request(polls: usize, polls_of_answer: usize) -> Request {
     let answer = async move { tickscope::wait!("answer", call(polls_of_answer, async {})).await };
     Box::pin(tickscope::future!("request", call(polls, answer)))

@@ -46,7 +46,7 @@ cases! {
     sphereflake 16 * PASS;
 }
 
-/// Width of the picture, 32 x 32 pixels of the reference picture: nearly a pass of scopes.
+/// Width and height of the picture in pixels. At this size, drawing it opens nearly as many scopes as a pass has.
 const SPHEREFLAKE_SIZE: usize = 32;
 
 /// Draws one small picture on the calling thread.

@@ -1,4 +1,4 @@
-//! Processes for each peer and case, which run this program again.
+//! Runs this program again for each peer and case, in a process of its own.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

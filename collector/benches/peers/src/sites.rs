@@ -17,7 +17,7 @@ macro_rules! site {
     (@ $name:expr, $site:ident, $($known:literal)*) => {
         match $name {
             $($known => $site!($known),)*
-            // The count of this name is too high if a scope's name is missing in the table, so the mistake is noticed.
+            // Scopes whose names are missing in the table all count as "?", so the mistake is noticed.
             _ => $site!("?"),
         }
     };

@@ -152,8 +152,8 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Targets of jumps are in the function itself, so they are removed. Padding in front of the next function is
-        // not part of this one.
+        // Targets of jumps are places in the function itself, which differ, so they are removed. Padding in front of
+        // the next function is not part of this one.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
         let lines = lines.map(|line| match line.starts_with('j') {
@@ -274,7 +274,7 @@ fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
     assert!(text.contains("names::early"), "{text}");
 }
 
-/// Returns the rest of the row of a table in the book that begins with `first`.
+/// Finds the table row in the book that begins with `first`, and returns the rest of this row.
 fn rows<'a>(book: &'a str, first: &str) -> Option<&'a str> {
     book.lines()
         .find_map(|line| line.strip_prefix("| `")?.strip_prefix(first))

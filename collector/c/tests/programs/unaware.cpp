@@ -8,7 +8,7 @@
 
 static std::jmp_buf back;
 
-// Leaves copies of its return address on the stack, where the next function has a part of its frame that it does not write.
+// Leaves copies of its return address on the stack. They stay in a part of the next function's frame that is never written.
 extern "C" void leaves_copies() {
     void *volatile copies[400];
     for (int i = 0; i < 400; i++) copies[i] = __builtin_return_address(0);

@@ -27,8 +27,8 @@ const MAP: &str = "xray_instr_map";
 #[unsafe(link_section = ".init_array.00900")]
 static BEGIN: extern "C" fn() = begin;
 
-// All copies of this library in an image share this word: the first copy handles the functions. The number in its name
-// is the version of the agreement between copies.
+// All copies of this library in an image share this word: the first copy handles the functions. The number in the
+// word's name is the version of the agreement between copies.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",

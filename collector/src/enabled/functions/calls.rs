@@ -169,8 +169,8 @@ fn word(tree: &Tree, address: u64) -> Option<u64> {
         return None;
     }
     let place = std::ptr::with_exposed_provenance::<u64>(address as usize);
-    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned.
-    // No other code of this thread runs meanwhile, and every bit pattern is a valid number.
+    // SAFETY: the word is on this thread's stack, between the stack pointer and the stack's end, so it is mapped and
+    // aligned. No other code of this thread runs meanwhile, and every bit pattern is a valid number.
     Some(unsafe { place.read_volatile() })
 }
 
@@ -337,7 +337,8 @@ mod tests {
         assert!(!is_inlined(high, low, 0x1004));
         assert!(is_inlined(low, high, 0x1004));
         assert!(is_inlined(high, low, 0x1014));
-        // In the first case the function is inlined into itself. In the second, its cold code was moved elsewhere.
+        // In the first case the function is inlined into itself. In the second case the function's cold code was moved
+        // elsewhere.
         assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
     }
 }

@@ -89,7 +89,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // The open function at this place is another one, whose end had no event.
+            // The function that is open at this place is another one. It has ended without an event.
             close_ended(tree, place, true);
         }
     });

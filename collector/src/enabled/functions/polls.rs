@@ -119,7 +119,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // The open function at this place is another one, whose end had no event.
+                // The function that is open at this place is another one. It has ended without an event.
                 close_ended(tree, place, true);
             }
             return;
@@ -174,7 +174,7 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
 /// Reads the state byte of a body.
 ///
 /// # Safety
-/// The function must have been called with this future and not have returned.
+/// The function that polls or drops the future must have been called with this future, and must not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
     let place = polled.state_place(future);
     // SAFETY: the caller promises that the future exists, so its state byte is readable. Only this thread may change

@@ -101,9 +101,9 @@ macro_rules! bring_back {
     };
 }
 
-/// Trampolines. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it. So the function's return
-/// address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at `$kept`;
-/// `$other` restores `r10` or `r11`, whichever the sled did not use.
+/// Trampolines. `$space` is 208 bytes if a sled calls the trampoline, and 216 if a sled jumps to it. So the function's
+/// return address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at
+/// `$kept`; `$other` restores `r10` or `r11`, whichever the sled did not use.
 macro_rules! trampolines {
     ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path;)*) => {$(
         $(#[$doc])*
@@ -231,8 +231,8 @@ poll_trampolines! {
 
 /// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. The
 /// state takes 2 688 bytes if the CPU has all components, and its address is a multiple of 64. The components of the
-/// mask have fixed offsets, so the area is large enough on each CPU. Its header, 64 bytes at offset 512, must be zero
-/// at first.
+/// mask have fixed offsets, so the area is large enough on each CPU. The header of the area, 64 bytes at offset 512,
+/// must be zero at first.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

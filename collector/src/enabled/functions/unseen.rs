@@ -17,8 +17,8 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// Returns the tree in which a function of this site counts, or `None` if it does not count. Its return address is at
-/// `place`.
+/// Returns the tree in which a function of this site counts, or `None` if it does not count. The function's return
+/// address is at `place`.
 pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
     if site.is(SiteState::New) && !scope::may_count(site) {
         return None;
@@ -73,12 +73,12 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.end_unseen(node, config::now);
 }
 
-/// Ends a poll that no event has ended because its body panicked. Ends its call as well.
+/// Ends a poll and its call. The body has panicked, so no event has ended the poll.
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };
     if call.is_in_flight() && site.is_ruled_off() {
-        // The end may have come while the function was being switched off.
+        // The call may have ended without an event while the function was being switched off.
         let held = Held {
             began: call.began,
             call: call.id,

@@ -9,8 +9,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{Path, Tree};
 
-/// Begins a call of a function whose return address is at `place`. `is_inside` is whether it is inside the innermost
-/// open function; `open` makes its frame the innermost one.
+/// Begins a call of a function whose return address is at `place`. `is_inside` is whether the call is inside the
+/// innermost open function; `open` makes the call's frame the innermost one.
 #[inline(always)]
 pub(super) fn begin(
     tree: &'static Tree,

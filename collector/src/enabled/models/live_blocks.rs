@@ -46,8 +46,8 @@ fn an_address_that_was_never_taken_out_has_its_newest_block() {
     });
 }
 
-/// A thread puts its block into the place from which another thread takes a block. In any order, the other thread gets
-/// its own block.
+/// A thread puts a block into a place while another thread takes its own block out of it. In any order, the other
+/// thread gets its own block.
 #[test]
 fn a_place_that_is_left_serves_another_thread() {
     let table = small();

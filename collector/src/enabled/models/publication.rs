@@ -52,7 +52,7 @@ fn a_column_is_read_while_its_chunk_is_made() {
     });
 }
 
-/// Runs a model of a node with two buffered durations. Its owner flushes them together with a third duration.
+/// Runs a model of a node with two buffered durations, which the node's owner flushes together with a third duration.
 fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
@@ -97,8 +97,8 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
     });
 }
 
-/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. The
-/// older stretch has no number from the newer one.
+/// If a reading counts a number, the stretches that it reads next contain this number, also while another stretch
+/// begins. The older stretch has no number from the newer one.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {

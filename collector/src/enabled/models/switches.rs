@@ -57,7 +57,7 @@ fn a_thread_catches_up_with_each_switch_at_its_tick() {
     });
 }
 
-/// A thread clears an alarm while the next one is raised. Afterwards it is in the newest mode, or alarmed.
+/// A thread clears an alarm while the next alarm is raised. Afterwards the thread is in the newest mode, or alarmed.
 #[test]
 fn an_alarm_is_not_cleared_without_catching_up() {
     modelled::check(None, || {
@@ -72,7 +72,7 @@ fn an_alarm_is_not_cleared_without_catching_up() {
     });
 }
 
-/// A site is met while a rule that disables it is added. In the end it is disabled.
+/// A site is met while a rule that disables it is added. In the end the site is disabled.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn a_site_that_is_met_during_a_rule_is_disabled() {
@@ -89,7 +89,7 @@ fn a_site_that_is_met_during_a_rule_is_disabled() {
     });
 }
 
-/// A site is met during a switch to the mode off. In the end it is disabled.
+/// A site is met during a switch to the mode off. In the end the site is disabled.
 #[test]
 fn a_site_that_is_met_during_a_switch_has_the_state_of_the_mode() {
     static MET: Site = Site::named("met", "models::switch", "f.rs", 1);

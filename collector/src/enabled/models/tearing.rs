@@ -22,7 +22,7 @@ impl Ticks {
     }
 }
 
-/// Returns the ticks that a capture shows, summed over all nodes, and the tick at which it was taken.
+/// Returns the ticks that a capture shows, summed over all nodes, and the tick at which the capture was taken.
 fn shown(reader: &mut Reader, tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
     let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
     let mut at = 0;
@@ -62,13 +62,13 @@ fn captured_during(
     });
 }
 
-/// A call begins: no tick is shown twice, and none that was shown is taken back.
+/// A call begins: no tick is shown twice, and no tick that was shown is taken back.
 #[test]
 fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));
 }
 
-/// A call begins and ends, so the thread is back at the same node.
+/// A call begins and ends, so the thread is back at the same node, although it has not rested there.
 #[test]
 fn a_thread_that_is_back_where_it_was_has_not_rested() {
     captured_during(Some(1), |tree, clock| {

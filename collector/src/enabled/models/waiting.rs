@@ -25,8 +25,8 @@ fn holders_take_no_more_than_was_waited() {
     });
 }
 
-/// Two threads begin to wait at the same time. Neither removes the waiting time of the other, and a later holder is not
-/// charged for earlier waits.
+/// Two threads begin to wait at the same time. Neither thread removes the other thread's waiting time, and a later
+/// holder is not charged for earlier waits.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
     static WAITERS: Waiters = Waiters::new();

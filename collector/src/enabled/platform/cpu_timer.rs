@@ -30,7 +30,7 @@ pub(crate) struct CpuTimer {
 /// must be async-signal-safe.
 pub(crate) type OnSample = fn(usize, usize);
 
-/// Address of the function of [`take_signal`]; 0 before the first call.
+/// Address of the function that was passed to [`take_signal`]; 0 before its first call.
 static ON_SAMPLE: AtomicUsize = AtomicUsize::new(0);
 
 /// The kernel's `struct sigevent`, with a thread to notify.
@@ -70,8 +70,8 @@ const TO_THREAD: c_int = 4;
 const FROM_TIMER: c_int = -2;
 
 /// Takes a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler stays installed,
-/// because a signal may still be pending after the last timer has ended. Returns `None` if the program uses all of
-/// them.
+/// because a signal may still be pending after the last timer has ended. Returns `None` if the program uses all these
+/// signals.
 pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());
@@ -81,7 +81,7 @@ pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     })
 }
 
-/// Returns whether [`on_signal`] is still the handler of a signal. The program may have installed another one.
+/// Returns whether [`on_signal`] is still the handler of a signal. The program may have installed another handler.
 pub(crate) fn is_taken(signal: c_int) -> bool {
     signals::handler_of(signal) == Some(on_signal as *const () as usize)
 }

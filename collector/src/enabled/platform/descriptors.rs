@@ -20,14 +20,14 @@ pub(crate) fn note_standard() {
 }
 
 /// Returns whether standard input, output and error are open. A program that has closed one of them is about to open
-/// another file with its number. No file of the collector may get that number, not even for microseconds.
+/// another file with the same number. No file of the collector may get that number, not even for microseconds.
 pub(crate) fn has_standard() -> bool {
     // SAFETY: the call only reads flags.
     (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
 }
 
 /// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets its number. This function distinguishes such a file from a redirection. Every other
+/// file that it opens gets the same number. This function distinguishes such a file from a redirection. Every other
 /// descriptor may be written.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::enabled::platform::modules::Loaded;
 
-/// Size of a symbol in bytes, and the type of symbols of functions, `STT_FUNC`.
+/// Size of a symbol in bytes, and the type of a function's symbol, `STT_FUNC`.
 const SYMBOL_BYTES: usize = 24;
 const FUNCTION: u8 = 2;
 

@@ -138,7 +138,7 @@ impl Loaded {
     }
 }
 
-/// Returns a path by which this process can open the file with this name of the loader.
+/// Returns a path by which this process can open the file to which the loader gives this name.
 fn file_of(name: &Path) -> &Path {
     match name.as_os_str().is_empty() {
         true => Path::new("/proc/self/exe"),

@@ -40,10 +40,12 @@ pub(crate) fn clocks() -> Clocks {
     }
 }
 
-/// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without one.
+/// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without a
+/// descriptor.
 pub(crate) type File = u32;
 
-/// Value of [`File`] for a thread without a file: [`FILES_MAX`] threads have one, or the system has no such file.
+/// Value of [`File`] for a thread without a file, because [`FILES_MAX`] threads have files or the system has no such
+/// file.
 pub(crate) const NO_FILE: File = u32::MAX;
 
 /// Maximum number of threads with a file, because a program may be limited to 1 024 descriptors.
@@ -293,7 +295,8 @@ mod tests {
         mark();
         std::thread::sleep(Duration::from_millis(1));
         assert!(!stayed());
-        // Some of many short periods have no switch. Without an rseq area, no thread is ever known to have stayed.
+        // At least one of many short periods must have no switch. Without an rseq area, no thread is ever known to have
+        // stayed.
         let stays = (0..1_000).any(|_| {
             mark();
             std::hint::black_box(Instant::now());

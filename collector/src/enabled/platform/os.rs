@@ -33,8 +33,8 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
 /// The constant is defined here because `libc` has it only since 0.2.121. The number is the same on every architecture.
 const MADV_POPULATE_WRITE: libc::c_int = 23;
 
-/// Makes pages of [`map_zeroed`] present in one call, which costs less than one page fault for each. A kernel before
-/// Linux 5.14 does not support this and makes them at their first write.
+/// Makes pages of [`map_zeroed`] present in one call, which costs less than a page fault for each page. A kernel before
+/// Linux 5.14 does not support this, and makes each page at its first write.
 pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
     keeping_errno(|| {
         // SAFETY: this flag changes no data in the pages, and the call fails on pages that do not belong to the
@@ -64,8 +64,8 @@ pub(crate) fn find_environment() {
     let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
         return;
     };
-    // SAFETY: the name is a zero-terminated text. It is empty until libc begins; later, the program itself has removed
-    // its environment.
+    // SAFETY: the name is a zero-terminated text. It is empty until libc begins. If it is not empty, the program itself
+    // has removed its environment.
     if unsafe { name.cast::<u8>().read() } != 0 {
         return;
     }

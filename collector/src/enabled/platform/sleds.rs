@@ -150,7 +150,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// Executes only what a function's sleds that are on execute, to measure their cost.
+/// Executes the instructions of a function's sleds that are on, and nothing else, to measure their cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.
@@ -251,7 +251,7 @@ unsafe fn is_sled(sled: &Sled) -> bool {
         }
 }
 
-/// Returns the bytes of a sled that is on; `None` if the trampoline is out of reach of a 32-bit distance.
+/// Returns the bytes of a sled that is on; `None` if the trampoline is too far away for a 32-bit distance.
 fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     let (target, instruction) = match (sled.kind, sled.polls) {
         (SledKind::Entry, false) => (trampolines.entry, 0xe8),

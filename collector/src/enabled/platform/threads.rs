@@ -32,8 +32,8 @@ before_main!(NOTE_CPUS, note_cpus);
 /// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. A free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Returns whether the program has threads other than the collector's. The first thread stays in the kernel's list as a
-/// zombie after it has ended.
+/// Returns whether the program has threads other than the collector's. A first thread that has ended does not count,
+/// although it stays in the kernel's list as a zombie.
 pub(crate) fn has_other_threads() -> bool {
     let main = std::process::id();
     let is_zombie = |tid: u32| {
@@ -59,8 +59,9 @@ pub(crate) fn is_only_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
-/// Starts a detached thread with all signals blocked and the default scheduling policy. It may use every CPU that the
-/// program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's allocator.
+/// Starts a detached thread with all signals blocked and the default scheduling policy. The thread may use every CPU
+/// that the program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's
+/// allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
@@ -177,7 +178,8 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low, bytes)
 }
 
-/// Returns the stack of the first thread with the maximum size to which it may grow, because musl reports its current size.
+/// Returns the stack of the first thread with the maximum size to which it may grow, because musl reports the stack's
+/// current size.
 #[cfg(target_env = "musl")]
 fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     let mut limit = libc::rlimit {
@@ -201,7 +203,8 @@ const NO_KEY: u32 = u32::MAX;
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
 /// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. Takes no lock, because a signal
-/// handler that interrupts this function may call it as well. The second key is deleted then.
+/// handler that interrupts this function may call it as well. If two keys are made in this way, the second key is
+/// deleted.
 fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
     // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.

@@ -68,7 +68,8 @@ impl Call {
         format!("{name} ({file})").into()
     }
 
-    /// Returns whether the call reads or writes the descriptor in its first argument, which may be of any kind.
+    /// Returns whether the call reads or writes the descriptor in its first argument. The file behind it may be of any
+    /// kind.
     fn is_of_file(self) -> bool {
         const CALLS: [i32; 4] = [
             libc::SYS_read as i32,
@@ -94,7 +95,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
     };
     Some(match waiting {
         Some(call) => Doing::Waiting(call),
-        // The CPU time of a thread that has a CPU grew while its file was read.
+        // If the thread has a CPU, its CPU time grew while its file was read.
         None if os::cpu_ns_of(tid)? > before => Doing::Running,
         None => Doing::Ready,
     })
@@ -142,8 +143,8 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Makes a table of numbers and names of system calls: of the calls of one architecture, and of the calls that both
-/// have. Calls that older versions of `libc` do not define are given by number.
+/// Makes a table of numbers and names of system calls. The arguments are the calls of one architecture; the calls that
+/// both architectures have are added. Calls that older versions of `libc` do not define are given by number.
 macro_rules! system_calls {
     ($($own:ident $number:expr,)*) => {
         system_calls! {

@@ -38,8 +38,8 @@ const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Rounds may take 1/`LOOK_SHARE` of the time, except in the first [`BEGINNING`], because a short run would end before
-/// the next round.
+/// Rounds may take 1/`LOOK_SHARE` of the time. In the first [`BEGINNING`] they may take more, because a short run would
+/// otherwise end before the next round.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
@@ -76,8 +76,8 @@ const EARLY: f64 = 2.0;
 /// Functions are switched on again while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off. The
-/// latter doubles each time that the function is switched off.
+/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off.
+/// `OFF_AT_LEAST` doubles each time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -137,7 +137,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// Orders functions by how early they are switched off: the first one is the least.
+    /// A function is less than another if it is switched off before it.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -302,7 +302,7 @@ impl Governor {
         None
     }
 
-    /// Returns the calls since the last round of each function that is on.
+    /// Returns, for each function that is on, its calls since the last round.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
         let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };
@@ -315,7 +315,7 @@ impl Governor {
         busy
     }
 
-    /// Returns the functions to try, of the functions that are off from the start. The cost of their trial fits into
+    /// Returns which of the functions that are off from the start should be tried. The cost of their trial fits into
     /// the budget of all CPU time so far. A trial is short, and functions that are too expensive are switched off again
     /// after it.
     fn to_try(&self) -> Vec<u32> {

@@ -38,7 +38,7 @@ const BATCHES: u32 = 7;
 /// Number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// In adaptive mode: number of calls of the calibrated node that count as timed already.
+/// In adaptive mode, this many calls of the calibrated node count as timed before the measurement.
 const TIMED: u64 = 1 << 20;
 
 /// Cost of a scope, in nanoseconds.

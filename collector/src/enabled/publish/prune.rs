@@ -5,13 +5,13 @@ use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;
 use tickscope_format::{FormatError, Snapshot};
 
-/// Number of places in the code that keep their samples.
+/// Maximum number of places in the code whose samples are kept.
 const PLACES_KEPT: usize = 1 << 10;
 
 /// Appends the payload of a snapshot to the bytes.
 type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Encodes a snapshot again whose payload is longer than `longest`, with as many of its rows as fit.
+/// If the payload is longer than `longest`, encodes the snapshot again, with as many of its rows as fit.
 ///
 /// # Errors
 /// The errors of `encode`.
@@ -44,8 +44,8 @@ fn prune(snapshot: &Snapshot, rows_max: usize) -> Option<Snapshot> {
         return None;
     }
     let order = by_weight(snapshot);
-    // The number of rows grows with the number of kept rows, but is larger, because each parent that loses children
-    // gets a new row.
+    // Searches for the number of rows to keep. The pruned snapshot has more rows, because each parent that loses
+    // children gets a new row.
     let (mut low, mut high) = (0, rows_max);
     while low < high {
         let middle = (low + high).div_ceil(2);

@@ -50,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// After this time a program is unlikely to end soon.
+/// A program of this age is unlikely to end soon, so cleaning up does not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// The state of the background thread.
@@ -58,7 +58,7 @@ pub(crate) struct Publisher {
     rings: Rings,
     name: String,
     settings: Settings,
-    /// The bytes of the last payload, kept for their capacity.
+    /// Buffer for payloads, kept for its capacity.
     payload: Vec<u8>,
     pace: Pace,
     cost: OwnCost,
@@ -68,7 +68,7 @@ pub(crate) struct Publisher {
     /// The log of groups, if the program writes one.
     log: Option<Log>,
     sampler: Sampler,
-    /// Checks in which system calls threads wait.
+    /// Finds the system calls in which threads wait.
     looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
@@ -138,7 +138,7 @@ impl Publisher {
     }
 
     /// Gives the ring its name, unless it has one. A session begun by the environment has no name until the first
-    /// scope, because `start` may come before that scope, and viewers must not find the ring that it replaces.
+    /// scope. If `start` comes before that scope, it replaces this ring, which viewers must not find.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -195,7 +195,8 @@ impl Publisher {
         self.sampler.begin_to_wait();
         self.link();
         // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
-        // interrupted the allocator, and its part of the allocator then stays locked.
+        // interrupted the allocator, and its part of the allocator then stays locked, so the buffer could not be
+        // dropped later.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()
@@ -209,7 +210,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the path of the own ring if its directory still has to be cleaned up.
+    /// Returns the path of the ring if its directory still has to be cleaned up.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
         self.path().filter(|_| !self.cleaned).map(Path::to_path_buf)
     }
@@ -388,7 +389,7 @@ impl Publisher {
     }
 
     /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. One lock covers both,
-    /// so that a reset in between gets its place in the ring.
+    /// so no reset comes between them.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
@@ -421,14 +422,13 @@ impl Publisher {
         let now = Moment::now(clock);
         let broke = config::CLOCK_RATE.broke_since(self.in_order, now);
         if broke {
-            // The closing record has ticks of the clock before the break.
+            // The closing record has ticks from before the break, so it needs the rate from before the break.
             config::CLOCK_RATE.hold();
             self.reset();
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // From this distance on, the clock rate since the last normal moment is precise, so the rate over the whole run
-        // is reliable.
+        // A second is long enough to notice another rate. If there was none, the rate over the whole run is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {

@@ -26,7 +26,7 @@ const BLOCK: u32 = 8;
 /// needed, because the kernel updates the CPU time of a running thread only at its ticks, which are up to 10 ms apart.
 const IDLE_LOOKS: u32 = 16;
 
-/// Longest mean time between samples of an idle program, and so about the longest time until a sample finds that it
+/// Longest mean time between samples of an idle program. About this time passes until a sample finds that the program
 /// works again.
 const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
@@ -45,7 +45,7 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
-/// Finds whether the program uses CPU time, apart from the publisher.
+/// Finds whether the program itself uses CPU time, without the publisher's.
 #[derive(Debug, Default)]
 struct Idle {
     /// CPU time of the process and of the publisher in ns, and real time, at the last sample.

@@ -57,8 +57,8 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
     report_at_exit: None,
 });
 
-/// The publisher of the session; `None` without one, or once a thread has taken it to write the last record. The
-/// publisher's thread holds the lock while it works.
+/// The publisher of the session; `None` if the session has no publisher, or once a thread has taken it to write the
+/// last record. The publisher's thread holds the lock while it works.
 static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 
 /// Signals that `SHARED` has changed, or that the publisher has work.
@@ -100,7 +100,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that the publisher is gone, because the session has ended or continues without one.
+    /// Notes that the publisher is gone, because the session has ended or continues without a publisher.
     pub(crate) fn stop_publishing(&mut self) {
         capture_lock::with(|state| state.epochs.set_publishing(false));
         PUBLISHING.store(false, Ordering::Relaxed);

@@ -40,8 +40,8 @@ impl Moment {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // If the clock went backward in between, the middle has no meaning; the later read is then used unless a
-            // better pair is found.
+            // If the clock went backward between its two reads, the middle has no meaning. The later read is then used
+            // unless a better pair is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
                 None => (u64::MAX, after),
@@ -133,7 +133,8 @@ impl ClockRate {
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that has not ticked has no measured rate. At any other rate, no time passes on it either.
+            // A clock that has not ticked has no measured rate. Any rate serves, because no time has passed on this
+            // clock.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)
@@ -157,7 +158,7 @@ impl ClockRate {
 }
 
 /// A sleep counts if it lasts over a second. A rate that is 1 % off over half a second is a break, because the system
-/// adjusts the monotonic clock by less than 0.05 %. A clock that stops breaks only once.
+/// adjusts the monotonic clock by less than 0.05 %. If a clock stops, this counts as one break only.
 fn is_break(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> bool {
     let ns = now.ns.saturating_sub(earlier.ns);
     let between = now.tick.saturating_sub(earlier.tick) as f64 * 1e9 / ns as f64;

@@ -37,7 +37,7 @@ pub(crate) struct Config {
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
-    /// The token of `tickscope run`, by which it finds its program; 0 without one.
+    /// The token by which `tickscope run` finds this program; 0 without a token.
     pub(crate) run_token: u64,
     /// The wall-clock time at the start.
     pub(crate) started_unix_ns: u64,
@@ -96,7 +96,7 @@ pub(crate) fn get() -> &'static Config {
 }
 
 /// Decides a provisional configuration from the environment, until [`settle`] or [`decide_with`] is called. The first
-/// scope calls `at_first_scope`; it may be inside the program's allocator.
+/// scope, which may be inside the program's allocator, calls `at_first_scope`.
 pub(crate) fn decide_for_now(at_first_scope: fn()) {
     if !is_settled() && !is_forked_child() {
         PID.store(std::process::id(), Ordering::Relaxed);
@@ -165,7 +165,8 @@ fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
 }
 
 /// Returns whether this thread is deciding the configuration. This is true in a signal handler that interrupted the
-/// decision, and in the program's own clock. Code there must not call [`get`], because it would wait for itself.
+/// decision, and in the program's own clock. Code in these places must not call [`get`], because the thread would wait
+/// for itself.
 pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
 }
@@ -209,7 +210,7 @@ fn decide(settings: &Settings) -> Config {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
     };
-    // Ticks of a custom clock may have no relation to CPU time.
+    // Ticks of a custom clock may have no relation to CPU time, so waits are not measured with it.
     let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
     if wants_waits {
         off_cpu::find_areas();
@@ -247,7 +248,8 @@ pub(crate) fn exact_path() -> Path {
     }
 }
 
-/// Returns whether this process is a forked child. Its locks may be held by threads that do not exist in the child.
+/// Returns whether this process is a forked child. A child's locks may be held by threads that do not exist in the
+/// child.
 pub fn is_forked_child() -> bool {
     let decided_by = PID.load(Ordering::Relaxed);
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()

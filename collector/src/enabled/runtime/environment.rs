@@ -25,7 +25,7 @@ const PATIENCE_MS: i32 = 1_000;
 
 /// The values that a variable allows, and how a value is applied.
 enum Allowed {
-    /// Words; the function returns false for any other word.
+    /// The listed words. The function applies a word; it returns false for any other word.
     Words(&'static str, fn(&mut Settings, &[u8]) -> bool),
     /// Words for on and off.
     Switch(&'static str, fn(&mut Settings, bool)),
@@ -165,7 +165,7 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Asks for the log if `TICKSCOPE` does. The other values are read by [`Settings::auto_start`].
+/// Requests the log if `TICKSCOPE` is `log`. [`Settings::auto_start`] reads the other values.
 fn set_auto_start(settings: &mut Settings, value: &[u8]) -> bool {
     set(auto_start(value), |auto_start| {
         if auto_start == Some(AutoStart::Log) {

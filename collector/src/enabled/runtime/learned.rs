@@ -18,9 +18,9 @@ const FIRST_LINE: &str = "tickscope functions 4";
 pub(crate) struct Learned {
     /// Number of the function in the table.
     pub(crate) number: u32,
-    /// Mean duration of its calls, with all calls inside, in nanoseconds.
+    /// Mean duration of the function's calls, with all calls inside, in nanoseconds.
     pub(crate) mean_ns: f64,
-    /// Share of the program's CPU time that measuring it took, from 0 to 1.
+    /// Share of the program's CPU time that measuring the function took, from 0 to 1.
     pub(crate) cost_share: f64,
 }
 
@@ -32,7 +32,8 @@ struct Memory {
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Reads the functions that earlier runs of this build have learned under this budget in this mode, or forgets them.
+/// Reads the functions that earlier runs of this build have learned under this budget in this mode. With `forget`,
+/// forgets them instead.
 pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);

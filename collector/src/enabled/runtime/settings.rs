@@ -70,17 +70,17 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            // Often enough to attach quickly, too rare to cost anything.
+            // Records come often enough to attach quickly, and too rarely to cost anything.
             interval: Duration::from_secs(1),
-            // About 500 records of 1 000 nodes. The history, one record every ten seconds, may take another 16 MiB and
-            // holds about an hour.
+            // The ring holds about 500 records of 1 000 nodes. The history, one record every ten seconds, may take
+            // another 16 MiB and holds about an hour.
             ring_bytes: 16 << 20,
             dir: None,
             mode: None,
             histogram: None,
             clock: Clock::Tsc,
             threads: Threads::All,
-            // Enough for all but runaway recursion, and still readable.
+            // This depth is enough for all but runaway recursion, and still readable.
             max_depth: 512,
             // These nodes take 4 MiB in a thread, and 64 MiB in the process.
             max_nodes: 65_536,

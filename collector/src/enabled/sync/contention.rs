@@ -72,9 +72,9 @@ fn moment() -> u64 {
     config::now() >> coarse_bits()
 }
 
-/// Returns the number of low bits of ticks that are left out, so that sums of waits take long to overflow. 10 000
-/// threads may wait for one holder for some minutes, 100 for half a day. All bits of a custom clock are kept, because
-/// it may tick slowly.
+/// Returns how many low bits of a tick are left out, so that sums of waits take long to overflow. 10 000 threads may
+/// wait for one holder for some minutes, 100 for half a day. All bits of a custom clock are kept, because it may tick
+/// slowly.
 fn coarse_bits() -> u32 {
     match config::get().chosen.clock {
         Clock::Tsc | Clock::TscOrdered | Clock::Monotonic => 6,
@@ -82,7 +82,7 @@ fn coarse_bits() -> u32 {
     }
 }
 
-/// Returns what an attempt has got, or what a wait gets if the lock is not free.
+/// Returns the result of the attempt, or the result of `wait` if the lock is not free.
 #[inline]
 pub(super) fn or_wait<G>(attempt: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> LockResult<G> {
     match attempt {

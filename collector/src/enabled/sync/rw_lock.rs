@@ -127,7 +127,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
     ///
     /// # Errors
-    /// If a writer has the lock, or if it is poisoned.
+    /// If a writer has the lock, or if the lock is poisoned.
     #[inline]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         try_map(self.inner.try_read(), |inner| self.reading(inner))
@@ -154,7 +154,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].
     ///
     /// # Errors
-    /// If a thread has the lock, or if it is poisoned.
+    /// If a thread has the lock, or if the lock is poisoned.
     #[inline]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         try_map(self.inner.try_write(), |inner| self.writing(inner))

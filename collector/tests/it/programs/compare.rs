@@ -227,7 +227,8 @@ fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Res
     Ok(())
 }
 
-/// Compares a snapshot of the current epoch. Counters of the process go on from a snapshot before the program.
+/// Compares a snapshot of the current epoch. The counters of the process continue from `before`, a snapshot from before
+/// the program.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,

@@ -1,6 +1,7 @@
 //! Random programs, compared with a reference model. All counts of each place in each epoch must be exact: calls,
-//! ticks, sums, latencies, values, levels, allocations, live blocks and calls of futures. So must dropped and
-//! unbalanced events. Over resets and undos from all threads, the epochs must add up to the lifetime.
+//! ticks, sums, latencies, values, levels, allocations, live blocks and calls of futures. The numbers of dropped and
+//! unbalanced events must be exact as well. Over resets and undos from all threads, the epochs must add up to the
+//! lifetime.
 //!
 //! A failing program is shortened and printed. `PROGRAMS=100000` plays more programs, `SEED=n` only the program n.
 
@@ -83,7 +84,7 @@ impl Theatre {
         (ring, slot, session)
     }
 
-    /// Begins another session, because a publisher does viewers' requests late once they have used up their budget.
+    /// Begins another session, because a publisher delays viewers' requests once their cost has used up the budget.
     fn begin_again(&mut self) {
         drop(self.session.take());
         let session;

@@ -422,7 +422,7 @@ impl Model {
         Some(self.lives)
     }
 
-    /// Sets the allocations that a new thread has made before its first act.
+    /// Records the allocations that a new thread has made before its first act.
     pub(crate) fn begun(&mut self, hand: usize, early: Allocated) {
         self.life(hand).early = early;
     }

@@ -195,7 +195,7 @@ pub(crate) struct Hand {
     pub(crate) tid: u32,
     /// Allocations before its first act.
     pub(crate) early: Allocated,
-    /// Number of the thread's life, which marks its guards that outlive it.
+    /// Number of the thread's life. Guards that the thread gives away carry this number, and may outlive the thread.
     life: u64,
     desk: Arc<Desk>,
     thread: JoinHandle<()>,

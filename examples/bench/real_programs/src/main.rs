@@ -1,4 +1,5 @@
-//! Five libraries at work. The script `run` beside this file builds it with scopes in their functions and without them.
+//! Five libraries at work. The script `run` of this package builds the program with scopes in the libraries' functions
+//! and without scopes.
 //!
 //! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both
 //! programs once more, with `plain` and `scoped` as their first arguments.
@@ -13,8 +14,8 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Cases: the name, which is that of the function of a unit as well, this function, which has no scope of its own, and the
-/// library that it calls.
+/// Cases: the name, which is also the name of the unit's scope; the function of a unit, which opens no scope itself; and
+/// the library that this function calls.
 const CASES: [(&str, fn(), &str); 5] = [
     ("markdown", markdown, "pulldown-cmark"),
     ("compressor", compressor, "miniz_oxide"),
@@ -23,7 +24,8 @@ const CASES: [(&str, fn(), &str); 5] = [
     ("decompressor", decompressor, "ruzstd"),
 ];
 
-/// Returns the functions of a case that have scopes: the unit, and those of the library in the file `scopes`.
+/// Returns the functions of a case that have scopes: the unit, and the functions that the file `scopes` lists for the
+/// library.
 fn functions(unit: &'static str, library: &str) -> Vec<Function> {
     let lines = include_str!("../scopes").lines();
     let of_library = lines.filter(|line| line.split(' ').next() == Some(library));

@@ -37,7 +37,7 @@ impl Peer for Hotpath {
     }
 
     fn finish(self) -> Option<u64> {
-        // The drop of the guard reads the rest of its queues.
+        // Dropping the guard makes it read the rest of its queues.
         drop(self.guard);
         let text = std::fs::read_to_string(&self.report).ok()?;
         let _ = std::fs::remove_file(&self.report);

@@ -19,7 +19,7 @@ fn switch(number: u32, on: bool) -> bool {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier is between the change of the state and the check of open calls.
+    // With real sleds, this barrier is between the change of a function's state and the check of open calls.
     let is_serialized = sleds::serialize();
     function_sites::follow(false);
     is_serialized
@@ -188,8 +188,8 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     if !sleds::serialize() {
         return;
     }
-    // The threads call functions all the time. A function that is switched off in the middle of its beginning has no
-    // open call.
+    // The threads call functions all the time. A function that is switched off in the middle of its beginning must have
+    // no open call.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {

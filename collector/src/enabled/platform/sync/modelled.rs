@@ -158,8 +158,8 @@ impl Model {
     }
 
     /// Returns loom's atomic for a word that needs one. The only writer of a word does not load it through loom,
-    /// because it would find the value that it stored itself. loom remembers only one access of each word, and the load
-    /// would replace a load by another thread.
+    /// because the writer knows the value. loom remembers only one access of each word, so the load would replace a
+    /// load by another thread.
     fn shared(&self, address: usize, writes: bool) -> Option<Word> {
         let word = self.shared.get(&address)?;
         let writer = self.known.get(&address).map(|facts| facts.writer);

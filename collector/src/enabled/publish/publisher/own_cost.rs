@@ -16,9 +16,9 @@ pub(super) struct OwnCost {
     cost: Cost,
     /// The switch after which the cost of a scope was measured.
     measured_for: Option<Switch>,
-    /// The CPU time and the monotonic time when the share was last computed.
+    /// The publisher's CPU time and the monotonic time when the share was last computed, in nanoseconds.
     share_since: (u64, u64),
-    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
+    /// Id of the publisher's thread; 0 before the thread has begun. Only this thread's CPU time is the publisher's.
     tid: u32,
 }
 
@@ -46,8 +46,8 @@ impl OwnCost {
         self.cost
     }
 
-    /// Computes the publisher's share of a core since the last record, when the next one begins. So it includes the cost of the
-    /// previous record.
+    /// Computes the publisher's share of a core since the previous record began. Called when a record begins, so the share
+    /// includes the cost of the previous record.
     pub(super) fn note_share(&mut self, cpu_ns: u64) {
         let now_ns = os::monotonic_ns();
         let passed = now_ns.saturating_sub(self.share_since.1);
@@ -65,7 +65,7 @@ impl OwnCost {
         }
         let bounds = overhead::bounds(switch);
         (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-        // A switch does not change the clock's effect on loads.
+        // A switch does not change the clock's effect on loads, so this effect is measured once.
         let drains_ns = self.measured_for.is_none().then(|| {
             let clock = config::get().chosen.clock;
             signals::without_signals(|| clock_drain::drains_ns(clock))

@@ -11,19 +11,20 @@ const WATCHED: Duration = Duration::from_millis(100);
 /// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
-/// The interval is at least this many times the cost of a record: 1 % of a core.
+/// The interval is at least this many times the cost of a record, so records cost at most 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// Factor of the cost in the modes sampled and adaptive, where samples may cost as much again.
+/// Replaces [`COST_SHARE`] in the modes sampled and adaptive, where samples may cost as much again.
 const COST_SHARE_SAMPLED: u32 = 200;
 
-/// Factor of the cost without viewers: 0.1 % of a core.
+/// Replaces [`COST_SHARE`] without viewers, so records cost at most 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
 /// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Longest interval without viewers to which the cost of records can lead. A program that is killed loses at most this time.
+/// Expensive records lengthen the interval without viewers to at most this time. A program that is killed loses no more than
+/// that.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 pub(super) struct Pace {

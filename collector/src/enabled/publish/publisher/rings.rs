@@ -26,13 +26,13 @@ const BETWEEN: Duration = Duration::from_secs(60);
 pub(super) struct Rings {
     /// `None` while a lost ring has no replacement.
     pub(super) current: Option<OwnRing>,
-    /// Records and rings that could not be written, for the ring's header.
+    /// Number of records and rings that could not be written, for the ring's header.
     pub(super) faults: u64,
     lost: u64,
     last_loss: String,
     /// Whether the ring's file was removed or moved. A viewer that has it open can still read it.
     removed: bool,
-    /// Time of the last replacement of a lost ring, or of the last attempt.
+    /// When a lost ring was last replaced, or an attempt to replace it failed.
     replaced: Option<Instant>,
     /// Message that the session has not received yet.
     said: Option<String>,
@@ -101,8 +101,8 @@ impl Rings {
         self.current.as_ref().map(OwnRing::path)
     }
 
-    /// Checks the ring. Returns true if it is lost or its file was removed or moved, and another ring should be made now. The
-    /// caller reports the result to [`Rings::replaced`].
+    /// Checks the ring. Returns true if another ring should be made now, because the ring is lost or its file was removed or
+    /// moved. The caller reports the result to [`Rings::replaced`].
     pub(super) fn look(&mut self) -> bool {
         let removed_before = self.removed;
         let mut found = None;

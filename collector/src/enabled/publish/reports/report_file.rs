@@ -171,7 +171,7 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the ending of a name looks like the ending of a form but is unknown, so that text is written.
+/// Returns whether the report is text because its name ends in an unknown ending that looks like the ending of a form.
 /// Numbers do not look like an ending of a form.
 fn says_no_form(path: &Path) -> bool {
     // Without the feature, the endings of the forms are unknown.
@@ -189,7 +189,7 @@ fn no_form() -> String {
     )
 }
 
-/// Returns a form and the path for it, or those of the snapshot itself if the form is not built in.
+/// Returns the form and the path, or the snapshot's own form and its path if the requested form is not built in.
 fn built_in(form: Form, path: &Path) -> (Form, PathBuf) {
     match form.is_built_in() {
         true => (form, path.to_path_buf()),

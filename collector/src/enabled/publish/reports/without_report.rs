@@ -65,7 +65,8 @@ impl Form {
         self == Self::Tks
     }
 
-    /// Returns `report`, because text and HTML need this feature. This build cannot tell which form a name means.
+    /// Returns the feature that the form needs. This build cannot distinguish forms, so it returns the feature of text
+    /// and HTML.
     pub(super) fn feature(self) -> &'static str {
         "report"
     }

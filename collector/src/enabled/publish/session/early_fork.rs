@@ -29,7 +29,7 @@ struct Held {
 }
 
 thread_local! {
-    /// Locks that the forking thread holds. The cell has no destructor, because registering one allocates.
+    /// Locks that the forking thread holds. The cell has no destructor, because registering a destructor allocates.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 

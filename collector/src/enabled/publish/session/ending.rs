@@ -73,7 +73,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
         }
         drop(shared);
         if let Some(publisher) = try_take_publisher() {
-            // The thread that requested the last record has not waited until it was written.
+            // The thread that requested the last record no longer waits for it, so this thread writes it.
             finish(publisher);
             session_state::shared().stop_publishing();
         } else if !wait(&mut patience) {
@@ -95,8 +95,8 @@ pub(super) fn may_work() -> bool {
     threads::stack_left(threads::own_stack()) >= STACK
 }
 
-/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder runs only on a
-/// known stack, because it follows the addresses that it finds on the stack.
+/// Returns whether the calling thread may write the last record at the exit of the program. Only the thread that has
+/// begun the session may, because its stack is known. The unwinder follows the addresses that it finds on the stack.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(threads::thread_id())
@@ -104,8 +104,8 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
-/// have not been removed.
+/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead rings
+/// beside it have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();

@@ -16,7 +16,8 @@ use super::ending::{self, RESET_ASKED, WORKER};
 /// Time between two checks whether the program has other threads.
 const ALONE_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the thread. The thread of an ended session may not have noticed the end; then it serves the new session.
+/// Starts the thread, unless the thread of an ended session has not noticed the end yet. That thread then serves the
+/// new session.
 pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     if !shared.has_thread {
         threads::spawn(run)?;
@@ -73,8 +74,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may write the last record. A publisher is here only if a new session has begun and is
-                // already ending.
+                // Another thread may be writing the last record. A publisher is here only if a new session has begun
+                // and is already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,

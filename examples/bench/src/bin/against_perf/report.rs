@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// Number of tickscope's hottest functions, as on a tall screen. Each function of perf must be among them.
+/// Each of perf's hottest functions must be among this many of tickscope's. A tall screen shows as many.
 const SHOWN: usize = 40;
 
 /// Numbers of a function in a report.

@@ -1,4 +1,4 @@
-//! Places of perf's samples: the functions of a binary, and the text of `perf script`.
+//! Finds the functions of perf's samples, by the symbols of a binary and the text of `perf script`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -80,7 +80,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, innermost
-    /// first, and an empty line. Only the first process counts; others are children. Reads files that `files` lacks.
+    /// first, and an empty line. Only the first process counts; others are children. Reads the symbols of files that
+    /// `files` lacks.
     pub(crate) fn of(text: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
         let mut process = None;
@@ -116,7 +117,7 @@ impl Seen {
     }
 }
 
-/// Returns the symbol and the file of a frame outside the kernel, whose addresses have the highest bit set.
+/// Returns the symbol and the file of a frame, unless it is in the kernel. Kernel addresses have the highest bit set.
 fn user_code(frame: &str) -> Option<(&str, &str)> {
     let (address, rest) = frame.trim().split_once(' ')?;
     let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;

@@ -12,7 +12,7 @@ const HOTTEST: usize = 10;
 /// Number of functions whose shares may differ by more than [`POINTS`].
 const OFF_MAX: usize = 1;
 
-/// Difference that shares may have; twice their stated error is allowed as well.
+/// Allowed difference of two shares; twice their stated error is allowed as well.
 const POINTS: f64 = 0.02;
 
 /// Largest ratio of a stated error to the binomial error of the samples.
@@ -96,7 +96,7 @@ fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     (differing, share)
 }
 
-/// Returns the number of reports whose hottest function is another than the first report's, and is also further from it
+/// Returns the number of reports in which another function is hotter than the first report's hottest function, by more
 /// than twice the stated error.
 fn other_tops(reports: &[Report]) -> usize {
     let Some((first, ..)) = reports.first().and_then(Report::top) else {

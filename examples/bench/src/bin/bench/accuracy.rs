@@ -1,4 +1,4 @@
-//! Compares the numbers that tickscope shows with the truth. Every part prints an object a line.
+//! Compares the numbers that tickscope shows with the truth. Every part prints JSON objects, each on its own line.
 
 mod cost;
 mod errors;

@@ -17,9 +17,9 @@ const UNIT: &str = "unit";
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// Amount of one run of `overhead`, in scopes or rows of the picture; 0 if it is not measured there.
+    /// Amount of one run of `overhead`, in scopes or rows of the picture; 0 if the case is not measured there.
     pub(crate) amount: u64,
-    /// Amount in a unit of `accuracy`, which repeats units; 0 if it is not compared there.
+    /// Amount in a unit of `accuracy`, which repeats units; 0 if the case is not compared there.
     pub(crate) unit: u64,
     pub(crate) clock: Clock,
     /// Functions with scopes; empty if shares are not compared.

@@ -1,5 +1,5 @@
 //! Costs of small operations with tickscope and without it. Each case of the table has a process of its own, in which
-//! both ways take turns.
+//! turns with and without tickscope alternate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;

@@ -1,12 +1,12 @@
-//! Measures the cost of the first visit of a place in the call tree: the beginning of a scope whose node is made for
-//! it. One process has latency histograms and one has none, each with 21 844 nodes.
+//! Measures the cost of the first visit of a place in the call tree: the beginning of a scope that needs a new node.
+//! One process has latency histograms and one has none, each with 21 844 nodes.
 
 use std::time::Instant;
 
 use tickscope_bench::child;
 use tickscope_bench::statistics::{quantile, sorted};
 
-/// Shares whose quantiles of the times are printed.
+/// The quantiles of the times that are printed; 1.0 is the longest time.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// Depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.
@@ -38,7 +38,7 @@ pub(crate) fn visit(histograms: bool) {
         .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
-    // The memory for all times is written before, so that only the collector's memory is new.
+    // The memory for all times is written beforehand, so that only the collector's memory is new.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     for _ in 0..2 {

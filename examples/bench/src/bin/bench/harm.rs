@@ -19,7 +19,7 @@ const INTERRUPTED: f64 = 10.0;
 const ROUNDS: usize = 9;
 const ROUNDS_LONG: usize = 121;
 
-/// Words for a figure's comparison with its goal, by its whole interval.
+/// Results of comparing a figure's whole interval with its goal.
 const REACHED: &str = "reached";
 const MISSED: &str = "MISSED";
 const OPEN: &str = "not told from noise";

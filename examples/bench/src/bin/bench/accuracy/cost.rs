@@ -16,8 +16,8 @@ const UNITS: u64 = 3;
 /// Smallest number of turns, for any time.
 const TURNS_LEAST: usize = 8;
 
-/// Shares of the time for a row: adaptive mode learns in the first one, and tickscope measures for its claim in the
-/// second. The remaining time is for the turns.
+/// Shares of a row's time: `LEARNING` for adaptive mode to learn, and `CLAIM` for tickscope to measure the cost that it
+/// claims. The turns get the remaining time.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
 
@@ -40,7 +40,7 @@ struct Costs {
     measured: Middle,
 }
 
-/// Measures all rows of the cases, each for `time`, and prints an object for each, and one for all.
+/// Measures all rows of the cases, each for `time`, and prints an object for each row, and one for all rows.
 pub(crate) fn print(all: &[&'static Case], time: Duration) {
     let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
     for (case, threads, mode) in all.iter().flat_map(|case| rows(case)) {
@@ -78,7 +78,8 @@ fn rows(case: &'static Case) -> impl Iterator<Item = Row> {
     rows.into_iter().flatten()
 }
 
-/// Measures a row. Half of the turns come before tickscope measures and half after it, because machines change.
+/// Measures a row. Half of the turns come before tickscope measures and half after it, because a machine's speed
+/// changes.
 fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     mode.enter();
     let workers = Workers::start(threads, |(case, scoped): Task| {

@@ -38,7 +38,7 @@ const CALLS: usize = 3;
 /// Index of `handle` in [`Ticks`].
 const OF_HANDLE: usize = CHILDREN.len();
 
-/// Ticks above the drawn number from which the thread counts as without a CPU.
+/// If this many more ticks have passed than were drawn, the thread counts as without a CPU.
 const HAD_NO_CPU: u64 = 20_000;
 
 /// Ticks of each child, and of `handle` itself.
@@ -139,7 +139,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
         let lengths = [(); CALLS].map(|()| ticks(1 << 20));
         let children = lengths.map(|length| {
             let child = child(draw() % 100);
-            // The ticks are scaled from the mean with which they were drawn.
+            // The length was drawn with the mean 2^20, and is scaled to the child's mean.
             let ticks = (u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20;
             (child, ticks as u64)
         });
@@ -155,7 +155,7 @@ fn child(number: u64) -> usize {
     all.nth(number as usize).unwrap_or(CHILDREN.len() - 1)
 }
 
-/// Number of calls that are drawn for a run, which repeats them.
+/// Number of calls that are drawn for a run. The run repeats these calls.
 const DRAWN: usize = 4_000;
 
 /// Runs the program with a seed for this time, and returns the truth.
@@ -211,8 +211,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in both modes, and prints an object for each mode: errors by time, and errors by working if the
-/// mode distinguishes working from waiting.
+/// Runs the program in the modes adaptive and sampled, and prints an object for each mode: errors by time, and errors
+/// by working if the mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

@@ -24,7 +24,7 @@ pub(crate) const FIGURES: usize = 10;
 /// Indices of the compared figures: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
 const COMPARED: [usize; 4] = [1, 2, 4, 5];
 
-/// Nanoseconds above the median without a session from which an operation counts as interrupted.
+/// An operation counts as interrupted if it takes this many nanoseconds longer than the median without a session.
 const INTERRUPTED: f64 = 1000.0;
 
 /// Number of operations in a series: about 0.3 s.
@@ -54,8 +54,8 @@ struct Watched {
 }
 
 /// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual
-/// machines the host removes page tables at its timer. An operation that touched no memory would then seem faster only
-/// because it has no scope.
+/// machines the host removes page tables at its timer. If operations touched no memory, only scopes would suffer from
+/// this.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.
@@ -101,7 +101,7 @@ fn rested() -> Series {
 pub(crate) struct Told {
     /// Figures without a session and with one.
     pub(crate) both: [[f64; FIGURES]; 2],
-    /// Differences between both, for the compared figures.
+    /// What a session adds to each of the compared figures.
     pub(crate) added: [Middle; COMPARED.len()],
 }
 
@@ -139,7 +139,8 @@ impl Series {
         let all = self.times.len();
         let quiet = self.times.partition_point(|time| *time <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| quantile(&self.times, share));
-        // A longer operation is interrupted more often for that reason alone, so the rate is per time.
+        // Longer operations are interrupted more often only because they are longer, so interruptions are counted per
+        // time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;

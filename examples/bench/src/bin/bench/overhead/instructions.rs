@@ -1,5 +1,5 @@
-//! Counts the instructions that scopes add: the difference between two runs of this program under callgrind that open
-//! fewer and more of them.
+//! Counts the instructions that scopes add: the difference between two runs of this program under callgrind, with fewer
+//! and with more scopes.
 
 use tickscope_bench::{callgrind, child};
 
@@ -10,7 +10,7 @@ use crate::modes::Mode;
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// Warm-up in multiples of a timed run, in which nodes are made and adaptive mode learns (less than in a timed run).
+/// Length of the warm-up, in timed runs: to make nodes, and for adaptive mode to learn (less than before timed runs).
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 

@@ -4,7 +4,7 @@ use tickscope_bench::kernel;
 
 use super::measure::Measured;
 
-/// The value that a table shows of a row.
+/// Returns the text that a table shows for a row.
 type Cell<'a> = dyn Fn(&Measured) -> Option<String> + 'a;
 
 /// Prints one table for each figure, modes by cases.

@@ -14,14 +14,14 @@ use crate::workers::Workers;
 /// Number of turns of each mode.
 const ROUNDS: usize = 4;
 
-/// Pairs of plain and measured runs in a turn; each has two runs of either kind.
+/// Number of pairs in a turn; each pair has two plain and two measured runs.
 const PAIRS: usize = 12;
 
-/// Runs after a switch before anything is timed. After these runs most nodes have their usual latencies.
+/// Number of runs after a switch that are not timed. After these runs most nodes have their usual latencies.
 const WARM: usize = 12;
 
-/// Adaptive mode times most calls until it has learned their durations. It runs for these times before it is measured,
-/// the first time and later.
+/// Adaptive mode times most calls until it has learned their durations. It runs for the first of these times before its
+/// first measurement, and for the second before later measurements.
 const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
 /// The result of a case in a mode.

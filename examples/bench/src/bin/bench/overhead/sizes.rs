@@ -11,8 +11,8 @@ use tickscope_bench::{Plain, Probe, Scoped, child, probe};
 
 use crate::modes::Mode;
 
-/// Number of functions of each level, which all call each other, and number of levels. The first pair gives the most
-/// nodes that a thread may have, the second gives few nodes that are called often.
+/// Number of functions on each level, and number of levels. Each function calls all functions of the next level. The
+/// first pair gives the most nodes that a thread may have, the second gives few nodes that are called often.
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
@@ -45,7 +45,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a child: makes nodes on this thread, and prints their number and the bytes of one.
+/// Runs a child: makes nodes on this thread, and prints their number and the bytes of a node.
 pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     let mode = Mode::named(mode)?;
     let ((functions, levels), calls) = if mode == Mode::Exact {
@@ -66,7 +66,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path in base 17 with the digits of `number` in another base.
+/// Returns a path for [`deep`]: the digits of `number` in `base`, read as a number in base 17.
 fn in_base_17(number: u64, base: u64) -> u64 {
     if number == 0 {
         0
