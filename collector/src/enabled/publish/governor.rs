@@ -342,10 +342,10 @@ impl Governor {
         self.low_since = None;
         let mut left = self.budget * COMFORT - share;
         let mut candidates: Vec<&Off> = self.off.iter().collect();
-        let own_first = |off: &Off| !function_sites::is_own(off.of.number);
+        let is_other = |off: &Off| !function_sites::is_own(off.of.number);
         candidates.sort_by(|a, b| {
-            own_first(a)
-                .cmp(&own_first(b))
+            is_other(a)
+                .cmp(&is_other(b))
                 .then(b.of.mean_ns.total_cmp(&a.of.mean_ns))
         });
         let mut on = Vec::new();
