@@ -21,7 +21,7 @@ fn blocks_of(group: u64, item: u64) -> (u64, u64) {
     (group % 5 + item % 3, 1 + group + 7 * item)
 }
 
-/// Allocates the blocks that an item keeps, and copies that it frees.
+/// Allocates the blocks of an item, which it keeps, and a copy of each, which it frees.
 fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     tickscope::scope!("item");
     let (blocks, bytes) = blocks_of(group, item);

@@ -118,7 +118,7 @@ impl Arguments {
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // Two bindings are needed, because the pattern may leave parts of the argument unbound.
+                // The whole argument is bound first, because the pattern alone leaves its unbound parts outside of the body.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));

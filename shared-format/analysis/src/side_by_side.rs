@@ -106,7 +106,7 @@ pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot 
     for thread in &mut ended.threads {
         thread.name = thread_names::of_ended(&thread.name);
     }
-    // The clock of the sum is the common clock.
+    // The sum has the common clock of all processes, which ticks `ratio` times as fast as the clock of `ended`.
     let before = before.unwrap_or_else(|| Snapshot {
         process: ended.process.clone(),
         clock: ClockInfo {

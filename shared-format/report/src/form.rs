@@ -63,7 +63,7 @@ struct Entry {
     refuses_per: Option<&'static str>,
     /// Reason why a unit of times cannot be requested, or `None` if it can.
     refuses_unit: Option<&'static str>,
-    /// Reason why another measure than time cannot be requested, or `None` if it can.
+    /// Reason why a measure other than time cannot be requested, or `None` if it can.
     refuses_by: Option<&'static str>,
     /// Writer of the form, or `None` if this build lacks it.
     write: Option<Writer>,

@@ -15,8 +15,8 @@ use crate::ring::extent::Extent;
 /// Longest time that a program may take to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
-/// Largest number of bytes that an emptied ring takes beside its record: the pages before the ring, and the pages that
-/// contain only a part of the record.
+/// Largest number of bytes that an emptied ring file takes beside its record: the pages before the ring's data, and pages
+/// that the record fills only partly.
 const EMPTIED: u64 = 32 << 10;
 
 /// Number of rings of ended programs that are kept for each user.

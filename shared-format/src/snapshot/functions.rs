@@ -59,9 +59,8 @@ pub const CALL_IN_PROGRAM: f64 = 1.5;
 /// Upper bound of a call's cost, as a multiple of the most likely cost.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Largest share of the program's CPU time that disabled sleds take, because the code is larger and sleds are jumped
-/// over. The ends of functions that were switched off while open are included: they stay on until the last call has
-/// ended.
+/// Upper bound of the share of the program's CPU time that disabled sleds cost: the code is larger, and each sled is a
+/// jump. This includes sleds at ends that stay on until the last call has ended that was open at the switch.
 const SLEDS_OFF: f64 = 0.05;
 
 impl Functions {

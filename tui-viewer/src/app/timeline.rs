@@ -92,7 +92,7 @@ pub(crate) struct Timeline {
 /// Sums over the columns, made once for each change, because a program publishes several snapshots in the time of a column.
 #[derive(Debug, Default)]
 struct Summed {
-    /// Inputs of the sums: changes of slots, the last column, the kind of lines, and the range.
+    /// Inputs of the sums: the number of changes to the slots so far, the last column, the kind of lines, and the range.
     of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
     /// Largest load of a function in a column, in CPUs; lines of functions are scaled by it.
     most: f64,

@@ -27,7 +27,7 @@ pub(crate) struct Watch {
     fired: Option<Judgement>,
     /// Capture time of the record at the last judgement.
     judged_ns: Option<u64>,
-    /// Message that a function of the condition was not met yet.
+    /// Message that a function of the condition has not been called yet.
     unmet: Option<String>,
     /// Number of actions.
     pub(crate) acted: u64,

@@ -9,7 +9,7 @@ use crate::support::{Project, TARGET, finish, look, sleds_in_library};
 fn the_target_has_sleds_and_the_build_itself_has_none() {
     let project = Project::fixture();
     let done = project.run("build --workspace --release").with_code(0);
-    // The profile strips symbols and has no debug information; `cargo tickscope` keeps both.
+    // The profile strips symbols and makes no debug information; `cargo tickscope` overrides both.
     let app = look(&project.built("release/app"));
     assert!(app.sleds > 4 && app.symbols && app.lines, "{app:?}");
     let plugin = look(&project.built("release/libplugin.so"));

@@ -362,7 +362,7 @@ const MODULES: &str = r#"
 use std::hint::black_box;
 
 mod hot {
-    /// With more than 100 bytes.
+    /// Has more than 100 bytes of code, so it is measured by default.
     #[inline(never)]
     pub fn outer(n: u64) -> u64 {
         std::hint::black_box((n + 1, n * 2, n - 1, n / 3, n % 5, n * n, n + 7, n * 9));

@@ -279,7 +279,7 @@ impl CollectorState {
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
     pub(crate) fn reset(&mut self) -> Snapshot {
-        // Numbers of values that arrive during this capture may or may not be in the closing snapshot.
+        // A number that a value site gets during this capture belongs to either epoch, so the capture has a stretch of its own.
         numbers::begin_stretch();
         let closing = self.capture(CaptureKind::Closing);
         numbers::begin_stretch();

@@ -57,12 +57,12 @@ pub(crate) struct Reader {
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
-    /// Ends of the calls of functions, at the moment of the counts.
+    /// Numbers of ended function calls, by kind of end, at the moment of the counts.
     ends: Ends,
 }
 
 impl Reader {
-    /// Reads the tree. Reads histograms that may have changed into `baseline`.
+    /// Reads the tree, and into `baseline` the histograms that may have changed.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,

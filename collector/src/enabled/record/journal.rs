@@ -57,7 +57,8 @@ pub(crate) enum More {
     Allocation = 3,
     /// A value that the program notes: `number` words follow, with the lengths of the key and of the value, and both texts.
     Note = 4,
-    /// Only in a `CarriedCall`: the indices in the following records refer to the next `number` nodes of the call.
+    /// Only in a `CarriedCall`: indices in the following records count within the call's next group of nodes. The number of
+    /// this record is the size of the group.
     Nodes = 5,
     /// Number of calls whose records were added up and removed.
     Calls = 6,

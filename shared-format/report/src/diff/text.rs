@@ -21,7 +21,7 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("MAX", [8, 8, 8]),
 ];
 
-/// Width of a line in cells from which latencies are shown beside the times. It leaves some 25 cells for names.
+/// Smallest width of a line, in cells, at which latencies are shown beside the times. It leaves some 25 cells for names.
 const WIDE: usize = 160;
 
 /// Columns of a table: a part of [`COLUMNS`].

@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     )?;
     page.write_signs(out)?;
     writeln!(out)?;
-    // A tilde needs a cell of its own.
+    // With estimates, each column is a cell wider, for the tilde.
     let (width, _) = page.time_cells();
     let mut line = |[share, cumulative, own, calls, per_call, total_per_call]: [&str; 6], name: &str| {
         writeln!(

@@ -21,7 +21,7 @@ use crate::ui::view::golden::waiting;
 
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Sizes at which people work, and sizes at which a layout ends.
+/// Sizes that people use, and sizes at the limits of a layout.
 const SIZES: [(u16, u16); 9] = [
     (60, 15),
     (80, 24),

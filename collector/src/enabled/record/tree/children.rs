@@ -156,8 +156,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site` if the table has it, and keeps the `recent` child. Counters are found here,
-    /// because scopes profit more from being the `recent` child.
+    /// Returns the child of `parent` at `site` if the table has it. The `recent` child stays as it is: counters are found
+    /// here, because scopes gain more from being the `recent` child.
     #[inline(always)]
     pub(crate) fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);

@@ -48,7 +48,7 @@ impl Tree {
         }
     }
 
-    /// Closes the file that the thread uses to search gaps. Later gaps are searched without the file.
+    /// Closes the file from which the thread reads its time off the CPU. Later gaps are examined without the file.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
