@@ -105,7 +105,7 @@ impl Exits<'_> {
         self.promised(out)
     }
 
-    /// Wraps an expression that is visibly a future, whatever the signature says, or a future in a new box.
+    /// Wraps an expression that is visibly a future, even where the signature names none, or a future in a new box.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
             && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))

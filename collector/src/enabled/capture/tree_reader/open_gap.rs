@@ -110,8 +110,9 @@ impl OpenGap {
             if shown.waiting > 0 {
                 // Without amounts before the gap, no row has any yet.
                 measured.resize(counts.len(), Measured::default());
-                let measured = &mut measured[shown.index];
-                measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));
+                if let Some(measured) = measured.get_mut(shown.index) {
+                    measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));
+                }
             }
         }
     }
