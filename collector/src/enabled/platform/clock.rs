@@ -1,4 +1,4 @@
-//! Clocks: where ticks come from, and which clock is chosen and why.
+//! The clocks from which ticks come, and the choice of one of them with its reason.
 
 use tickscope_format::snapshot::ClockSource;
 
@@ -22,8 +22,8 @@ impl Clock {
         }
     }
 
-    /// Returns the ticks in a second if the clock declares them. Otherwise the rate has to be measured, and the clock
-    /// can break.
+    /// Returns the ticks in a second if the clock declares them. Otherwise the collector measures the rate, and watches
+    /// whether it changes.
     pub(crate) fn declared_rate(self) -> Option<f64> {
         match self {
             Self::Tsc | Self::TscOrdered => None,
@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// Chooses this clock if it is reliable on this machine, and the monotonic clock otherwise.
+    /// Chooses this clock if it is reliable on this machine, or else the monotonic clock.
     pub(crate) fn choose(self) -> Chosen {
         let (clock, reason) = match self {
             Self::Monotonic => (self, "asked for"),
@@ -61,7 +61,7 @@ impl Clock {
 #[inline(always)]
 pub fn tsc() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 CPU has `rdtsc`. Linux forbids it to user code only if a process asks for that by
+    // SAFETY: every x86-64 CPU has `rdtsc`. Linux disables it only in a process that requests this with
     // `prctl(PR_SET_TSC)`.
     unsafe {
         std::arch::x86_64::_rdtsc()
@@ -77,9 +77,9 @@ pub fn tsc() -> u64 {
     os::monotonic_ns()
 }
 
-/// Makes later reads of the counter wait for earlier loads, which may have found another thread's tick. An Arm CPU may
-/// read the counter early, before earlier loads, and only this barrier prevents it. Events of one thread do not need
-/// the barrier, which costs more than the counter.
+/// Makes later reads of the counter wait for earlier loads. An Arm CPU may otherwise read the counter before a load
+/// that returns another thread's tick, so that this tick seems to lie in the future. Events of one thread do not need
+/// this barrier, which costs more than reading the counter.
 #[inline]
 pub(crate) fn after_loads() {
     #[cfg(target_arch = "aarch64")]
@@ -89,7 +89,7 @@ pub(crate) fn after_loads() {
     }
 }
 
-/// Reads the time stamp counter after all loads before it.
+/// Reads the time stamp counter once all earlier loads have finished.
 #[inline]
 fn tsc_ordered() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -101,8 +101,8 @@ fn tsc_ordered() -> u64 {
     tsc()
 }
 
-/// Checks whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel. Both
-/// results contain the reason.
+/// Checks whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel. Returns
+/// the reason for either answer.
 #[cfg(target_arch = "x86_64")]
 fn tsc_fitness() -> Result<&'static str, &'static str> {
     use std::arch::x86_64::__cpuid;
@@ -128,8 +128,8 @@ fn judged(is_invariant: bool, clocksource: Option<&[u8]>) -> Result<&'static str
     }
 }
 
-/// Returns whether the hypervisor declares its clock, and so the counter on which it is based, to be the same on all
-/// CPUs.
+/// Returns whether the hypervisor guarantees that its clock is the same on all CPUs. This clock is derived from the
+/// time stamp counter.
 #[cfg(target_arch = "x86_64")]
 fn kvm_clock_is_stable() -> bool {
     use std::arch::x86_64::__cpuid;

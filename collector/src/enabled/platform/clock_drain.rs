@@ -1,12 +1,12 @@
 //! Measures whether a read of the clock waits for the loads before it. If it does, loads that overlap in the plain
 //! program run one after another in measured code, which costs more than the instructions of measuring.
 //!
-//! Four loads that miss all caches are timed together, with and without a read of the clock after each load. The time
-//! of the reads themselves is measured with loads that hit a cache, and subtracted.
+//! Four loads that miss all caches are timed together, with and without a read of the clock after each load. The same
+//! reads are timed with loads that hit a cache, and their cost is subtracted.
 
 use crate::types::Clock;
 
-/// Number of timings of each kind. The median is used, so interruptions do not matter.
+/// Number of timings with each combination of misses and reads. The median is used, so interruptions do not matter.
 #[cfg(target_arch = "x86_64")]
 const ROUNDS: usize = 100;
 
@@ -28,7 +28,7 @@ fn measured(_: Clock) -> Option<f64> {
 fn measured(clock: Clock) -> Option<f64> {
     use crate::enabled::platform::os;
 
-    // Each line is on another page.
+    // The four cache lines are on different pages.
     let words: Vec<u64> = vec![1; 4 * STEP];
     let lines = [0, 1, 2, 3].map(|line| &words[line * STEP]);
     let mut times = [const { Vec::new() }; 4];
@@ -40,7 +40,7 @@ fn measured(clock: Clock) -> Option<f64> {
         {
             let before = begin(lines, misses);
             let loaded = lines.map(|line| {
-                // SAFETY: the place is valid. The read is volatile, so that no load is optimised away.
+                // SAFETY: `line` is a valid reference. The read is volatile, so that no load is optimised away.
                 let word = unsafe { std::ptr::read_volatile(line) };
                 if reads { word ^ clock.now() } else { word }
             });
@@ -55,11 +55,11 @@ fn measured(clock: Clock) -> Option<f64> {
     Some(((with - plain) - (reads - neither)).max(0.0))
 }
 
-/// Distance between two lines, in words.
+/// Distance between two of the cache lines, in words.
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = (4096 + 64) / size_of::<u64>();
 
-/// Removes lines from all caches if `misses` is true. Returns the monotonic time afterwards, in nanoseconds.
+/// Removes the lines from all caches if `misses` is true. Returns the monotonic time afterwards, in nanoseconds.
 #[cfg(target_arch = "x86_64")]
 fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence};
@@ -67,8 +67,8 @@ fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     use crate::enabled::platform::os;
 
     for line in lines.into_iter().filter(|_| misses) {
-        // SAFETY: the place is valid, and the instruction changes no memory. It belongs to SSE2, which every x86-64 CPU
-        // has.
+        // SAFETY: `line` is a valid reference, and the instruction changes no memory. It belongs to SSE2, which every
+        // x86-64 CPU has.
         unsafe { _mm_clflush(std::ptr::from_ref(line).cast()) };
     }
     // SAFETY: also SSE2. All earlier memory accesses have finished when the time is read.

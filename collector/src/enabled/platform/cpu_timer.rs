@@ -1,11 +1,12 @@
-//! Timers that send a signal to a thread after each period of its CPU time, and report its program counter.
+//! Timers that send a signal to a thread after each period of its CPU time. The signal's handler reports the thread's
+//! program counter.
 //!
 //! The kernel checks these timers at each tick of its clock, usually 250 or 1000 times a second, so they fire at most
 //! that often. A thread that waits uses no CPU time and is not interrupted. A `fork` does not copy timers, and an
 //! `exec` ends them.
 //!
-//! `perf_event_open` could fire more often, but needs a descriptor for each thread. A program may close all descriptors
-//! that it does not know, and then open files of its own under these numbers. A timer has no descriptor.
+//! `perf_event_open` could fire more often, but needs a descriptor for each thread. A program may close descriptors
+//! that it does not know, and then open its own files under the same numbers. A timer has no descriptor.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::io;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use crate::enabled::platform::{os, signals};
 
-/// Whether the place of the program counter in a signal's context is known on this platform.
+/// Whether [`program_counter`] knows where a signal's context holds the program counter on this platform.
 pub(crate) const SUPPORTED: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -46,7 +47,7 @@ struct Event {
 /// Length of the unused rest of the kernel's structure, which has 64 bytes.
 const PADDING: usize = (64 - size_of::<usize>()) / size_of::<c_int>() - 3;
 
-/// The part of `siginfo_t` that a timer fills in.
+/// The part of `siginfo_t` that the kernel fills in for a timer.
 #[repr(C)]
 struct TimerInfo {
     signal: c_int,
@@ -179,8 +180,8 @@ impl CpuTimer {
 
 impl Drop for CpuTimer {
     fn drop(&mut self) {
-        // SAFETY: the call takes a number, and this value owns the timer. A forked child publishes nothing, so it drops
-        // no timers.
+        // SAFETY: the call takes only a number, and this value owns the timer. A forked child publishes nothing, so it
+        // drops no timers.
         unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(self.id)) };
     }
 }

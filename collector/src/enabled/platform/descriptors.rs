@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::enabled::platform::signals::Unsignalled;
 
-/// The files behind standard output and error when measuring began: device and inode, each plus one; 0 if closed.
+/// The files behind standard output and standard error when measuring began: device and inode, each plus one, or 0 if
+/// the descriptor was closed.
 static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 /// Remembers the files behind standard output and error.
@@ -19,16 +20,16 @@ pub(crate) fn note_standard() {
     }
 }
 
-/// Returns whether standard input, output and error are open. A program that has closed one of them is about to open
-/// another file with the same number. No file of the collector may get that number, not even for microseconds.
+/// Returns whether standard input, output and error are open. A program that has closed one of them is likely to open
+/// its next file under the same number. No file of the collector may take that number, not even for microseconds.
 pub(crate) fn has_standard() -> bool {
     // SAFETY: the call only reads flags.
     (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
 }
 
 /// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets the same number. This function distinguishes such a file from a redirection. Every other
-/// descriptor may be written.
+/// file that it opens gets the same number. This function tells such a file from a redirection, which text may go to.
+/// It allows every other descriptor.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -47,12 +48,12 @@ fn is_for_text(descriptor: i32) -> bool {
     !own && (appends || facts.st_mode & libc::S_IFMT == libc::S_IFCHR)
 }
 
-/// Writes to a descriptor directly, without std's buffer and lock, which the exiting thread may hold. If a non-blocking
-/// descriptor accepts nothing, waits for up to `patience` milliseconds, or without limit for -1. A pipe without a
-/// reader, or a file that may not grow, causes an error and no signal.
+/// Writes to a descriptor directly. std's buffer and lock are not used, because the exiting thread may hold the lock.
+/// If a non-blocking descriptor accepts nothing, waits for up to `patience` milliseconds, or without limit for -1. A
+/// pipe without a reader, or a file that may not grow, causes an error and no signal.
 ///
 /// # Errors
-/// The system's error; also `BrokenPipe` if standard output or error is now another file of the program.
+/// The system's error. `BrokenPipe` if standard output or error has become another file of the program.
 pub fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
     if !is_for_text(descriptor) {
         return Err(io::ErrorKind::BrokenPipe.into());
@@ -81,7 +82,7 @@ fn write_unsignalled(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Re
     Ok(())
 }
 
-/// Waits until a descriptor accepts more, or until it has an error that the next write will report.
+/// Waits until a descriptor accepts more bytes, or until it has an error that the next write will report.
 fn takes_more(descriptor: i32, patience: i32) -> bool {
     let mut asked = libc::pollfd {
         fd: descriptor,
@@ -115,12 +116,12 @@ pub(crate) fn kind_of_file(descriptor: i32) -> Option<FileKind> {
     })
 }
 
-/// Returns the `stat64` of the file behind a descriptor: inodes have 64 bits also on 32-bit systems.
+/// Returns the `stat64` of the file behind a descriptor, whose inode number has 64 bits even on 32-bit systems.
 fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::zeroed();
-    // SAFETY: `facts` is a valid place for the result.
+    // SAFETY: `facts` has the size and alignment of the result.
     let known = unsafe { libc::fstat64(descriptor, facts.as_mut_ptr()) } == 0;
-    // SAFETY: zeros are a valid value, whether the call filled it in or not.
+    // SAFETY: `facts` is initialised: all zeros are a valid `stat64`, and the call writes only valid ones.
     known.then(|| unsafe { facts.assume_init() })
 }
 

@@ -20,7 +20,7 @@ static LOOK: libc::timespec = libc::timespec {
 /// Id of the process that installed the handlers. A forked child inherits the handlers, but not the thread that waits.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the handler for the signals that have their default action.
+/// Installs the handler for each of the [`SIGNALS`] that still has its default action.
 pub(crate) fn install() {
     OWNER.store(std::process::id(), Ordering::Relaxed);
     for signal in SIGNALS {
@@ -51,12 +51,12 @@ pub(crate) fn end_by(signal: c_int) {
     }
     // SAFETY: the call takes no arguments.
     let pid = unsafe { libc::getpid() };
-    // SAFETY: the call takes numbers. The signal goes to the process, because the calling thread may block it.
+    // SAFETY: the call takes numbers. The signal goes to the process and not to the calling thread, which may block it.
     unsafe { libc::kill(pid, signal) };
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // A handler that was installed later may call this one, which then does nothing.
+    // A handler that the program has installed later may call this one, which then does nothing.
     if signals::handler_of(signal) != Some(on_signal as *const () as usize) {
         return;
     }
@@ -73,11 +73,11 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
-/// Waits up to a second for a signal, or wakes the waiting thread.
+/// With `FUTEX_WAIT`, waits up to a second for a signal. With `FUTEX_WAKE`, wakes the waiting thread.
 fn futex(operation: c_int, value: u32) {
     let operation = operation | libc::FUTEX_PRIVATE_FLAG;
     let limit = &raw const LOOK;
-    // SAFETY: word and time are statics. The call changes `errno`, which is restored because the handler may have
-    // interrupted the program.
+    // SAFETY: the word and the time limit are statics. The call changes `errno`, which is restored because the handler
+    // may have interrupted the program.
     os::keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, CAME.as_ptr(), operation, value, limit) });
 }

@@ -16,8 +16,8 @@ impl Loaded {
         Self::holding(Self::own as *const () as usize)
     }
 
-    /// Returns the addresses and the linker's names of all functions in the file, sorted by address. Each
-    /// function has one name, also if it has several in the file.
+    /// Returns the addresses and the linker's names of all functions in the file, sorted by address. Of a function with
+    /// several names, only one name is returned.
     pub(crate) fn functions(&self) -> Vec<(u64, String)> {
         let mut found = Vec::new();
         for (symbols, names) in [(".symtab", ".strtab"), (".dynsym", ".dynstr")] {
@@ -34,8 +34,7 @@ impl Loaded {
         found
     }
 
-    /// Reads a section of the file. Returns `None` if there is no section of this name, or the file cannot be
-    /// read.
+    /// Reads a section of the file. Returns `None` if there is no section of this name, or if the file cannot be read.
     pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
         let file = File::open(self.file()).ok()?;
         let length = file.metadata().ok()?.len();
@@ -73,7 +72,7 @@ impl Loaded {
     }
 }
 
-/// Returns the address and the name of a symbol, if the symbol is a function that is defined.
+/// Returns the address and the name of a symbol, if the symbol is a defined function.
 fn function(symbol: &[u8], names: &[u8]) -> Option<(u64, String)> {
     let is_function = symbol.get(4)? & 15 == FUNCTION;
     let is_defined = half(symbol, 6)? != 0;

@@ -1,4 +1,4 @@
-//! The executable and the loaded libraries: their places in memory, and their files.
+//! The executable and the loaded libraries: their addresses in memory, and their files.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::ops::Range;
@@ -12,12 +12,12 @@ use tickscope_format::snapshot::BUILD_ID_MAX;
 const BUILD_ID: u32 = 3;
 const OWNER: &[u8] = b"GNU\0";
 
-/// Kind and owner of the note by which copies of this library find each other. The text of the note is the distance
-/// from its beginning to [`IN_USE`], and the version.
+/// Kind and owner of the note by which copies of this library find each other. The text of the note consists of the
+/// distance from the text to [`IN_USE`], and the version.
 const COPY: u32 = 1;
 const COPY_OWNER: &[u8] = b"tickscope\0";
 
-/// 1 once this copy counts; 0 before.
+/// 1 once this copy of the library counts; 0 before.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
 std::arch::global_asm!(
@@ -42,7 +42,7 @@ type Header = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 type Header = libc::Elf32_Phdr;
 
-/// Another copy of this library, which counts.
+/// Another copy of this library that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtherCopy {
     /// The executable or library that contains the copy.
@@ -50,7 +50,7 @@ pub(crate) struct OtherCopy {
     pub(crate) version: String,
 }
 
-/// Notes that this copy counts, so that other copies find it.
+/// Notes in [`IN_USE`] that this copy counts, so that other copies know.
 pub(crate) fn note_use() {
     IN_USE.store(1, Ordering::Relaxed);
 }
@@ -127,12 +127,12 @@ impl Loaded {
         self.segments.iter().any(|segment| segment.contains(&address))
     }
 
-    /// Returns a path by which this process can open the file, also if it was removed.
+    /// Returns a path by which this process can open the file. The executable can be opened even if it was removed.
     pub(crate) fn file(&self) -> &Path {
         file_of(&self.name)
     }
 
-    /// Returns the path of the file itself, also if [`Self::file`] returns a link to it.
+    /// Returns the path of the file itself, even where [`Self::file`] returns a link to it.
     pub(crate) fn path(&self) -> PathBuf {
         path_of(self.file())
     }
@@ -146,7 +146,7 @@ fn file_of(name: &Path) -> &Path {
     }
 }
 
-/// Returns the target of a link such as `/proc/self/exe`, and other paths unchanged.
+/// Returns the target if `file` is a link such as `/proc/self/exe`, or else `file`.
 fn path_of(file: &Path) -> PathBuf {
     std::fs::read_link(file).unwrap_or_else(|_| file.to_path_buf())
 }
@@ -207,7 +207,7 @@ fn range_of(info: &libc::dl_phdr_info, header: &Header) -> Range<usize> {
     from..from.saturating_add(header.p_memsz as usize)
 }
 
-/// Returns the bytes of a segment of notes.
+/// Returns the bytes of a segment that contains notes.
 fn bytes_of<'a>(info: &'a libc::dl_phdr_info, header: &Header) -> &'a [u8] {
     let range = range_of(info, header);
     #[allow(
@@ -250,7 +250,7 @@ impl<'a> Iterator for Notes<'a> {
     }
 }
 
-/// Returns the build id among notes, if there is one.
+/// Returns the build id among the notes, if there is one.
 fn build_id(notes: &[u8]) -> Option<&[u8]> {
     let found = Notes(notes).find(|note| (note.kind, note.owner) == (BUILD_ID, OWNER))?;
     Some(found.text).filter(|text| text.len() <= BUILD_ID_MAX)

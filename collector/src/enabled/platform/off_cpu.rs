@@ -2,13 +2,14 @@
 //!
 //! There are four sources, the cheapest first:
 //!
-//! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area of each thread with the kernel. The kernel
-//!   clears a word in it whenever it switches to another thread or delivers a signal. A word that still has its value says,
-//!   without a system call, that the thread has not left its CPU.
-//! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
-//! - **`getrusage`**: how often the thread lost its CPU, and how often this happened although the thread could run.
-//! - **`schedstat`**: how often the thread got a CPU, and how long it was ready before that. It is read instead of
-//!   `getrusage` if the thread has a descriptor for it.
+//! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area of each thread with the kernel. The
+//!   kernel clears a word in this area whenever it switches to another thread or delivers a signal. As long as the word
+//!   has the value that [`mark`] stores, the thread has not left its CPU. This check needs no system call.
+//! - **The thread's CPU clock**: time off the CPU is the wall time since the last reading, minus the CPU time since
+//!   then.
+//! - **`getrusage`**: how often the thread lost its CPU, and how often it lost it although it could run.
+//! - **`schedstat`**: how often the thread got a CPU, and how long it had been ready before. If the thread has a
+//!   descriptor for this file, the file is read instead of `getrusage`.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -28,7 +29,7 @@ pub(crate) struct Clocks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Switches {
     pub(crate) all: u64,
-    /// Switches although the thread could still run.
+    /// Number of switches at which the thread could still run.
     pub(crate) preempted: u64,
 }
 
@@ -40,20 +41,20 @@ pub(crate) fn clocks() -> Clocks {
     }
 }
 
-/// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without a
-/// descriptor.
+/// A descriptor of the calling thread's `schedstat`, plus one. 0 before the first reading, and [`NO_FILE`] if there is
+/// no descriptor.
 pub(crate) type File = u32;
 
-/// Value of [`File`] for a thread without a file, because [`FILES_MAX`] threads have files or the system has no such
-/// file.
+/// Value of [`File`] for a thread without a descriptor: [`FILES_MAX`] other threads have one, or the system has no
+/// `schedstat`.
 pub(crate) const NO_FILE: File = u32::MAX;
 
-/// Maximum number of threads with a file, because a program may be limited to 1 024 descriptors.
+/// Maximum number of threads with a descriptor. It is low, because a program may be limited to 1 024 descriptors.
 const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// Smallest descriptor of such a file. The numbers below are left to the program, as in tickscope-format.
+/// Smallest number of such a descriptor. Smaller numbers are left to the program, as in tickscope-format.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags until the
@@ -87,7 +88,7 @@ pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     slices
 }
 
-/// Closes a thread's file, if the descriptor still belongs to it. The thread calls this at its end.
+/// Closes a thread's `schedstat`, if the descriptor still refers to it. The thread calls this at its end.
 pub(crate) fn close(file: File) {
     if file == 0 || file == NO_FILE {
         return;
@@ -95,7 +96,7 @@ pub(crate) fn close(file: File) {
     FILES.fetch_sub(1, Ordering::Relaxed);
     let descriptor = file as libc::c_int - 1;
     if read(descriptor, os::own_cpu_ns()).is_some() {
-        // SAFETY: the descriptor is the thread's `schedstat`, which was opened here.
+        // SAFETY: the descriptor refers to the thread's `schedstat`, which [`open`] has opened.
         unsafe { libc::close(descriptor) };
     }
 }
@@ -127,17 +128,17 @@ fn open() -> File {
     }
 }
 
-/// Reads a descriptor that should be the thread's `schedstat`; `None` if it is not.
+/// Reads a descriptor that should be the thread's `schedstat`. Returns `None` if it is another file.
 fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
     let mut buffer = [0u8; 64];
-    // SAFETY: the buffer has that many bytes.
+    // SAFETY: `buffer` may be written for its whole length.
     let bytes = unsafe { libc::pread(descriptor, buffer.as_mut_ptr().cast::<c_void>(), buffer.len(), 0) };
     let text = buffer.get(..usize::try_from(bytes).ok()?)?;
     parsed(text, cpu_ns)
 }
 
 /// Parses the three numbers of `schedstat`: CPU time in ns, time ready without a CPU in ns, and number of times that
-/// the thread got a CPU.
+/// the thread got a CPU. Returns `None` if the CPU time is not about `cpu_ns`.
 fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     let mut words = str::from_utf8(text).ok()?.trim_ascii_end().split(' ');
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -146,10 +147,10 @@ fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     (is_ours && words.next().is_none()).then_some(Slices { count, ready_ns })
 }
 
-/// Returns how often the calling thread has lost its CPU since it began.
+/// Returns how often the calling thread has lost its CPU since its start.
 pub(crate) fn switches() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the place is valid for a `rusage`.
+    // SAFETY: `usage` has the size and alignment of a `rusage`.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes only valid values.
     let usage = unsafe { usage.assume_init() };
@@ -173,7 +174,8 @@ struct EmptySection {
     abort: AtomicU32,
 }
 
-/// The signature with which glibc registers areas on this architecture, or `None` if rseq is not used on it.
+/// The signature with which glibc registers areas on this architecture, or `None` if this file does not support rseq on
+/// it.
 const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0x5305_3053)
 } else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
@@ -190,7 +192,7 @@ const AREA_BYTES: u32 = 20;
 
 static SECTION: AtomicPtr<EmptySection> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The offset of a thread's word from its thread pointer; 0 if threads have no word.
+/// Offset of a thread's `rseq_cs` from its thread pointer; 0 if threads have no area.
 static WORD_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds the areas of threads. [`stayed`] returns false until this is called, and always if threads have no areas.
@@ -221,7 +223,8 @@ pub(crate) fn find_areas() {
     // SAFETY: the pages are zeroed, large enough and aligned, no other code uses them, and zeros are valid atomics.
     let fields = unsafe { &*section };
     fields.signature.store(signature, Ordering::Relaxed);
-    // No instruction is in the section, so the abort address is never jumped to; only the signature before it is read.
+    // The section contains no instruction, so no thread jumps to the abort address. Only the signature before it is
+    // read.
     fields
         .abort_ip
         .store(std::ptr::from_ref(&fields.abort).addr(), Ordering::Relaxed);
@@ -229,15 +232,15 @@ pub(crate) fn find_areas() {
     WORD_OFFSET.store((offset + SECTION_OFFSET).cast_unsigned(), Ordering::Release);
 }
 
-/// Returns the calling thread's word, and the value that it keeps while the thread stays on its CPU.
+/// Returns the calling thread's `rseq_cs`, and the value that this word keeps while the thread stays on its CPU.
 fn word() -> Option<(&'static AtomicUsize, usize)> {
     let offset = WORD_OFFSET.load(Ordering::Acquire);
     if offset == 0 {
         return None;
     }
     let word = thread_pointer().wrapping_add(offset) as *const AtomicUsize;
-    // SAFETY: glibc has registered an area at this offset for every thread, for as long as the thread lives. The kernel
-    // changes the word only while the thread does not run in user mode.
+    // SAFETY: glibc has registered an area at this offset for every thread, which stays registered as long as the
+    // thread lives. The kernel changes the word only while the thread does not run in user mode.
     Some((unsafe { &*word }, SECTION.load(Ordering::Relaxed).addr()))
 }
 
@@ -261,24 +264,24 @@ fn thread_pointer() -> usize {
     pointer
 }
 
-/// Returns whether threads have a word that the kernel clears.
+/// Returns whether threads have a word that the kernel clears at a switch.
 pub(crate) fn has_word() -> bool {
     WORD_OFFSET.load(Ordering::Relaxed) != 0
 }
 
-/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if that is unknown.
+/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if this is unknown.
 pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }
 
-/// Sets the calling thread's word, so that [`stayed`] can notice a switch. A word that other code of this thread has
-/// set is kept.
+/// Sets the calling thread's word, so that [`stayed`] can notice a switch. Keeps a word that other code of this thread
+/// has set.
 pub(crate) fn mark() {
     if let Some((word, ours)) = word()
         && word.load(Ordering::Relaxed) == 0
     {
         word.store(ours, Ordering::Relaxed);
-        // The caller reads clocks after this store, so that a switch in between is noticed.
+        // The caller has to read the clocks after this store, or a switch between the two would go unnoticed.
         compiler_fence(Ordering::SeqCst);
     }
 }

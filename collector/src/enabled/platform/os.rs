@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 /// The viewer uses these functions as well; it compares heartbeats with this monotonic clock.
 pub(crate) use tickscope_format::os::{has_more_rights, monotonic_ns};
 
-/// Runs `body` and restores `errno`. A scope or a counter may come between a failed call of the program and the place
-/// where the program reads `errno`.
+/// Runs `body` and restores `errno`. The caller may run between a failed call of the program and the program's reading
+/// of `errno`.
 pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
     // SAFETY: the call takes no arguments and cannot fail.
     let place = unsafe { libc::__errno_location() };
@@ -19,7 +19,7 @@ pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Maps private zeroed pages; `None` if the system has none left.
+/// Maps private zeroed pages. Returns `None` if the system has no memory left.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -48,8 +48,8 @@ unsafe extern "C" {
     static mut environ: *const *const libc::c_char;
 }
 
-/// Finds the environment if libc has not set it yet, for scopes in `.preinit_array`, which runs before libc begins.
-/// libc will find it in the same place.
+/// Sets `environ` if libc has not set it yet: scopes in `.preinit_array` run before libc begins. libc will store the
+/// same address.
 pub(crate) fn find_environment() {
     // SAFETY: the pointer is only read. As with every reader of the environment, no thread may change it meanwhile.
     if unsafe { !environ.is_null() } {
@@ -58,18 +58,18 @@ pub(crate) fn find_environment() {
     let word = |name: &CStr| {
         // SAFETY: the name is zero-terminated.
         let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        // SAFETY: both variables of glibc that are looked up are pointers.
+        // SAFETY: both variables of glibc that are read here are pointers.
         unsafe { place.cast::<*const usize>().as_ref() }.copied()
     };
     let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
         return;
     };
-    // SAFETY: the name is a zero-terminated text. It is empty until libc begins. If it is not empty, the program itself
-    // has removed its environment.
+    // SAFETY: the name is a zero-terminated text, and is empty until libc begins. If it is not empty, the program
+    // itself has removed its environment.
     if unsafe { name.cast::<u8>().read() } != 0 {
         return;
     }
-    // SAFETY: the kernel puts the number of arguments at this address.
+    // SAFETY: the kernel stores the number of arguments at this address.
     let arguments = unsafe { stack.read() };
     // SAFETY: the environment follows the arguments and a zero. No other thread runs before libc begins.
     unsafe { environ = stack.wrapping_add(arguments + 2).cast() };
@@ -99,14 +99,14 @@ pub(crate) fn process_cpu_ns() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }
 
-/// A byte of the process's memory.
+/// Result of reading a byte of the process's memory.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteRead {
     Is(u8),
-    /// The memory is not mapped any more.
+    /// The memory is not mapped.
     IsGone,
-    /// The system does not let the process read its own memory by a system call.
+    /// The system does not let the process read its own memory with `process_vm_readv`.
     Refused,
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn read_byte(address: u64) -> ByteRead {
     let from = part(std::ptr::without_provenance_mut(address as usize));
     // SAFETY: the call takes no arguments.
     let own = unsafe { libc::getpid() };
-    // SAFETY: the kernel checks whether the address can be read, and `to` is a byte that may be written.
+    // SAFETY: the kernel checks whether the address can be read, and `to` describes `byte`, which may be written.
     let read = unsafe { libc::process_vm_readv(own, &to, 1, &from, 1, 0) };
     match read {
         1 => ByteRead::Is(byte),
@@ -136,7 +136,7 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for a timespec.
+    // SAFETY: `time` is a valid `timespec`.
     let result = unsafe { libc::clock_gettime(id, &mut time) };
     (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -168,8 +168,9 @@ pub(crate) fn cpu_clock_of(tid: u32) -> libc::clockid_t {
     (!(tid as libc::clockid_t) << 3) | 6
 }
 
-/// Keeps the library with this code loaded. Unloading would remove the code of the collector's threads, the handlers at
-/// the ends of threads that have counted, and the sites that snapshots refer to. The main program is never unloaded.
+/// Keeps the library that contains this code loaded. Unloading would remove the code of the collector's threads, the
+/// functions that run when measured threads end, and the sites to which snapshots refer. The main program is never
+/// unloaded.
 extern "C" fn stay_loaded() {
     // A statically linked program has no loader.
     #[cfg(not(target_feature = "crt-static"))]
@@ -177,7 +178,7 @@ extern "C" fn stay_loaded() {
         let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
         // SAFETY: the call only looks up an address, and `found` is a valid place for the result.
         let known = unsafe { libc::dladdr(stay_loaded as *const c_void, found.as_mut_ptr()) } != 0;
-        // SAFETY: zeros are a valid value, whether the call filled it in or not.
+        // SAFETY: all zeros are a valid `Dl_info`, and the call writes only valid ones.
         let found = unsafe { found.assume_init() };
         // SAFETY: the call takes a number. The executable's headers are in its first page.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize / 4096;
@@ -210,7 +211,8 @@ pub(crate) use before_main;
 
 /// Registers `handler` for the normal exit of the process.
 pub(crate) fn at_exit(handler: extern "C" fn()) {
-    // SAFETY: the handler lives as long as the program. If a library is unloaded, libc calls it at that time.
+    // SAFETY: the handler lives as long as the program. If the library is unloaded, libc calls the handler at that
+    // time.
     unsafe { libc::atexit(handler) };
 }
 

@@ -1,13 +1,13 @@
-//! Waits for other threads as long as they make progress.
+//! Waits for other threads while they make progress.
 
 use std::time::{Duration, Instant};
 
 use crate::enabled::platform::{os, threads};
 
-/// Maximum wait, also if there is progress.
+/// Maximum wait, even if there is progress.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Time between two checks: initial and maximum value.
+/// Time between two checks: first value and maximum.
 const LOOK_AGAIN: Duration = Duration::from_micros(20);
 const LOOK_AGAIN_MOST: Duration = Duration::from_millis(2);
 
@@ -41,8 +41,8 @@ impl Patience {
         self.last.elapsed()
     }
 
-    /// Waits a moment for these threads, except 0 and the calling thread. Returns false if there was no progress for
-    /// `limit`, or if the whole wait has reached [`LONGEST`].
+    /// Sleeps for a moment to wait for the threads with these ids, and ignores 0 and the calling thread. Returns false
+    /// if there was no progress for `limit`, or if the whole wait has reached [`LONGEST`].
     pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
         let own = threads::thread_id();
         let is_waited_for = |tid: u32| tid != 0 && tid != own;
@@ -53,7 +53,7 @@ impl Patience {
             )
         };
         let now = threads.map(look);
-        // The first check of a thread shows no progress.
+        // The first check of a thread has no earlier CPU time to compare with.
         let has_worked = |(before, now): (&(u32, u64), &(u32, u64))| before.0 == now.0 && before.1 < now.1;
         if self.seen.iter().zip(&now).any(has_worked) {
             self.last = Instant::now();

@@ -2,16 +2,16 @@
 
 use std::marker::PhantomData;
 
-/// Runs `body` while the calling thread handles no signal.
+/// Runs `body` while the calling thread blocks all signals.
 pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = all;
-    // SAFETY: the place is valid for a signal set.
+    // SAFETY: `all` has the size and alignment of a signal set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: the first argument was filled in the line before, the second is a valid place for a set.
+    // SAFETY: the call above has filled `all`, and `before` has the size and alignment of a signal set.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr()) };
     let value = body();
-    // SAFETY: `before` was filled before `body`.
+    // SAFETY: `pthread_sigmask` has filled `before`.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     value
 }
@@ -19,13 +19,13 @@ pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
 /// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
 pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null action changes nothing, and the place is valid for the current action.
+    // SAFETY: a null action changes nothing, and `action` has room for the current action.
     let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes only valid values.
     (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
 }
 
-/// Sets the handler of a signal, and returns whether that worked. System calls that the signal interrupts are
+/// Sets the handler of a signal, and returns whether that succeeded. System calls that the signal interrupts are
 /// restarted. The handler runs on the thread's signal stack if there is one, because stacks of coroutines are small.
 ///
 /// # Safety
@@ -42,13 +42,14 @@ pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: lib
 /// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
 const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While this guard lives, a failed write on the calling thread is an error and not a signal, which would end the
-/// program.
+/// While this guard lives, a failed write on the calling thread causes only an error. Without it, a signal would end
+/// the program as well.
 #[must_use]
 pub(crate) struct Unsignalled {
     /// The thread's signal mask before the guard was made.
     mask: libc::sigset_t,
-    /// Which of [`OF_WRITES`] were pending before the guard was made, so they belong to the program.
+    /// Which of [`OF_WRITES`] were pending before the guard was made. They belong to the program, so the guard keeps
+    /// them.
     waited: [bool; OF_WRITES.len()],
     /// Not `Send`, because it holds this thread's mask.
     _of_this_thread: PhantomData<*mut ()>,
@@ -58,7 +59,7 @@ impl Unsignalled {
     pub(crate) fn new() -> Self {
         let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
         let signals = set_of(&OF_WRITES);
-        // SAFETY: the first argument is a valid set, the second a valid place for a set.
+        // SAFETY: `signals` is a valid set, and `mask` has the size and alignment of a set.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
         Self {
             // SAFETY: the call above has set `mask`, or it is zeroed, which is a valid mask.
@@ -82,14 +83,14 @@ impl Drop for Unsignalled {
                 unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
             }
         }
-        // SAFETY: the mask was valid before, and the current mask is not requested.
+        // SAFETY: `self.mask` is a valid mask, and the current mask is not requested.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
     }
 }
 
 fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: the place is valid for a signal set.
+    // SAFETY: `set` has the size and alignment of a signal set.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     for &signal in signals {
         // SAFETY: the set was emptied above.
@@ -101,8 +102,8 @@ fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
 
 fn is_pending(signal: libc::c_int) -> bool {
     let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: the place is valid for a signal set.
+    // SAFETY: `pending` has the size and alignment of a signal set.
     unsafe { libc::sigpending(pending.as_mut_ptr()) };
-    // SAFETY: zeros are an empty set, whether the call filled it in or not.
+    // SAFETY: all zeros are an empty set, so `pending` is valid even if the call failed.
     unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
 }

@@ -1,7 +1,8 @@
-//! Switches the compiler's sleds on and off while other threads run through them.
+//! Switches the compiler's sleds on and off while other threads execute them.
 //!
-//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. A sled that is on loads
-//! the function's number into a register, and calls a trampoline or, instead of the return, jumps to it:
+//! A sled is 11 bytes that have no effect: a jump over the rest, or a return followed by padding. A sled that is on
+//! loads the function's number into a register and calls a trampoline. The sled of a return jumps to the trampoline
+//! instead:
 //!
 //! | | off | on |
 //! |---|---|---|
@@ -9,15 +10,15 @@
 //! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
-//! The register is `r11d`, the only one that a function may change in every calling convention: functions that are
-//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to the address in `r11`, and never to
-//! the address in `r10`, so the sled of a tail call uses `r10d`.
+//! The register is `r11d`. Only `r11` may be changed by a function in every calling convention: functions that are
+//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to an address in `r11`, and never to one
+//! in `r10`, so the sled of a tail call uses `r10d`.
 //!
-//! The order follows LLVM's XRay runtime: the bytes after the first two are written while no thread can execute them.
-//! Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old bytes in its
-//! pipeline. Then one aligned store of the first two bytes switches the sled, or a store of one byte switches a return
-//! off. The number and the trampoline of a sled never change, so a thread that is inside a sled when it is switched off
-//! still executes valid instructions.
+//! The order of steps is that of LLVM's XRay runtime. First the bytes after the first two are written, while no thread
+//! can execute them. Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old
+//! bytes in its pipeline. Then one aligned store of the first two bytes switches the sled, or a store of one byte
+//! switches a return off. The number and the trampoline of a sled never change, so a thread that is inside a sled when
+//! it is switched off still executes valid instructions.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
 
 use tickscope_format::function_table::SledKind;
 
-/// A sled of this image.
+/// A sled in this executable or library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sled {
     /// Address of the sled, which is even.
@@ -43,7 +44,8 @@ pub(crate) struct Trampolines {
     pub(crate) entry: usize,
     pub(crate) ret: usize,
     pub(crate) tail_call: usize,
-    /// Trampoline at the entry of functions that poll an async body; the next two are for their returns and tail calls.
+    /// Trampoline at the entry of functions that poll an async body. The next two fields are for the returns and tail
+    /// calls of these functions.
     pub(crate) poll: usize,
     pub(crate) poll_ret: usize,
     pub(crate) poll_tail_call: usize,
@@ -56,15 +58,14 @@ pub(crate) struct Trampolines {
 pub(crate) enum Refusal {
     /// The system does not let a program change its code.
     Protected,
-    /// The system cannot make running threads see the change.
+    /// The system cannot make running threads execute the changed code.
     NoBarrier,
 }
 
 const BYTES: usize = 11;
 const PAGE: usize = 4096;
 
-/// Two sleds that are at most this many bytes apart have the pages between them made writable as well, which saves
-/// system calls.
+/// Maximum distance in bytes between two sleds whose pages one system call makes writable, with all pages between them.
 const GAP: usize = 64 * PAGE;
 
 /// Returns the first two bytes of a sled that is on, which load its register.
@@ -75,7 +76,7 @@ fn on(kind: SledKind) -> [u8; 2] {
     }
 }
 
-/// First two bytes of an entry, a tail call or a drop that is off.
+/// First two bytes of the sled of an entry, a tail call or a drop, while the sled is off.
 const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
 
 const RETURN: u8 = 0xc3;
@@ -84,7 +85,7 @@ const RETURN: u8 = 0xc3;
 const MEMBARRIER_SYNC_CORE: i32 = 1 << 5;
 const MEMBARRIER_REGISTER_SYNC_CORE: i32 = 1 << 6;
 
-/// Whether the kernel wrote the sleds, because the program may not change its code.
+/// Whether the kernel wrote the sleds, because the program may not change its own code.
 static THROUGH_KERNEL: AtomicBool = AtomicBool::new(false);
 
 /// Held while code is changed.
@@ -93,12 +94,12 @@ static CHANGING: Mutex<()> = Mutex::new(());
 /// Switches sleds on or off, and returns how many were switched. Bytes that do not look like a sled stay unchanged,
 /// because a debugger may have put a breakpoint there.
 ///
-/// `alone` means that no other thread runs yet, as before `main`. Only then can the kernel write the sleds if the
-/// system forbids writable code.
+/// `alone` means that no other thread runs yet, as before `main`. Only then can the kernel write the sleds, which is
+/// needed if the system forbids writable code.
 ///
 /// # Safety
-/// The sleds must come from the compiler's map of this image, each with the number of its function, and must be sorted
-/// by address. The trampolines must be in the image and keep all registers that a function may use.
+/// The sleds must come from the compiler's map of this executable or library, each with the number of its function, and
+/// must be sorted by address. The trampolines must be in the same file and keep all registers that a function may use.
 pub(crate) unsafe fn switch(
     sleds: &[Sled],
     on: bool,
@@ -110,7 +111,7 @@ pub(crate) unsafe fn switch(
         return Ok(0);
     }
     if alone {
-        // A refusal is reported by the first switch that needs the barrier.
+        // If this fails, the first switch that needs the barrier reports it.
         let _ = register();
     } else if !serialize() {
         return Err(Refusal::NoBarrier);
@@ -119,7 +120,7 @@ pub(crate) unsafe fn switch(
     if !runs.iter().all(|run| protect(*run, libc::PROT_WRITE)) {
         protect_again(&runs);
         return if alone {
-            // SAFETY: the caller keeps the contract of this function, which is the same.
+            // SAFETY: both functions have the same contract, which the caller keeps.
             unsafe { write_through_kernel(sleds, on, trampolines) }
         } else {
             Err(Refusal::Protected)
@@ -135,12 +136,12 @@ pub(crate) unsafe fn switch(
     if on && !alone {
         serialize();
     }
-    // Entries are switched on last, so that no call begins whose end is not seen.
+    // Entries are switched on last, so that no call begins whose end would not be seen.
     if on {
         ready.sort_by_key(|sled| sled.kind == SledKind::Entry);
     }
     for sled in &ready {
-        // SAFETY: the bytes are writable and change only here, under the lock.
+        // SAFETY: the bytes are writable, and only this function changes them, under the lock.
         unsafe { open_or_close(sled, on) };
     }
     if !alone {
@@ -150,7 +151,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// Executes the instructions of a function's sleds that are on, and nothing else, to measure their cost.
+/// Executes what a function's sleds execute while they are on, and nothing else, to measure its cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.
@@ -165,7 +166,7 @@ pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
     core::arch::naked_asm!("mov r11d, edi", "mov r11d, edi", "ret")
 }
 
-/// Returns whether the kernel wrote the sleds. Then no sled can be switched once there are other threads.
+/// Returns whether the kernel wrote the sleds. If so, no sled can be switched once there are other threads.
 pub(crate) fn went_through_kernel() -> bool {
     THROUGH_KERNEL.load(Ordering::Relaxed)
 }
@@ -175,9 +176,8 @@ pub(crate) fn serialize() -> bool {
     membarrier(MEMBARRIER_SYNC_CORE) || register() && membarrier(MEMBARRIER_SYNC_CORE)
 }
 
-/// Announces to the kernel that this process will use [`serialize`]. While the process has one thread, this takes a
-/// microsecond. Later the kernel waits for all CPUs, which takes about 20 ms, and no function can be switched off
-/// meanwhile.
+/// Registers this process with the kernel for [`serialize`]. This takes a microsecond while the process has one thread.
+/// Later the kernel waits for all CPUs: that takes about 20 ms, in which no function can be switched off.
 fn register() -> bool {
     membarrier(MEMBARRIER_REGISTER_SYNC_CORE)
 }
@@ -200,14 +200,14 @@ fn runs(sleds: &[Sled]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Makes pages of code readable and executable, and sets the protection bits `more`.
+/// Makes pages of code readable and executable, with the additional permissions `more`.
 fn protect((from, to): (usize, usize), more: i32) -> bool {
     let allowed = libc::PROT_READ | libc::PROT_EXEC | more;
     // SAFETY: the pages are code of this image, and stay readable and executable.
     unsafe { libc::mprotect(from as *mut libc::c_void, to - from, allowed) == 0 }
 }
 
-/// Makes code readable and executable only.
+/// Takes the permission to write code away again.
 fn protect_again(runs: &[(usize, usize)]) {
     for run in runs {
         // If the system refuses this, the code stays writable.
@@ -234,7 +234,7 @@ unsafe fn open_or_close(sled: &Sled, on: bool) {
     }
 }
 
-/// Returns whether the bytes are a sled, on or off.
+/// Returns whether the bytes at the sled's address are a sled, on or off.
 ///
 /// # Safety
 /// The bytes must be readable.
@@ -272,7 +272,7 @@ fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     Some(bytes)
 }
 
-/// Writes the 9 bytes after the first two. Returns false if the trampoline is out of reach.
+/// Writes the 9 bytes after the first two. Returns false if the trampoline is too far away.
 ///
 /// # Safety
 /// The sled must exist, in writable memory.
@@ -280,17 +280,17 @@ unsafe fn fill(sled: &Sled, trampolines: &Trampolines) -> bool {
     let Some([_, _, rest @ ..]) = bytes_on(sled, trampolines) else {
         return false;
     };
-    // SAFETY: the 11 bytes of a sled are writable, as the caller promises. Threads execute the 9 bytes only if the sled
-    // is on, and then the bytes already have these values.
+    // SAFETY: the caller promises that the 11 bytes of the sled are writable. Threads execute the 9 bytes only while
+    // the sled is on, and then the bytes already have these values.
     unsafe { ((sled.at + 2) as *mut [u8; 9]).write_volatile(rest) };
     true
 }
 
-/// Writes sleds through `/proc/self/mem`, which works also for pages that must not be made writable. The kernel does
+/// Writes sleds through `/proc/self/mem`, which also works for pages that must not be made writable. The kernel does
 /// not write a sled in one store, so no other thread may run.
 ///
 /// # Safety
-/// The contract of [`switch`].
+/// The caller must keep the contract of [`switch`].
 unsafe fn write_through_kernel(
     sleds: &[Sled],
     on: bool,
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(unsafe { switch(&[sled], true, &trampolines, true) }, Ok(1));
         // SAFETY: the page is readable.
         assert_eq!(unsafe { page.read() }, on(SledKind::Entry));
-        // If the kernel has this barrier, `switch` has registered the process for it.
+        // If the kernel has this barrier, `switch` has registered the process for its use.
         let is_ready = membarrier(MEMBARRIER_SYNC_CORE);
         assert_eq!(is_ready, register());
     }
