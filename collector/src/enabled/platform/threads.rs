@@ -12,8 +12,8 @@ use crate::enabled::platform::signals::without_signals;
 /// users set for their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
 const STACK: usize = 2 << 20;
 
-/// The CPUs that the program could use at its start, one bit each. They stay the same if its threads choose fewer CPUs
-/// later. All bits are 0 if the CPUs are unknown.
+/// The CPUs that the program could use at its start, one bit each. The bits do not change when threads later choose
+/// fewer CPUs. All bits are 0 if the CPUs are unknown.
 static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {
@@ -32,8 +32,8 @@ before_main!(NOTE_CPUS, note_cpus);
 /// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. A free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Returns whether the program has threads other than the collector's. A first thread that has ended does not count,
-/// although it stays in the kernel's list as a zombie.
+/// Returns whether the program has threads other than the collector's. The first thread does not count once it has
+/// ended, although it stays in the kernel's list as a zombie.
 pub(crate) fn has_other_threads() -> bool {
     let main = std::process::id();
     let is_zombie = |tid: u32| {
@@ -53,14 +53,14 @@ pub(crate) fn has_other_threads() -> bool {
     tids.into_iter().any(|tid: u32| tid != main && !is_ours(tid))
 }
 
-/// Returns whether the process has no other thread.
+/// Returns whether the calling thread is the only thread of the process.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_only_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
 /// Starts a detached thread with all signals blocked and the default scheduling policy. The thread may use every CPU
-/// that the program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's
+/// that the program could use at its start, even if the caller is bound to fewer CPUs. Does not use the program's
 /// allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
@@ -83,7 +83,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // `pthread_t` is a number or a pointer, depending on the C library.
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the place is valid for attributes.
+    // SAFETY: `attributes` has the size and alignment of attributes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
     // SAFETY: the attributes were initialised in the line before.
     unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
@@ -92,10 +92,10 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         // SAFETY: the attributes are initialised or null, and `run` takes the argument given here.
         unsafe { libc::pthread_create(thread.as_mut_ptr(), attributes, run, body) }
     };
-    // A thread inherits the mask of its creator. Signals are blocked around the call, so that the thread never runs
-    // without the mask.
+    // A thread inherits its creator's signal mask. Signals are blocked around the call, so that the new thread cannot
+    // handle any.
     let made = without_signals(|| match create(attributes.as_ptr()) {
-        // The thread-locals of this program do not fit into the stack, so the default stack size is used.
+        // The program's thread-locals do not fit into a stack of this size, so the default stack size is used.
         libc::EINVAL => create(std::ptr::null()),
         made => made,
     });
@@ -126,8 +126,8 @@ fn reset_scheduling() {
 }
 
 /// Returns the kernel's id of the calling thread.
-// A system call instead of `gettid`. std refers to `gettid` by a weak symbol, so in a static program with link-time
-// optimisation the linker does not take it from the C library.
+// This is a system call instead of `gettid`, because std refers to `gettid` by a weak symbol. In a static program with
+// link-time optimisation, the linker therefore does not take `gettid` from the C library.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
@@ -163,9 +163,9 @@ pub(crate) fn own_stack() -> (u64, u64) {
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the call takes no arguments and cannot fail.
     let own = unsafe { libc::pthread_self() };
-    // SAFETY: the thread is the calling one, and the place is valid.
+    // SAFETY: `own` is the calling thread, and `attributes` may be written.
     if unsafe { libc::pthread_getattr_np(own, &mut attributes) } == 0 {
-        // SAFETY: the attributes were filled in, and the places are valid.
+        // SAFETY: the attributes were filled in, and `low` and `bytes` may be written.
         unsafe { libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes) };
         // SAFETY: the attributes are not used any more.
         unsafe { libc::pthread_attr_destroy(&mut attributes) };
@@ -186,14 +186,15 @@ fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: `limit` is a valid place for an `rlimit`.
+    // SAFETY: `limit` is a valid `rlimit`.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
     // Linux keeps at least 128 MiB of addresses free for this stack, unless its limit is lower.
     let largest = limit.rlim_cur.min(128 << 20).max(bytes);
     ((low + bytes).saturating_sub(largest), largest)
 }
 
-/// The key for handlers at the ends of threads, plus one; 0 before the key is made, [`NO_KEY`] if no key is available.
+/// The `pthread` key whose handler runs at the ends of threads, plus one; 0 before the key is made, and [`NO_KEY`] if
+/// no key is available.
 static ENDS: AtomicU32 = AtomicU32::new(0);
 
 const NO_KEY: u32 = u32::MAX;
@@ -202,12 +203,11 @@ const NO_KEY: u32 = u32::MAX;
 /// musl has space for all.
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
-/// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. Takes no lock, because a signal
-/// handler that interrupts this function may call it as well. If two keys are made in this way, the second key is
-/// deleted.
+/// Makes the key of this process, and returns the new value of [`ENDS`]. Takes no lock, because a signal handler that
+/// interrupts this function may call it as well. If both calls make a key, the second key is deleted.
 fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
-    // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.
+    // SAFETY: `key` may be written, and the handler lives as long as the program.
     let made = unsafe { libc::pthread_key_create(&mut key, Some(handler)) } == 0;
     let word = if made && key < KEYS_AT_HAND {
         key + 1
@@ -223,7 +223,7 @@ fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
 }
 
 /// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
-/// whether that worked. All calls must pass the same handler. This function neither allocates nor takes a lock. The
+/// whether that succeeded. All calls must pass the same handler. This function neither allocates nor takes a lock. The
 /// first thread runs the handler only if it ends by itself and not by `exit`.
 pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
     let word = match ENDS.load(Ordering::Relaxed) {

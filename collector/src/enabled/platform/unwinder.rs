@@ -1,5 +1,5 @@
-//! Walks the calling thread's stack by the tables that compilers write for exceptions. Finds the places of return
-//! addresses, and whether the thread is in a signal handler.
+//! Walks the calling thread's stack with the tables that compilers write for exceptions. Finds where the stack holds
+//! return addresses, and whether the thread is in a signal handler.
 //!
 //! std is linked to the same unwinder (Itanium C++ ABI: Exception Handling, level I).
 
@@ -20,10 +20,11 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
-/// Returns whether the calling thread is in a signal handler. A function without tables in between hides the handler.
+/// Returns whether the calling thread is in a signal handler. Does not find the handler if a function that it has
+/// called, directly or indirectly, has no table.
 pub(crate) fn is_in_signal_handler() -> bool {
     let mut found = false;
-    // SAFETY: the callback takes a place for a bool, which lives until the end of this call.
+    // SAFETY: the callback takes a pointer to a bool, which lives until the end of this call.
     unsafe { _Unwind_Backtrace(find_interrupted, (&raw mut found).cast()) };
     found
 }
@@ -32,17 +33,18 @@ pub(crate) fn is_in_signal_handler() -> bool {
 /// return addresses.
 extern "C" fn find_interrupted(frame: *mut c_void, found: *mut c_void) -> c_int {
     let mut is_interrupted = 0;
-    // SAFETY: the unwinder calls this with a frame that is valid until it returns, and the place is valid.
+    // SAFETY: the unwinder passes a frame that is valid until this callback returns, and `is_interrupted` may be
+    // written.
     unsafe { _Unwind_GetIPInfo(frame, &mut is_interrupted) };
     if is_interrupted == 0 {
         return NEXT;
     }
-    // SAFETY: `is_in_signal_handler` passes its own place, and uses it only after the call.
+    // SAFETY: `is_in_signal_handler` passes a pointer to its own bool, and uses it only after the call.
     unsafe { found.cast::<bool>().write(true) };
     STOP
 }
 
-/// A search for the place of a return address, and its result.
+/// A search for the address at which a return address is stored, and its result.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 struct Search {
     inside: u64,
@@ -51,8 +53,9 @@ struct Search {
     place: Option<u64>,
 }
 
-/// Returns the place of a return address on the calling thread's stack. The function is at the address `inside` and
-/// returns to `caller`. Returns `None` if this function, or a function that it has called, has no table.
+/// Returns the address at which the calling thread's stack holds a function's return address. The function is executing
+/// at the address `inside`, and returns to `caller`. Returns `None` if this function, or a function that it has called,
+/// has no table.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
     let mut search = Search {
@@ -68,13 +71,12 @@ pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
 
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 extern "C" fn look_at(frame: *mut c_void, search: *mut c_void) -> c_int {
-    // SAFETY: `place_of_return` passes its own search, and uses it only after the call.
+    // SAFETY: `place_of_return` passes a pointer to its own search, and uses it only after the call.
     let search = unsafe { &mut *search.cast::<Search>() };
-    // SAFETY: the unwinder calls this with a frame that is valid until it returns.
+    // SAFETY: the unwinder passes a frame that is valid until this callback returns.
     let at = unsafe { _Unwind_GetIP(frame) } as u64;
     if search.was_inside {
-        // SAFETY: as above. The value is the caller's stack pointer after the return, one word above the return
-        // address.
+        // SAFETY: as above. The CFA is the caller's stack pointer after the return, one word above the return address.
         let stack = unsafe { _Unwind_GetCFA(frame) } as u64;
         search.place = (at == search.caller).then(|| stack - size_of::<usize>() as u64);
         return STOP;

@@ -46,8 +46,8 @@ impl Call {
         Self { number, file: None }
     }
 
-    /// Returns the name of the system call, or its number if the name is not in the table. The kind of the file that it
-    /// reads or writes is appended.
+    /// Returns the name of the system call, or its number if the name is not in the table. Appends the kind of the file
+    /// that the call reads or writes.
     pub(crate) fn name(self) -> Cow<'static, str> {
         let name = match self {
             Self::PAGE_FAULT => "page fault".into(),
@@ -68,7 +68,7 @@ impl Call {
         format!("{name} ({file})").into()
     }
 
-    /// Returns whether the call reads or writes the descriptor in its first argument. The file behind it may be of any
+    /// Returns whether the call reads or writes a descriptor that is its first argument and may refer to a file of any
     /// kind.
     fn is_of_file(self) -> bool {
         const CALLS: [i32; 4] = [
@@ -95,7 +95,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
     };
     Some(match waiting {
         Some(call) => Doing::Waiting(call),
-        // If the thread has a CPU, its CPU time grew while its file was read.
+        // If the thread has a CPU, its CPU time has grown while its file was read.
         None if os::cpu_ns_of(tid)? > before => Doing::Running,
         None => Doing::Ready,
     })
@@ -132,7 +132,7 @@ fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
 }
 
 /// Parses the file `stat`, with results like [`of_syscall`]. The letter of the state follows the name, which may
-/// contain any characters.
+/// contain any characters, even parentheses.
 fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     let name_end = text.iter().rposition(|&byte| byte == b')')?;
     match text.get(name_end + 2)? {
@@ -143,8 +143,9 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Makes a table of numbers and names of system calls. The arguments are the calls of one architecture; the calls that
-/// both architectures have are added. Calls that older versions of `libc` do not define are given by number.
+/// Makes a table of the numbers and names of system calls. The arguments are the calls that only one architecture has.
+/// The macro adds the calls of both architectures. Calls that older versions of `libc` do not define are given by
+/// number.
 macro_rules! system_calls {
     ($($own:ident $number:expr,)*) => {
         system_calls! {

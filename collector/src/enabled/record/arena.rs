@@ -1,8 +1,8 @@
 //! Memory for call trees: pages that are reused but never unmapped, so that no reference dangles.
 //!
-//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must work.
-//! Everything in them is an atomic, so sharing them is sound for any access of other threads. Atomics with a single writer are
-//! read and written with plain loads and stores.
+//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must work. The
+//! pages contain only atomics, so every access by any thread is sound. An atomic that only one thread writes is changed by a load
+//! and a store, without an atomic read-modify-write.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, Atom
 /// Holds nothing, or a reference to a value that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
 
-/// Holds nothing, or a reference to a value that lives for ever and a tag of [`TAG_BITS`] bits. The value is aligned to
-/// a cache line, so the tag is stored in bits of its address that are always 0.
+/// Holds nothing, or a tag of [`TAG_BITS`] bits and a reference to a value that lives for ever. The value is aligned to a cache
+/// line, so the tag is stored in bits of the value's address that are always 0.
 #[derive(Debug)]
 pub(crate) struct Tagged<T: Sync + 'static>(AtomicPtr<T>);
 
@@ -54,12 +54,12 @@ unsafe impl FromZeros for std::sync::atomic::AtomicU64 {}
 unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
 // SAFETY: a null pointer and length 0 are an array that was never allocated.
 unsafe impl<T: FromZeros> FromZeros for Array<T> {}
-// SAFETY: it is an array of arrays.
+// SAFETY: a column is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
 // SAFETY: zeros are valid for both fields.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for Chunk<T, N> {}
 
-/// Returns a value of zeros, for statics and tests. Trees have zeroed pages instead.
+/// Returns a value of zeros, for statics and tests. Trees use zeroed pages instead.
 pub(crate) const fn zeros<T: FromZeros>() -> T {
     // SAFETY: zeros are a valid value, as the trait promises.
     unsafe { std::mem::zeroed() }
@@ -96,12 +96,12 @@ macro_rules! zeroed {
 }
 pub(crate) use zeroed;
 
-/// An array in its own pages, zeroed at first.
+/// An array in pages of its own, which are zeroed at first.
 #[derive(Debug)]
 pub(crate) struct Array<T: 'static> {
     /// The first element, or null.
     first: AtomicPtr<T>,
-    /// The number of elements in use, at most `allocated`. It is stored after `first`, with Release.
+    /// The number of elements in use, at most `allocated`. The length is stored after `first`, with Release.
     length: AtomicU32,
     /// The number of elements for which there are pages.
     allocated: AtomicU32,
@@ -125,7 +125,7 @@ const CHUNKS: usize = 13;
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
 /// Many values in chunks. A chunk is made when a value in it is needed, always by the same thread. Values keep their contents
-/// from an earlier life of the tree.
+/// when the tree is reused.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
@@ -144,7 +144,7 @@ pub(crate) struct Made<T, const N: usize> {
     places: [UnsafeCell<MaybeUninit<T>>; N],
 }
 
-// SAFETY: a place is written once, by the caller to which `count` gave its number, and only that caller gets a reference to it.
+// SAFETY: a place is written once, by the caller that got its number from `count`, and only that caller gets a reference to it.
 // The caller may hand it to other threads because `T` is `Sync`. `T` is `Send`, so any thread may move its value into a place.
 unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
 
@@ -169,14 +169,14 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
-/// Texts of at most `N` bytes in total, stored one after another, that live for ever. An empty `Texts` takes address space, but
+/// Texts of at most `N` bytes in total, stored one after another, which live for ever. An empty `Texts` takes address space, but
 /// no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
     bytes: UnsafeCell<[u8; N]>,
 }
 
-// SAFETY: a range of bytes is written once, by the caller to which `used` gave it, and is only read after that.
+// SAFETY: a range of bytes is written once, by the caller that got it from `used`, and is only read after that.
 unsafe impl<const N: usize> Sync for Texts<N> {}
 
 impl<const N: usize> Texts<N> {
@@ -331,7 +331,7 @@ impl<T: Sync + 'static> Tagged<T> {
         let tagged = self.0.load(Ordering::Relaxed);
         let differs = tagged.addr() ^ tag as usize;
         let pointer = tagged.map_addr(|address| address & !(TAGS - 1));
-        // SAFETY: the pointer is null, or `set` made it from a `&'static T` and a tag, which is taken off.
+        // SAFETY: the pointer is null, or `set` made it from a `&'static T` and a tag, which was just removed.
         let value = unsafe { pointer.as_ref() }?;
         Some((value, differs.is_multiple_of(TAGS)))
     }
@@ -358,7 +358,7 @@ fn as_pointer<T>(value: Option<&'static T>) -> *mut T {
 
 impl<T: Sync + 'static> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Prints the address alone, because the nodes of a tree refer to each other.
+        // Prints only the address: the nodes of a tree refer to each other, so printing them would not end.
         write!(f, "Ref({:p})", self.0.load(Ordering::Relaxed))
     }
 }
@@ -368,7 +368,7 @@ impl<T: FromZeros + 'static> Array<T> {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Replaces the pages by new pages for `length` zeroed elements; false if there is no memory. The old pages stay
+    /// Replaces the pages by new pages for `length` zeroed elements. Returns false if there is no memory. The old pages stay
     /// mapped for threads that still read them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
         let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {
@@ -381,7 +381,7 @@ impl<T: FromZeros + 'static> Array<T> {
         true
     }
 
-    /// Uses `length` elements of the existing pages, with their old contents; false if there are not enough elements.
+    /// Uses `length` elements of the existing pages, with their old contents. Returns false if there are not enough elements.
     pub(crate) fn reuse(&self, length: u32) -> bool {
         let has = length <= self.allocated.load(Ordering::Relaxed);
         if has {
@@ -390,8 +390,8 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Asks the kernel to make pages present: at most `pages`, from the page of this element on. Does nothing if it was asked for
-    /// the element's page before.
+    /// Asks the kernel to make up to `pages` pages present, beginning with the page of the element at `index`. Does nothing if
+    /// this page was requested before.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;
@@ -439,7 +439,7 @@ impl<T: FromZeros + 'static> Array<T> {
 }
 
 impl<T: FromZeros + 'static> Column<T> {
-    /// Returns the chunk of a value and its index in the chunk. Chunk 0 has 256 values, and each further chunk doubles the sum.
+    /// Returns the number of the chunk that contains a value, and the value's index in this chunk.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };
@@ -458,14 +458,14 @@ impl<T: FromZeros + 'static> Column<T> {
         self.chunks.get(chunk)?.get(place)
     }
 
-    /// Returns a value and makes its chunk if needed; `None` if there is no memory, or if `index` is too large.
+    /// Returns a value, and makes its chunk if needed. Returns `None` if there is no memory, or if `index` is too large.
     pub(crate) fn make(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
-        // Each request doubles the number of present pages, so few calls wait for the kernel and little memory stays unused.
+        // Each request doubles the number of present pages, so few calls wait for the kernel, and little memory stays unused.
         let used = index as usize * size_of::<T>() / PAGE;
         array.make_ready(place, used.clamp(1, READY_PAGES));
         array.get(place)

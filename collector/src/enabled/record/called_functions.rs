@@ -20,15 +20,15 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// Bytes from the stack pointer at a report of the function up to its return address. The last search for that address found
-    /// them; [`NOWHERE`] before the first search.
+    /// Distance in bytes from the stack pointer, at the time when the function reports a call, up to the return address. The last
+    /// search for the return address has found it; [`NOWHERE`] before the first search.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }
 
 static FUNCTIONS: Made<Function, FUNCTIONS_MAX> = Made::none();
 
-/// Finds a function by its address, with open addressing and linear probing.
+/// Hash table of functions by address, with open addressing and linear probing.
 static TABLE: [Ref<Function>; SLOTS] = [const { Ref::none() }; SLOTS];
 
 #[inline(always)]

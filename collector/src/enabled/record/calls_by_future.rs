@@ -1,11 +1,11 @@
-//! The calls in flight of futures that are not marked in the source, by the address of the future.
+//! The open calls of futures that are not marked in the source, found by the address of the future.
 //!
-//! A future that is marked in the source carries its call with it. Any other future has only its address, which stays the same
-//! from its first poll on. So its call is in this table between two polls. While the future is polled, its call is not here, so
+//! A future that is marked in the source carries its call with it. Any other future is known only by its address, which stays the
+//! same from its first poll on. So its call is in this table between two polls. During a poll the call is not in the table, so
 //! only one thread at a time has the call.
 //!
-//! The table is in static memory. A future has its place in one group. Each group has its own lock, which is held for
-//! some loads and stores. A thread that does not get the lock gives up ([`retried`]).
+//! The table is in static memory. Each future belongs to one group of the table. A group has its own lock, which is held for a
+//! few loads and stores. A thread that does not get the lock after some attempts gives up ([`retried`]).
 
 use tickscope_format::snapshot::Quantity;
 
@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const GROUPS: usize = 4096;
 
-/// Number of places of one group.
+/// Number of places in a group.
 const GROUP: usize = 32;
 
-/// Smallest state number of an async body that waits.
+/// Smallest state number of an async body that is suspended.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. A future and the future around it may have the same
-/// address.
+/// A future: its address, and the number of the function that polls it. The number is needed because a future and the future that
+/// contains it may have the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,
@@ -39,8 +39,7 @@ pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// Node of the call's last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if
-    /// there is no node.
+    /// Number of the [`Owner`] that stands for the node of the call's last poll; 0 if there is no node.
     pub(crate) row: u64,
     /// State of the future after its last poll.
     pub(crate) state: u8,
@@ -66,7 +65,7 @@ zeroed! {
         call: AtomicU64,
         row: AtomicU64,
         state: AtomicU32,
-        /// Tick since which the call seems to be over; 0 if it does not seem to be over.
+        /// Tick since which the call has seemed to be over; 0 if it does not seem to be over.
         suspected: AtomicU64,
     }
 }
@@ -82,8 +81,8 @@ zeroed! {
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize> {
-        /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
-        /// are 0.
+        /// Number of taken places in each group. The counts are stored together, because a check reads all of them and most are
+        /// 0.
         counts: [AtomicU32; GROUPS],
         groups: [Group; GROUPS],
         /// The group at which the next check begins.
@@ -96,8 +95,8 @@ pub(crate) static TABLE: Table<GROUPS> = zeros();
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of calls whose end was not seen, since the start of the program. The drop of such a call's future, or some
-/// of the future's polls, were inlined into other functions.
+/// Returns the number of calls whose end was not seen, since the start of the program. An end is not seen if the drop of the
+/// future, or one of its polls, was inlined into another function.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
@@ -116,7 +115,7 @@ pub(crate) fn put_over(future: Future, held: Held) -> bool {
     TABLE.put(nowhere, held)
 }
 
-/// Returns whether no call is between two polls.
+/// Returns whether the table is empty.
 pub(crate) fn are_none() -> bool {
     TABLE
         .counts
@@ -124,7 +123,7 @@ pub(crate) fn are_none() -> bool {
         .all(|count| count.load(Ordering::Relaxed) == 0)
 }
 
-/// Moves the calls of a tree whose thread has ended to other rows. `heir` returns the new row for the index of a node.
+/// Moves the calls of a tree, whose thread has ended, to other rows. `heir` returns the new row for the index of a node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);
     let groups = TABLE.groups.iter().zip(&TABLE.counts);
@@ -143,8 +142,9 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
 }
 
 impl Held {
-    /// Ends the call, whose end was not seen. The time of its end is unknown, so it has no latency. Counts it as vanished in the
-    /// row of its last poll. If that row belongs to finished threads, returns the row instead, and the caller counts the call.
+    /// Ends the call, whose end was not seen. The call has no latency, because the time of its end is unknown. Counts the call as
+    /// vanished in the row of its last poll. If that row belongs to finished threads, returns the row instead, and the caller
+    /// counts the call.
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
         in_flight::end_without_tree(self.call);
@@ -154,8 +154,7 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over. So this quantity, unlike all other quantities, has several
-            // writers.
+            // Any thread may find that the call is over. So this quantity has several writers, unlike all other quantities.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -183,7 +182,7 @@ impl Place {
 }
 
 impl Group {
-    /// Calls `change` with the places, if the lock can be taken.
+    /// Calls `change` with the places, if it gets the lock.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
             let lock = &self.is_locked;
@@ -205,7 +204,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         (mixed >> 40) as usize % GROUPS
     }
 
-    /// Puts the call of a future into the table. Returns false if there is no place for it.
+    /// Puts the call of a future into the table. Returns false if the future's group is full or locked.
     pub(crate) fn put(&self, future: Future, held: Held) -> bool {
         let group = Self::group(future);
         let put = self.groups[group].with(|places| {
@@ -227,8 +226,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
     /// Removes the call of a future from the table and returns it, if it is in the table.
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // If the call is in the table, the thread that polls the future sees its count. So a count of 0 means that the call is
-        // not here.
+        // Polls of one future never overlap, so this thread sees the count with the future's call if the call is in the table. A
+        // count of 0 means that the call is not there.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -238,7 +237,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         })
     }
 
-    /// Frees a place, whose group is locked.
+    /// Frees a place in a group that the caller has locked.
     fn leave(&self, group: usize, place: &Place) -> Held {
         let held = place.held();
         place.address.store(0, Ordering::Relaxed);
@@ -246,8 +245,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         held
     }
 
-    /// Checks all calls or, if there are many, the next groups with `most` calls. Removes calls that are over, and calls that at
-    /// tick `now` have seemed to be over for `ticks` ticks.
+    /// Checks the calls of all groups, or stops after `most` calls, where the next check will continue. Removes the calls that
+    /// are over, and the calls that at tick `now` have seemed to be over for `ticks` ticks. `taken` receives them.
     pub(crate) fn take_suspected(
         &self,
         most: u32,
@@ -367,7 +366,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // After another poll, a call must again seem over for the whole time.
+        // After another poll, a call must again seem to be over for the whole time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

@@ -1,8 +1,8 @@
 //! Atomics that are std's outside of a model and loom's inside.
 //!
-//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. A model keeps
-//! an atomic of loom for each address that it meets, initialised with the value of the word. A model never stores into
-//! the words, so every execution begins with the same values, in statics and in pages.
+//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. For each word
+//! that a model uses, it keeps an atomic of loom, initialised with the value of the word. A model never stores into the
+//! words themselves, so every execution begins with the same values, in statics and in pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -43,10 +43,11 @@ struct Model {
     known: BTreeMap<usize, Facts>,
     /// Facts known now, which become `known` in the next execution.
     learned: BTreeMap<usize, Facts>,
-    /// In this execution: atomics of the words that one thread stores into and another thread uses. loom requires that
-    /// they are made before the second thread.
+    /// In this execution: loom's atomics for the words into which one thread stores and which another thread uses. loom
+    /// requires that they are made before the second thread.
     shared: HashMap<usize, Word>,
-    /// In this execution: the last value stored into every other word, and into a shared word by its only writer.
+    /// In this execution: the last value of every other word. Of a shared word with one writer: the last value of this
+    /// writer.
     own: HashMap<usize, u64>,
     /// Pages by their length. Each execution reuses the pages of the previous execution.
     pages: HashMap<usize, Vec<NonNull<c_void>>>,
@@ -56,7 +57,7 @@ struct Model {
 
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
-    /// Whether this execution learned a fact that must be known at its beginning.
+    /// Whether this execution has learned a fact that must be known when an execution begins.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
     /// Whether a spawned thread runs before the thread that spawned it continues.
     static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
@@ -71,9 +72,8 @@ pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'stati
     }
 }
 
-/// Starts a thread of a model. Which of the two threads continues first decides which interleavings loom tries first.
-/// It also decides which interleavings loom finds, because loom remembers only one access of each word. So [`check`]
-/// tries both orders.
+/// Starts a thread of a model. The order in which the two threads continue decides which interleavings loom finds,
+/// because loom remembers only one access of each word. So [`check`] tries both orders.
 pub(crate) fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> loom::thread::JoinHandle<T> {
     let thread = loom::thread::spawn(body);
     if SPAWNED_FIRST.get() {
@@ -157,9 +157,9 @@ impl Model {
         }
     }
 
-    /// Returns loom's atomic for a word that needs one. The only writer of a word does not load it through loom,
-    /// because the writer knows the value. loom remembers only one access of each word, so the load would replace a
-    /// load by another thread.
+    /// Returns loom's atomic for a word that needs one. If a word has only one writer, this thread does not load the
+    /// word through loom, because it knows the value. The load would replace another thread's load, because loom
+    /// remembers only one access of each word.
     fn shared(&self, address: usize, writes: bool) -> Option<Word> {
         let word = self.shared.get(&address)?;
         let writer = self.known.get(&address).map(|facts| facts.writer);
@@ -180,7 +180,7 @@ impl Facts {
 }
 
 impl Users {
-    /// Adds the thread that is running.
+    /// Adds the running thread.
     fn and_this(self) -> Self {
         let name = format!("{:?}", loom::thread::current().id());
         let number = name.trim_matches(|c: char| !c.is_ascii_digit());
@@ -288,7 +288,7 @@ pub(crate) fn spin_loop() {
     }
 }
 
-/// Orders the accesses before the fence before those after it.
+/// A fence like std's. In a model, a mutation can leave the fence out.
 #[track_caller]
 #[inline]
 pub(crate) fn fence(ordering: Ordering) {
