@@ -1,8 +1,8 @@
-//! Watched calls of futures between two polls, with the words of their events so far.
+//! Watched calls of futures between two polls, with the journal's words for their events so far.
 //!
-//! While such a call is polled, its events go into the journal of the thread, like the events of each watched call. If the call
-//! is not over when the poll ends, its words move here. The thread that ends the call reads them all. The next poll may be on
-//! another thread, which has other nodes, so the words of a poll come with the nodes that they name.
+//! During a poll, the events of such a call go into the journal of the polling thread, like the events of every watched call. If
+//! the call is not over when the poll ends, the words are moved here. The thread that ends the call reads them all. The next poll
+//! may be on another thread, which has other nodes. So the words of a poll are kept with the nodes to which they refer.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Chunk, Column, zeroed, zeros};
@@ -12,8 +12,8 @@ use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// Maximum numbers of watched calls, of chunks for their words, and of chunks for their nodes. The chunks of either kind take 64
-/// MiB at most.
+/// Maximum numbers of watched calls, of chunks for their words, and of chunks for their nodes. The chunks of each kind take at
+/// most 64 MiB.
 const CALLS_MOST: u32 = 1 << 16;
 const WORDS_MOST: u32 = 1 << 17;
 const NODES_MOST: u32 = 1 << 17;
@@ -32,7 +32,7 @@ zeroed! {
         /// Number of this place in the pool.
         own: AtomicU32,
         next: AtomicU32,
-        /// The slot of the call's watch, and the number of the watch when the call began.
+        /// The slot of the call's watch, and the watch's number when the call began.
         pub(crate) slot: AtomicU32,
         pub(crate) number: AtomicU64,
         call: AtomicU64,
@@ -41,7 +41,7 @@ zeroed! {
         pub(crate) rests_since: AtomicU64,
         /// Duration of the call until the end of its last poll, without pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// Index of the node in which the call waits. The call's last words use the same index for this node.
+        /// Index of the node in which the call waits, as the call's last words refer to it.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -58,7 +58,7 @@ static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
 static WORDS: Pool<Chunk<AtomicU64, 63>> = Pool::new(WORDS_MOST);
 static NODES: Pool<Chunk<NamedNode, 31>> = Pool::new(NODES_MOST);
 
-/// By slot of a call in flight: the number in [`CALLS`] of the watched call that rests.
+/// For each slot of the table `in_flight`: the number in [`CALLS`] of the resting watched call that has this slot.
 static BY_SLOT: Column<AtomicU32> = zeros();
 
 /// Held while [`BY_SLOT`] grows.
@@ -79,7 +79,7 @@ pub(crate) fn take() -> Option<&'static CarriedCall> {
 pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     let number = BY_SLOT.get(in_flight::index_of(id)).filter(|_| id != 0)?;
     let call = CALLS.get(number.load(Ordering::Relaxed))?;
-    // SYNC POINT: the previous poll's changes to the call before this poll.
+    // SYNC POINT: the previous poll's changes to the call before this poll (meets `rest`).
     let state = call.state.load(Ordering::Acquire);
     if call.call.load(Ordering::Relaxed) != id {
         return None;
@@ -87,8 +87,8 @@ pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     call.leave_rest(state).then_some(call)
 }
 
-/// Gives back resting calls that will not be polled again as watched calls: their watch no longer counts, or their end was not
-/// seen.
+/// Gives back resting calls that will not be polled again as watched calls: their watch has ended or begun again, or the end of
+/// the call was not seen.
 pub(crate) fn give_lost_back() {
     for number in 1..=CALLS.made() {
         let Some(call) = CALLS.get(number) else { continue };
@@ -118,7 +118,7 @@ impl CarriedCall {
         by_slot.store(self.own.load(Ordering::Relaxed), Ordering::Relaxed);
         self.call.store(id, Ordering::Relaxed);
         let taken = self.state.load(Ordering::Relaxed) & !STATES;
-        // SYNC POINT: the call before its state.
+        // SYNC POINT: the fields of the call before its state.
         self.state.store(taken | RESTS, Ordering::Release);
         Some(())
     }
@@ -141,7 +141,7 @@ impl CarriedCall {
         CALLS.give(own, own);
     }
 
-    /// Removes all words and nodes so far.
+    /// Removes all words and nodes.
     pub(crate) fn clear(&self) {
         self.words.clear(&WORDS);
         self.nodes.clear(&NODES);
@@ -152,13 +152,13 @@ impl CarriedCall {
         self.words.len()
     }
 
-    /// Adds a word; returns `None` if no place is free.
+    /// Adds a word. Returns `None` if the pool is full.
     pub(crate) fn push(&self, word: u64) -> Option<()> {
         self.words.add(&WORDS)?.store(word, Ordering::Relaxed);
         Some(())
     }
 
-    /// Adds a node to which the following words refer; returns `None` if no place is free.
+    /// Adds a node to which the following words refer. Returns `None` if the pool is full.
     pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> Option<()> {
         self.nodes.add(&NODES)?.set((index, parent, site));
         Some(())
@@ -204,7 +204,7 @@ mod tests {
         assert!(call.rest(ids[1]).is_some());
         give_lost_back();
         assert_eq!(watch.lost().discarded, 0);
-        // One call has ended without being seen.
+        // One call has ended, but its end was not seen.
         slots.end(ids[0]);
         give_lost_back();
         assert_eq!(watch.lost().discarded, 1);

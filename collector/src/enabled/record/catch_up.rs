@@ -1,5 +1,5 @@
-//! Catches up with mode switches. A thread catches up at its first event after a switch, with the same result as at the
-//! switch itself.
+//! Catches up with mode switches. A thread notices a switch at its first event afterwards. It then catches up: the result is the
+//! same as if it had switched at the tick of the switch.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -8,7 +8,7 @@ use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 
 impl Tree {
-    /// Begins a life of the tree in the present mode. `exact` is the path of events in exact mode.
+    /// Prepares the tree for a thread in the current mode. `exact` is the path that events take in exact mode.
     pub(crate) fn begin_mode(&self, exact: Path) {
         let newest = mode_switch::newest();
         if !newest.is_timed() {
@@ -33,7 +33,8 @@ impl Tree {
         self.discard_watched();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // The thread may have had an event since the switch. If the previous mode measures no time, nothing is charged.
+                // The thread may have had an event since the switch. If the previous mode measures no time (`PAUSED`), nothing is
+                // charged.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
@@ -41,7 +42,8 @@ impl Tree {
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge_past(Self::charged(current), tick);
                 } else if !self.stands_still() {
-                    // More switches happened than are kept, so it is unknown for how long time was measured in between.
+                    // Switches were overwritten before this one, so it is unknown during which part of the time since then time
+                    // was measured.
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
@@ -53,19 +55,19 @@ impl Tree {
             }
             let newest = mode_switch::newest();
             if newest.is_after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // This switch was noted just now; the loop catches up with it as well.
+                // This switch happened during the loop, which catches up with it as well.
                 continue;
             }
             self.pass_to(newest, exact);
             self.prepare_nodes(newest);
-            // SYNC POINT: path and tid before newest (meets the fence in `registry::switch_to`).
+            // SYNC POINT: this thread's path and tid before `newest` (meets the fence in `registry::switch_to`).
             fence(Ordering::SeqCst);
-            // If setting the path has just cleared an alarm, the switch that raised the alarm is visible here.
+            // If setting the path has just overwritten an alarm, the switch that raised the alarm is visible here.
             if mode_switch::newest() == newest {
                 break;
             }
         }
-        // The current event must not read a tick before the switch.
+        // The current event must not read a tick that lies before the switch.
         clock::after_loads();
         self.put(current);
     }
@@ -81,7 +83,8 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // The next calls have other numbers, so their places in the buffer may be taken.
+                    // Later calls have other numbers, so durations that are still buffered could occupy their places in the
+                    // buffer.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }
@@ -93,7 +96,7 @@ impl Tree {
     }
 }
 
-/// Begins to charge time to the open frames, including frames that began without a clock.
+/// Begins to charge time to the open nodes, even to nodes whose calls began without a clock.
 fn begin_to_charge(innermost: &'static Node) {
     for node in innermost.up() {
         if node.began.load(Ordering::Relaxed) == UNTIMED {

@@ -35,7 +35,7 @@ impl<const N: usize> Choices<N> {
     pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
-        // SYNC POINT: odd version before the list (meets the fence in `decide`).
+        // SYNC POINT: the odd version before the list (meets the fence in `decide`).
         fence(Ordering::Release);
         let mut count = 0;
         for (choice, (pattern, decides)) in self.choices.iter().zip(patterns) {
@@ -81,7 +81,7 @@ impl<const N: usize> Choices<N> {
                 apply(decides);
             }
             was_applied = decides.is_some();
-            // SYNC POINT: the decision before the check whether it still holds.
+            // SYNC POINT: the decision before the check whether it is still valid.
             fence(Ordering::SeqCst);
             if self.version.load(Ordering::Relaxed) == version {
                 return;

@@ -1,6 +1,7 @@
 //! The calling thread: its tree while it counts, and its phase.
 //!
-//! Each thread has a pointer to its tree. It is set only while the thread counts. Threads without it take the slow path.
+//! Each thread has a pointer to its tree, which is set only while the thread counts. Without the pointer, events take the slow
+//! path.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -39,13 +40,13 @@ thread_local! {
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
     /// Amounts counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
-    /// Whether the thread has left [`Phase::New`]. A separate word, because it can be read without a function call.
+    /// Whether the thread has left [`Phase::New`]. This is a separate word, which can be read without a function call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
 }
 
-/// Returns whether it is decided that the calling thread counts, or does not count.
+/// Returns whether the calling thread has left [`Phase::New`].
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
@@ -70,8 +71,8 @@ pub(crate) fn block() -> Option<&'static Block> {
     OWN.get().block
 }
 
-/// Sets the phase and block of the calling thread. A signal handler in between may find a thread with a tree that does not count,
-/// but never a thread that counts without a tree.
+/// Sets the phase and block of the calling thread. A signal handler that runs meanwhile may find that the thread has a tree but
+/// does not count. It never finds a thread that counts without a tree.
 pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     let counts = phase == Phase::Counting;
     let tree = block.filter(|_| counts).map(|block| &block.tree);
@@ -94,7 +95,7 @@ pub(crate) fn own_work() -> OwnWork {
     }
 }
 
-/// Guard during which the thread does the collector's own work.
+/// The guard that [`own_work`] returns.
 #[derive(Debug)]
 pub(crate) struct OwnWork {
     before: bool,
@@ -112,7 +113,7 @@ pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()
 }
 
-/// Counts amounts of a thread before its first scope. Ignores amounts of other threads without a tree.
+/// Counts amounts before the calling thread's first scope. Ignores amounts if the thread has no tree for another reason.
 #[cold]
 #[inline(never)]
 pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {

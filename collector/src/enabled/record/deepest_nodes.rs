@@ -1,8 +1,8 @@
 //! Stack addresses at which the deepest nodes were made. They distinguish leaked guards from recursion.
 //!
 //! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion reaches the
-//! limit as well, but each of its calls is further down on the stack than the call around it. So the stack addresses of
-//! the deepest nodes are recorded. If all of them are equal, the guards were leaked in one function.
+//! limit as well, but each recursive call is further down on the stack than its caller. So the stack addresses of the
+//! deepest nodes are recorded. If all of them are equal, the guards were leaked in one function.
 
 use std::hint::black_box;
 

@@ -1,9 +1,9 @@
-//! The open functions of a thread, by the stack place of their return address.
+//! The open functions of a thread, each with its *place*: the stack address that holds its return address.
 //!
-//! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all three, the
-//! stack pointer is at the return address. No other open function has its return address in the same place, so this place
-//! identifies the function of an event. Functions whose places are below it have ended without an event. They were unwound by a
-//! panic, jumped over by `longjmp`, never returned, or their sleds were switched off during the call.
+//! The compiler's sleds are at a function's first instruction, instead of its return, and before a tail call. At all three, the
+//! stack pointer is equal to the function's place. No other open function has the same place, so the place identifies the
+//! function of an event. Functions with lower places have ended without an event: they were unwound by a panic, jumped over by
+//! `longjmp`, never returned, or their sleds were switched off during the call.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -15,23 +15,22 @@ zeroed! {
     /// An open function, or the end of the list.
     #[derive(Debug)]
     pub(crate) struct Frame {
-        /// Stack place of the function's return address; [`BOTTOM`] in the first frame, which belongs to no function.
+        /// The function's place; [`BOTTOM`] in the first frame, which belongs to no function.
         place: AtomicU64,
         /// The node of the call.
         node: Ref<Node>,
-        /// The call by which compiler-inserted code has reported the beginning; all fields are 0 if a sled has reported
-        /// it.
+        /// The inserted call that has reported the function's beginning; all fields are 0 if a sled has reported it.
         pub(crate) call: Call,
-        /// The frame that is open around this frame.
+        /// The next outer open frame.
         below: Ref<Frame>,
-        /// The frame to use for a call inside this call; `None` if it is not made yet.
+        /// The frame to use for a call inside this call; `None` if that frame is not made yet.
         above: Ref<Frame>,
     }
 }
 
 zeroed! {
-    /// Identifies an inserted call that has reported the beginning of a function. Place and return address do not suffice,
-    /// because functions that were inlined into one another share them.
+    /// Identifies the call, inserted by the compiler, that has reported the beginning of a function. The place and the return
+    /// address do not suffice, because functions that were inlined into one another share both.
     #[derive(Debug)]
     pub(crate) struct Call {
         /// The address of the function.
@@ -66,9 +65,9 @@ pub(crate) struct Poll {
     /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
     pub(crate) began: u64,
     pub(crate) call: u64,
-    /// The call that the thread polled before.
+    /// The call that the thread was polling when this poll began.
     pub(crate) outer: u64,
-    /// The number of the poll in its row.
+    /// The number of this poll among the polls of its row.
     pub(crate) number: u64,
 }
 
@@ -94,7 +93,7 @@ zeroed! {
     }
 }
 
-/// Place of the first frame, higher than all addresses on a stack.
+/// Place in the first frame, higher than all addresses on a stack.
 const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
@@ -102,7 +101,7 @@ impl Frame {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const PLACE: usize = std::mem::offset_of!(Self, place);
 
-    /// Returns the stack place of the return address.
+    /// Returns the function's place.
     #[inline(always)]
     pub(crate) fn place(&self) -> u64 {
         self.place.load(Ordering::Relaxed)
@@ -114,12 +113,12 @@ impl Frame {
         self.node.get()
     }
 
-    /// Returns the frame that is open around this frame.
+    /// Returns the next outer open frame.
     pub(crate) fn below(&self) -> Option<&'static Self> {
         self.below.get()
     }
 
-    /// Returns the frame to use for a call inside this one, if it is made.
+    /// Returns the frame to use for a call inside this one, if that frame is made.
     #[inline(always)]
     pub(crate) fn above(&self) -> Option<&'static Self> {
         self.above.get()
@@ -161,7 +160,7 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
-    /// Forgets all frames, for another life of the tree.
+    /// Forgets all frames, before the tree is used again.
     pub(crate) fn clear(&self) {
         self.top.set(None);
         self.open_polls.store(0, Ordering::Relaxed);
@@ -210,7 +209,7 @@ impl Frames {
         add(&self.elsewhere, 1);
     }
 
-    /// Opens a frame that [`Frame::above`] of the innermost frame returned.
+    /// Opens a frame, which [`Frame::above`] has returned for the innermost frame.
     #[inline(always)]
     pub(crate) fn open(&self, frame: &'static Frame, place: u64, node: &'static Node) {
         frame.place.store(place, Ordering::Relaxed);
@@ -218,7 +217,7 @@ impl Frames {
         self.top.set(Some(frame));
     }
 
-    /// Opens a frame, which is made if needed. Returns false without memory; the function is then open only in the tree.
+    /// Opens a frame, which is made if needed. Returns false if there is no memory. The function is then open only in the tree.
     #[cold]
     pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
         let top = self.top();
@@ -252,12 +251,12 @@ impl Frames {
         true
     }
 
-    /// Removes the innermost open poll and returns it, if it is at this place.
+    /// Removes the innermost open poll and returns it, if its function has this place.
     pub(crate) fn take_poll_at(&self, place: u64) -> Option<Poll> {
         self.take_poll(|found| found == place)
     }
 
-    /// Removes the innermost open poll and returns it, if it has ended without an event: see
+    /// Removes the innermost open poll and returns it, if its function has ended without an event: see
     /// [`close_below`](Self::close_below).
     pub(crate) fn take_ended_poll(&self, place: u64, at_it: bool) -> Option<Poll> {
         self.take_poll(|found| found < place || at_it && found == place)
@@ -299,8 +298,8 @@ impl Frames {
         self.top.set(top.below.get());
     }
 
-    /// Closes all frames whose functions have ended without returning, because their places are below `place`, or at it if
-    /// `at_it` is true. Returns the node of the outermost closed frame.
+    /// Closes all frames whose places are below `place`, or equal to it if `at_it` is true. Their functions have ended without
+    /// returning. Returns the node of the outermost closed frame.
     pub(crate) fn close_below(&self, place: u64, at_it: bool) -> Option<&'static Node> {
         self.close_while(|frame| frame.place() < place || at_it && frame.place() == place)
     }
@@ -312,14 +311,14 @@ impl Frames {
         self.close_while(|_| left.checked_sub(1).map(|rest| left = rest).is_some())
     }
 
-    /// Closes the frames of nodes inside `node`, a scope that has ended. Returns their number.
+    /// Closes the frames of nodes inside `node`, the node of a scope that has ended. Returns the number of closed frames.
     pub(crate) fn close_inside(&self, node: &'static Node) -> u64 {
         let before = self.unwound.load(Ordering::Relaxed);
         self.close_while(|frame| frame.node().is_some_and(|open| open.depth() > node.depth()));
         self.unwound.load(Ordering::Relaxed) - before
     }
 
-    /// Closes all frames, because the thread no longer counts. Calls that are polled stay in flight.
+    /// Closes all frames, because the thread no longer counts. Calls of futures that are polled stay in flight.
     pub(crate) fn close_all(&self) {
         self.close_while(|_| true);
         while let Some(poll) = self.take_poll(|_| true) {

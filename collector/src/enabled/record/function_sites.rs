@@ -40,15 +40,14 @@ pub(crate) struct Function {
 /// A function that polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PolledBy {
-    /// Number of the first function with this function's name and place. All functions with that name and place poll futures of
-    /// one type.
+    /// Number of the first function with the same name and source line as this one. All such functions poll futures of one type.
     pub(crate) first: u32,
-    /// Description of the function, with the place of its future.
+    /// Where the function finds its future, and where the future has its state.
     pub(crate) of: PollFunction,
 }
 
 impl PolledBy {
-    /// Returns the address of a future's state byte, which records how far its body has come.
+    /// Returns the address of a future's state byte, which records at which await the body waits, or that it is over.
     pub(crate) fn state_place(self, future: Future) -> u64 {
         future.address.wrapping_add(self.of.state_offset.into())
     }
@@ -59,26 +58,26 @@ impl PolledBy {
 #[repr(u8)]
 pub(crate) enum Sleds {
     None,
-    /// Only the sleds of ends.
+    /// Only the sleds at the function's ends.
     Ends,
     All,
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
-/// Reason why sleds can no longer be switched. Then only the states of sites decide which functions count.
+/// Reason why sleds can no longer be switched. If there is one, only the states of sites decide which functions count.
 static REFUSED: OnceLock<Refusal> = OnceLock::new();
 
-/// The functions whose ends are to be switched off.
+/// The functions whose end sleds are to be switched off.
 static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
 /// Reason why no functions are known although they were requested.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Sets the functions, by number, and their sleds in the same order. It is called once.
+/// Sets the functions, by number, and their sleds in the same order. Must be called only once.
 ///
 /// # Safety
-/// The sleds must come from the compiler's map of this image; see [`sleds::switch`] for the trampolines.
+/// The sleds must come from the compiler's map of this executable or library. See [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
     mut functions: Vec<Function>,
     sleds: Vec<Sled>,
@@ -130,7 +129,7 @@ pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
     (number < all.len()).then_some(number as u32)
 }
 
-/// Returns the number and the site with which the cost of a call is measured, and the trampolines.
+/// Returns the number and the site of the function that serves to measure the cost of a call, and the trampolines.
 pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
     let (calibration, all) = functions.by_number.split_last()?;
@@ -179,7 +178,7 @@ pub(crate) struct Counts {
     pub(crate) on: u32,
 }
 
-/// Returns the number of functions; `None` if they are not known.
+/// Returns the numbers of functions; `None` if the functions are not known.
 pub(crate) fn counts() -> Option<Counts> {
     let all = FUNCTIONS.get()?.of_program();
     let is_on = |function: &&Function| {
@@ -191,7 +190,7 @@ pub(crate) fn counts() -> Option<Counts> {
     })
 }
 
-/// Makes eight functions without sleds known. Their states are as if they had sleds.
+/// Sets eight functions without sleds. Their states change as if they had sleds.
 #[cfg(test)]
 pub(crate) fn set_for_tests() {
     let functions = (0..8).map(|_| Function::new(Site::named("f", "m", "f.rs", 1), None, true));
@@ -207,14 +206,14 @@ pub(crate) fn sleds_of(number: u32) -> Sleds {
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
-/// Returns the time until [`follow`] is to check for ends that can be switched off; `None` if no ends are to be switched off.
+/// Returns the time until [`follow`] is to check again which end sleds can be switched off; `None` if none are waiting.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
 }
 
-/// Switches on the sleds of functions that are to count, and switches off all other sleds. The sleds of a function's ends stay on
-/// while calls of it are open. `alone` says whether no other thread runs yet.
+/// Switches on the sleds of functions that are to count, and switches off all other sleds. The sleds at a function's ends stay on
+/// while calls of the function are open. `alone` says whether no other thread runs yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
@@ -266,7 +265,7 @@ impl Functions {
         self.by_number.split_last().map_or(&[], |(_, all)| all)
     }
 
-    /// Switches the sleds of these functions whose kind `is_wanted`. Returns false if the system refuses.
+    /// Switches those sleds of these functions for whose kind `is_wanted` returns true. Returns false if the system refuses.
     fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
         let all = numbers
             .iter()

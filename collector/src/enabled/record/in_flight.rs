@@ -2,7 +2,7 @@
 //!
 //! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of free slots,
 //! and threads exchange whole batches. So most calls wait for neither a lock nor another thread. Captures read slots while they
-//! change: a slot's generation tells whether one call had it all the time.
+//! change: if a slot's generation has not changed during the reading, the slot belonged to one call all the time.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// Number of slots that threads exchange at once.
+/// Number of slots in a batch, which threads exchange as a whole.
 const BATCH: u32 = 64;
 
 /// A thread with this many free slots gives a batch away.
@@ -46,7 +46,7 @@ zeroed! {
     }
 }
 
-/// A call in flight: its slot in the low half, the generation of the slot in the high half. 0 is no call.
+/// A call in flight: its slot in the low half, the generation of the slot in the high half. 0 means no call.
 pub(crate) type CallId = u64;
 
 /// A call in flight, as a capture sees it.
@@ -64,7 +64,7 @@ static SLOTS: Column<Slot> = zeros();
 /// Number of slots that have been made.
 static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Number of calls in flight that have no slot.
+/// Number of calls in flight that have no slot, because the table was full.
 static BEYOND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Head of the list of batches that belong to no thread.
@@ -94,7 +94,7 @@ pub(crate) fn index_of(id: CallId) -> u32 {
 }
 
 impl OwnSlots {
-    /// Begins a life of the tree. The free slots stay.
+    /// Prepares the slots for the tree's next thread. The free slots stay in the list.
     pub(crate) fn clear(&self) {
         self.polled.store(0, Ordering::Relaxed);
     }
@@ -197,7 +197,7 @@ impl OwnSlots {
         }
     }
 
-    /// Gives a batch of free slots to all threads.
+    /// Moves a batch of this thread's free slots to [`BATCHES`].
     #[cold]
     #[inline(never)]
     fn give_batch(&self) {
@@ -224,7 +224,7 @@ impl OwnSlots {
     }
 }
 
-/// Ends a call on a thread that has no tree. Its slot becomes a batch of one slot.
+/// Ends a call on a thread that has no tree. The call's slot becomes a batch of one slot.
 pub(crate) fn end_without_tree(call: CallId) {
     let own: OwnSlots = zeros();
     own.end(call);

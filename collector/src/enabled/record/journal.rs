@@ -1,11 +1,11 @@
 //! The events of the watched call that is open on a thread: one word for each event.
 //!
-//! The record of an event holds the node that was *charged* (20 bits), the kind of the event (2 bits), and the charged ticks (42
-//! bits). So records are added up without parents or a stack, and guards that were leaked or closed out of order need no special
-//! case.
+//! The record of an event consists of the node that was *charged* (20 bits), the kind of the event (2 bits), and the charged
+//! ticks (42 bits). So records can be added up without parents or a stack, and guards that were leaked or closed out of order
+//! need no special case.
 //!
-//! If a call has more records than the journal holds, the first half of the journal and the newest one or two quarters are kept.
-//! Records are added up before they are overwritten.
+//! If a call has more records than fit into the journal, only the first half of the journal and the newest one or two quarters
+//! are kept. Records are added up before they are overwritten.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Array, Ref, zeroed};
@@ -57,8 +57,8 @@ pub(crate) enum More {
     Allocation = 3,
     /// A value that the program notes: `number` words follow, with the lengths of the key and of the value, and both texts.
     Note = 4,
-    /// Only in a `CarriedCall`: indices in the following records count within the call's next group of nodes. The number of
-    /// this record is the size of the group.
+    /// Only in a `CarriedCall`: node indices in the following records refer to the call's next group of nodes. `number` is the
+    /// size of this group.
     Nodes = 5,
     /// Number of calls whose records were added up and removed.
     Calls = 6,
