@@ -25,7 +25,7 @@ const LEAST: u32 = 512;
 /// Value of [`KeptCall::cause`] for a call without a cause.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// Number of the next call. No other access depends on its ordering, so models use std's atomic.
+/// Number of the next kept call. No other access depends on its ordering, so models use std's atomic.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
@@ -50,7 +50,7 @@ zeroed! {
         name: [AtomicU64; 2],
         /// The node and the kind of the call's cause.
         cause: AtomicU64,
-        /// Number of missing words.
+        /// Number of words that the journal has lost.
         missing: AtomicU64,
         words: Array<AtomicU64>,
         nodes: Array<NamedNode>,
@@ -68,7 +68,7 @@ pub(crate) struct Facts {
     /// The kernel's name of the call's thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// Number of words that are missing after the [`HEAD`](crate::enabled::record::journal::HEAD) of the journal.
+    /// Number of words that the journal has lost after its [`HEAD`](crate::enabled::record::journal::HEAD).
     pub(crate) missing: u64,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Copied {
 }
 
 impl KeptCalls {
-    /// Forgets all calls. A call that is being written now stays, but its watch no longer counts.
+    /// Forgets all calls. A call that is being written now stays, although its watch has ended or begun again.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
             call.number.store(0, Ordering::Relaxed);
@@ -123,8 +123,8 @@ impl KeptCalls {
         by_chance.get((random % count.max(1)) as usize)
     }
 
-    /// Calls `read` with the lock held, for each kept call, with its number and whether it is one of the longest. Returns false
-    /// if a thread of the program holds the lock for long.
+    /// Calls `read` for each kept call, with the call's number and whether it is one of the longest. Holds the lock meanwhile.
+    /// Returns false if a thread of the program holds the lock for long.
     pub(crate) fn read(&self, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
         if !self.take_lock(LOOKS, std::thread::yield_now) {
             return false;
@@ -154,7 +154,7 @@ impl KeptCalls {
 }
 
 impl KeptCall {
-    /// Writes a call. The caller holds the lock. Without memory the call has no words.
+    /// Writes a call. The caller holds the lock. If there is no memory, the call has no words.
     pub(crate) fn write(
         &self,
         facts: &Facts,

@@ -1,6 +1,6 @@
-//! The sites of locks and of named tasks. All locks, or all tasks, that are made at one place of the source under one name share
-//! a site. The site is made at the first wait for such a lock, or with the first such task. Finding a site takes no lock and does
-//! not use the allocator.
+//! The sites of locks and of named tasks. Locks that are made at one place of the source under one name share a site for each
+//! kind of wait, which is made at the first such wait. Such tasks share one site, which is made with the first task. Finding a
+//! site takes no lock and does not use the allocator.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use crate::enabled::record::arena::{Made, Ref};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 
-/// Maximum number of sites; locks and tasks of further places share one row for each kind.
+/// Maximum number of sites. All further locks and tasks share one site for each kind.
 const SITES_MAX: usize = 2048;
 
 /// Number of slots of the table, which is at most half full.
@@ -16,7 +16,7 @@ const SLOTS: usize = 2 * SITES_MAX;
 
 static SITES: Made<Site, SITES_MAX> = Made::none();
 
-/// Finds a site by its name and place, with open addressing and linear probing.
+/// Hash table of sites by name and place, with open addressing and linear probing.
 static TABLE: [Ref<Site>; SLOTS] = [const { Ref::none() }; SLOTS];
 
 /// The sites of all further locks and tasks, by kind.
@@ -56,8 +56,7 @@ pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     for _ in 0..SLOTS {
         let slot = &TABLE[at];
         let found = slot.get_acquire().or_else(|| {
-            // Another thread may take the slot first. The site made here then goes to the next free slot, or stays
-            // unused.
+            // Another thread may take the slot first. The site made here is then put into the next free slot, or stays unused.
             made = made.or_else(|| SITES.keep(Site::labelled(kind, name, file, line)));
             made.map(|site| slot.set_first(site))
         });

@@ -1,10 +1,11 @@
-//! The durations of a node's calls: a histogram, and the facts about the node that adaptive mode needs. An octave of buckets is
+//! The durations of a node's calls: a histogram, and the numbers that adaptive mode keeps for the node. An octave of buckets is
 //! allocated at its first hit.
 //!
-//! A clock read waits for the instructions before it. So finding the bucket of a duration would lengthen every scope by a chain
-//! of about 25 cycles. Instead, a duration is buffered, which is one store. A call that finds its place taken flushes the buffer:
-//! all buffered durations find their buckets at once, which the CPU does in parallel. With thousands of nodes, a flush waits for
-//! cache lines: two of the latency, and the counters of two or three octaves.
+//! Finding the bucket of a duration takes about 25 cycles, because each instruction depends on the one before. If each call did
+//! this, every scope would take these cycles longer, because a clock read waits for earlier instructions. Instead, a call stores
+//! its duration in a buffer. If the call's place in the buffer is taken, the call flushes the buffer: it finds the buckets of all
+//! buffered durations, which the CPU does in parallel. With thousands of nodes, a flush waits for cache lines: two of the
+//! latency, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
@@ -21,21 +22,21 @@ const BUFFERED_MAX: u64 = u16::MAX as u64;
 const LOOKS: u32 = 20;
 
 zeroed! {
-    /// All latencies of a tree: one place for each node, and the octaves in use.
+    /// All latencies of a tree: one for each node, and the octaves in use.
     #[derive(Debug)]
     pub(crate) struct Latencies {
         nodes: Column<Latency>,
         octaves: Column<Octave>,
         /// Number of octaves in use.
         used: AtomicU64,
-        /// The number of the tree's life, from 1; 0 before the first.
+        /// Number of the tree's current life, which is its use by one thread. Lives are counted from 1; 0 before the first.
         life: AtomicU64,
     }
 }
 
 impl Latency {
-    /// Buffers the duration of a call, in the place that belongs to the call's number. Returns false if the duration is 0 or too
-    /// long, or the place is taken.
+    /// Buffers the duration of a call, in the place for the call's number. Returns false if the duration is 0 or too long, or if
+    /// the place is taken.
     #[inline(always)]
     pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
         let place = &self.buffered[call as usize % BUFFERED];
@@ -46,23 +47,23 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and the duration `more`, into their buckets. Without memory for an octave, its durations are
-    /// in no bucket.
+    /// Counts the buffered durations, and the duration `more`, in their buckets. If there is no memory for an octave, its
+    /// durations are counted in no bucket.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
-    /// exist; the other durations stay in the buffer.
+    /// Counts buffered durations in their buckets, except those whose octaves do not exist: they stay in the buffer. Makes no
+    /// function call. Returns whether all octaves exist.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
         self.flush_into(None, true, |bucket| self.octaves.of(bucket).get())
     }
 
-    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all these
-    /// octaves. With `keeps`, durations without an octave stay in the buffer.
+    /// Counts durations in the octaves that `octave_of` returns for their buckets. Returns whether `octave_of` has found all
+    /// octaves. If `keeps` is true, durations without an octave stay in the buffer.
     #[inline(always)]
     fn flush_into(
         &self,
@@ -72,7 +73,7 @@ impl Latency {
     ) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);
         self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves.
+        // SYNC POINT: `flushing` is odd before any duration moves.
         fence(Ordering::Release);
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
@@ -106,9 +107,9 @@ impl Latency {
     /// Reads the counts into `histogram`, and returns the number of calls at that time. `calls` must read this number with
     /// `Acquire`. `known` returns the result of the last reading, and the number of calls in its histogram.
     ///
-    /// Sometimes not everything can be read at one moment, because the thread is too busy or the reader is descheduled. Calls
-    /// that the histogram missed are then left to the next reading. Otherwise they would end in an epoch that has not counted
-    /// their beginnings.
+    /// Sometimes counts and number cannot be read at one moment, because the thread is too busy or the reader is descheduled. The
+    /// returned number then leaves out calls that the histogram missed: they belong to the next reading. Otherwise they would end
+    /// in an epoch that has not counted their beginnings.
     pub(crate) fn read(
         &self,
         calls: impl Fn() -> u64,
@@ -118,7 +119,7 @@ impl Latency {
         self.read_within(LOOKS, calls, known, histogram)
     }
 
-    /// Reads like [`Self::read`], with at most `looks` tries, at least one.
+    /// Reads like [`Self::read`], with at most `looks` tries. `looks` must not be 0.
     pub(crate) fn read_within(
         &self,
         looks: u32,
@@ -139,7 +140,8 @@ impl Latency {
                 return counted;
             }
             if !flushed {
-                // Calls that a flush was moving may have been seen neither in their places nor in their buckets.
+                // The reader may have missed calls that a flush was moving: they may be neither in the buffer nor in their
+                // buckets.
                 least = least.saturating_sub(BUFFERED as u64);
             }
             sync::spin_loop();
@@ -149,8 +151,8 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// Returns how often the histogram was emptied. Call this before [`Self::read`]: `read` then finds no counts from before the
-    /// last emptying that is counted here.
+    /// Returns how often the histogram was emptied. If this is called before [`Self::read`], `read` finds no counts from before
+    /// the last of these times.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
@@ -158,12 +160,12 @@ impl Latency {
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
         let (mut present, mut counts) = self.octaves.read(histogram);
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
-        // SYNC POINT: buckets before places.
+        // SYNC POINT: the buckets are read before the buffer.
         let buffered = self
             .buffered
             .each_ref()
             .map(|place| place.load(Ordering::Acquire));
-        // The calls are read after all ended calls, so that no more calls end than begin.
+        // `calls` counts begun calls. It is read after the durations, so that no more calls end than begin.
         let calls = calls();
         for ticks in buffered {
             if ticks > 0 {
@@ -179,7 +181,7 @@ impl Latency {
         calls
     }
 
-    /// Empties the histogram. The octaves and the facts of adaptive mode stay.
+    /// Empties the histogram. The octaves and the numbers of adaptive mode stay.
     fn empty(&self) {
         self.max.store(0, Ordering::Relaxed);
         for place in &self.buffered {
@@ -226,7 +228,7 @@ impl Octaves {
 
     /// Empties a histogram and makes space in it. Returns a bit for each octave that exists, and the counts of all buckets.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> (u64, Counts) {
-        // Allocates before reading, because the allocator itself may be measured.
+        // This allocates before it reads, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
@@ -254,7 +256,7 @@ impl Octave {
     #[inline(always)]
     pub(crate) fn hit(&self, bucket: usize) {
         let count = &self.counts[bucket % PER_OCTAVE];
-        // SYNC POINT: a call leaves its place before it is in its bucket, so that no reader counts it twice.
+        // SYNC POINT: a call is removed from the buffer before it is in its bucket, so that no reader counts it twice.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -296,7 +298,7 @@ impl Latencies {
         // ended during a flush.
         let flushing = latency.flushing.load(Ordering::Relaxed) | 1;
         latency.flushing.store(flushing, Ordering::Relaxed);
-        // SYNC POINT: odd before anything is emptied.
+        // SYNC POINT: `flushing` is odd before anything is emptied.
         fence(Ordering::Release);
         let life = self.life.load(Ordering::Relaxed);
         if latency.life.load(Ordering::Relaxed) != life {
@@ -311,7 +313,7 @@ impl Latencies {
         Some(latency)
     }
 
-    /// Returns the latency of a node in this life of the tree, and makes an empty one if needed; `None` if there is no
+    /// Returns the latency of a node in this life of the tree, and makes an empty one if needed. Returns `None` if there is no
     /// memory. Only the thread of the tree may call this.
     pub(crate) fn get_or_make(&self, index: u32) -> Option<&'static Latency> {
         match self.of_this_life(index) {
@@ -323,7 +325,7 @@ impl Latencies {
     /// Returns a node's latency; `None` if the latency was not made in this life of the tree.
     pub(crate) fn of_this_life(&self, index: u32) -> Option<&'static Latency> {
         let life = self.life.load(Ordering::Relaxed);
-        // SYNC POINT: made before found, as in `make`.
+        // SYNC POINT: `made` is read before the contents of the latency (meets `make`).
         let latency = self.nodes.get(index)?;
         (latency.made() > 0 && latency.life.load(Ordering::Relaxed) == life).then_some(latency)
     }
@@ -366,7 +368,7 @@ mod tests {
             assert_eq!(histogram.max(), Some((5000, true)));
             assert!(histogram.buckets.contains(&(bucket_of(100) as u16, 49)));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
-            // Histograms were switched off and on again in the same life: this histogram is empty, and no octave is lost.
+            // Histograms were switched off and on again in the same life. The histogram is empty, and no octave is lost.
             let again = pool.make(5).unwrap();
             again.read(|| 0, || (0, 0), &mut histogram);
             assert!(histogram.is_empty());

@@ -1,9 +1,10 @@
-//! Functions that were switched off while calls of them were open. Their ends stay on until each of these calls has ended.
+//! Functions that were switched off while calls of them were open. The sleds at a function's ends stay on until each of these
+//! calls has ended.
 //!
-//! Once the beginnings of a function are off, no call of it begins: an event that was in progress finds the site
-//! disabled and takes the call back. So a thread that has no open call of the function at one moment has none from then
-//! on. The open calls of a thread are the nodes from its current node to the root. The ends stay on until each thread
-//! was found without an open call, so no end is missed.
+//! Once the entry sled of a function is off, no call of the function begins: an entry that was in progress finds the site
+//! disabled and takes its call back. So a thread that once has no open call of the function has none from then on. The open calls
+//! of a thread are the nodes from its current node up to the root. The end sleds stay on until each thread was once found without
+//! an open call, so no end is missed.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// The checks take at most 1/`LOOK_SHARE` of the time.
 const LOOK_SHARE: u32 = 200;
 
-/// The functions whose ends are on although their beginnings are off.
+/// The functions whose end sleds are on although their entry sleds are off.
 #[derive(Debug)]
 pub(crate) struct Leaving {
     functions: Vec<Function>,
@@ -40,7 +41,7 @@ struct Function {
 struct OpenCalls {
     /// The address of the thread's tree.
     tree: usize,
-    /// Open functions by number; `None` if they are unknown now.
+    /// Numbers of the open functions; `None` if they cannot be known now.
     functions: Option<HashSet<u32>>,
 }
 
@@ -53,12 +54,12 @@ impl Leaving {
         }
     }
 
-    /// Returns the time until the next check; `None` if no ends are to be switched off.
+    /// Returns the time until the next check; `None` if no end sleds are to be switched off.
     pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
         self.next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Notes that the beginnings of a function are off.
+    /// Notes that the entry sled of a function is off.
     pub(crate) fn begin(&mut self, number: u32) {
         self.functions.push(Function { number, trees: None });
         self.pause = SHORTEST;
@@ -70,8 +71,8 @@ impl Leaving {
         self.functions.retain(|function| function.number != number);
     }
 
-    /// Returns the functions without open calls, in the order of numbers, if a check is due. `number_of` returns the number of a
-    /// site's function.
+    /// Returns the functions without open calls, sorted by number, if a check is due. `number_of` returns the number of a site's
+    /// function.
     pub(crate) fn ended(&mut self, number_of: fn(&'static Site) -> Option<u32>) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| next > now) {

@@ -1,12 +1,12 @@
 //! Samples of the live blocks of memory, with the node that allocated each.
 //!
-//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block
-//! with a point is put into a table under its address, with the node. The thread that frees the block, which may be any
-//! thread, takes it out again. A capture reads the live blocks from the table alone, so resets do not change them.
+//! Sampling points lie among the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block
+//! that contains a point is put into a table under its address, with its node. The thread that frees the block, which may be any
+//! thread, takes it out again. A capture computes live memory from this table, so a reset does not change it.
 //!
 //! The table is in static memory. Putting a block in and taking it out do not allocate, lock or call the kernel. A block is put
-//! in before the program knows its address, and taken out before the allocator may give the address to another thread. So no
-//! two threads change the place of one block at once.
+//! in before the program knows its address, and taken out before the allocator may give the address to another thread. So two
+//! threads never change the same block's place at the same time.
 
 use std::cell::Cell;
 use std::ops::{AddAssign, RangeInclusive};
@@ -20,10 +20,10 @@ use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::record::untimed::xorshift;
 
-/// Number of places in which a block may be: the places of its group.
+/// Number of places in a group. A block may be in any place of its group.
 const GROUP: usize = 32;
 
-/// Number of groups. With this number, some 16 GiB may be live before a group is full.
+/// Number of groups. With this number, about 16 GiB may be live before a group is full.
 const GROUPS: usize = 2048;
 
 /// Number of counters that tell without a search that a block is not in the table.
@@ -42,7 +42,7 @@ type At = (usize, usize);
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
-        /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
+        /// Number of blocks in the table for each hash. A counter that has reached its maximum stays there.
         filter: [AtomicU8; FILTER],
         /// Addresses of the blocks; 0 in free places.
         blocks: [[AtomicU64; GROUP]; GROUPS],
@@ -63,7 +63,7 @@ static TABLE: Table<GROUPS, GROUP> = zeros();
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Bytes until the next point; below 0 if the point has been passed.
+    /// Bytes until the thread's next point; below 0 if the point has been passed.
     static LEFT: Cell<i64> = const { Cell::new(0) };
     /// State of the random numbers; 0 before the first.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
@@ -108,7 +108,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     }
 
     fn fill(&self, (group, at): At, bytes: u64, owner: u64) {
-        // SYNC POINT: owner 0 before bytes, bytes before owner (meets `read`).
+        // SYNC POINT: the owner is 0 before the bytes, and the bytes are stored before the owner (meets `read`).
         self.bytes[group][at].store(bytes, Ordering::Release);
         self.owners[group][at].store(owner, Ordering::Release);
     }
@@ -156,7 +156,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     }
 }
 
-/// Returns whether a point lies on the next `bytes` of the calling thread. Most allocations need only this check.
+/// Returns whether a point lies among the next `bytes` bytes of the calling thread. Most allocations need only this check.
 #[inline(always)]
 pub(crate) fn is_due(bytes: usize) -> bool {
     let left = LEFT.get().wrapping_sub_unsigned(bytes as u64);
@@ -164,8 +164,8 @@ pub(crate) fn is_due(bytes: usize) -> bool {
     left < 0
 }
 
-/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true, and draws the next distance.
-/// Without a tree it only draws the distance. A thread's first block is always due, because the first point is drawn then.
+/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true. Then draws the next distance;
+/// without a tree this is all. The block is always due in a thread's first allocation, which draws the first distance.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
@@ -214,7 +214,7 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         let Some(node) = Owner::numbered(owner).filter(|owner| of_tree.contains(owner)) else {
             continue;
         };
-        // The block may be freed at this moment. Its place then belongs to another owner, or is free.
+        // The block may be freed at this moment. Its place then belongs to another owner or is free, and the exchange fails.
         _ = TABLE.owners[group][at].compare_exchange(
             owner,
             heir(node.index()).number(),
@@ -237,8 +237,8 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// Returns the memory that a block represents: itself, and the blocks of its size without a point. A block of `bytes` is in
-    /// the table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
+    /// Returns the memory that a block represents: itself, and the blocks of its size that contain no point. A block of `bytes`
+    /// is in the table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
     fn block(bytes: u64) -> Self {
         let sampled = -(-(bytes as f64) / LIVE_SAMPLE_BYTES as f64).exp_m1();
         let stands_for = bytes as f64 / sampled.max(f64::MIN_POSITIVE);
@@ -299,7 +299,7 @@ impl Live {
     }
 }
 
-/// Hashes an address. Blocks are aligned, so the lowest bits of their addresses are always 0.
+/// Hashes an address without its lowest bits, which are always 0 because blocks are aligned.
 #[inline(always)]
 fn hash(block: usize) -> u64 {
     (block as u64 >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15)

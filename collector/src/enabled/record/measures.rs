@@ -42,7 +42,7 @@ impl NodeMeasures {
         }
     }
 
-    /// Returns all values, for another thread.
+    /// Returns all values. Any thread may call this.
     pub(crate) fn read(&self) -> [u64; QUANTITIES] {
         let mut values = self.values.each_ref().map(|value| value.load(Ordering::Relaxed));
         // Nodes use this entry for calls that are not calls of futures (`Tree::leave_out_calls`).

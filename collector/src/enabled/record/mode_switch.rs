@@ -1,9 +1,9 @@
 //! Switches between modes: the present mode, and the last switches with their ticks.
 //!
-//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at
-//! its next event and catches up with all switches since the last switch that it has noticed. It charges time for each
-//! stretch in a mode that measures time, and no time for the other stretches. So a thread that sleeps through a switch
-//! is charged exactly, to the tick.
+//! A switch happens under the capture lock: it is noted here, and then every tree gets an alarm. A thread finds the alarm at its
+//! next event, and catches up with all switches since the last one that it has noticed. It charges time for each stretch in a
+//! mode that measures time, and no time for the other stretches. So a thread that sleeps through a switch is charged exactly, to
+//! the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -24,10 +24,10 @@ struct Switches<const KEPT: usize> {
 
 static SWITCHES: Switches<64> = Switches::new();
 
-/// How scopes are measured from a tick on.
+/// A switch, which decides how scopes are measured from its tick on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
-    /// The value by which trees remember the switch; it grows with each switch.
+    /// The value by which trees remember the switch. Each later switch has a larger value.
     pub(crate) word: u64,
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
@@ -49,8 +49,7 @@ impl Switch {
         self.word >> FLAG_BITS
     }
 
-    /// Returns whether this is the next switch after the switch with this word, so that no switch in between has been
-    /// forgotten.
+    /// Returns whether this is the next switch after the switch with this word, so that no switch between them is missing.
     pub(crate) fn follows(self, word: u64) -> bool {
         self.number() == (word >> FLAG_BITS) + 1
     }
@@ -65,7 +64,7 @@ impl Switch {
         self.mode.charges_time()
     }
 
-    /// Returns whether nodes keep latencies: adaptive mode uses them to find short calls.
+    /// Returns whether nodes keep latencies: for histograms, or for adaptive mode, which finds short calls by them.
     pub(crate) fn wants_latencies(self) -> bool {
         self.histograms || self.mode.times_some_calls()
     }
@@ -89,21 +88,22 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 
     fn newest(&self) -> Switch {
-        // SYNC POINT: switch before newest.
+        // SYNC POINT: the switch is stored before `newest` (meets `note`).
         let word = self.newest.load(Ordering::Acquire);
         let (_, tick) = self.kept(word >> FLAG_BITS);
         Switch::of(word, tick.load(Ordering::Relaxed))
     }
 
     fn after(&self, word: u64) -> impl Iterator<Item = Switch> {
-        // The oldest kept switch is left out as well, because it may be overwritten now.
+        // The oldest kept switch is left out as well, because it may be overwritten at this moment.
         let oldest = |newest: u64| (newest + 2).saturating_sub(KEPT as u64);
         let newest = self.newest().number();
         let first = ((word >> FLAG_BITS) + 1).max(oldest(newest));
         (first..=newest).filter_map(move |number| {
             let (word, tick) = self.kept(number);
             let word = word.load(Ordering::Relaxed);
-            // SYNC POINT: newest before tick: a reader that sees the tick of a later switch sees here that this switch is gone.
+            // SYNC POINT: `newest` before the tick. A reader that finds the tick of a later switch here also finds a later
+            // `newest`, and so learns that this switch is gone.
             let switch = Switch::of(word, tick.load(Ordering::Acquire));
             let is_kept = number >= oldest(self.newest.load(Ordering::Relaxed) >> FLAG_BITS);
             (is_kept && switch.number() == number).then_some(switch)
@@ -115,10 +115,10 @@ impl<const KEPT: usize> Switches<KEPT> {
         let flags = mode as u64 | if histograms { HISTOGRAMS_BIT } else { 0 };
         let word = number << FLAG_BITS | flags;
         let (kept_word, kept_tick) = self.kept(number);
-        // SYNC POINT: newest before tick.
+        // SYNC POINT: the previous `newest` before this tick (meets `after`).
         kept_tick.store(tick, Ordering::Release);
         kept_word.store(word, Ordering::Relaxed);
-        // SYNC POINT: switch before newest.
+        // SYNC POINT: the switch before `newest` (meets `newest`).
         self.newest.store(word, Ordering::Release);
     }
 }
@@ -128,8 +128,8 @@ pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. A thread that sleeps through
-/// more switches loses the time up to the oldest kept switch. That time counts as a gap that was not charged.
+/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. If a thread sleeps through more
+/// switches, the time up to the oldest kept switch counts as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(all, (37..100).collect::<Vec<u64>>());
     }
 
-    /// A thread reads the switches that it missed, while more switches are noted than are kept. It never reads a mix of
+    /// A thread reads the switches that it missed, while more switches are noted than are kept. The thread never reads a mix of
     /// two switches.
     #[test]
     fn a_switch_that_is_overwritten_is_left_out() {

@@ -1,5 +1,5 @@
-//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both are
-//! defined here; `latency.rs` has the functions of a latency.
+//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both types
+//! are defined here. The functions of a latency are in `latency.rs`.
 
 use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
 
@@ -23,12 +23,12 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in exact mode
-        /// with latencies, the first child of the last call that entered any. A wrong guess only costs time.
+        /// The guess at which child is entered next, [`NO_CHILD`] at first. It is the child entered last or, in exact mode with
+        /// latencies, the first child of the last call that entered any child. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
-        /// The index in the thread's arena, and the depth less one. Neither changes once the node is published.
+        /// The index in the thread's arena, and the depth minus one. Neither changes once the node is published.
         place: AtomicU32,
         /// In adaptive mode: number of calls to skip until a call is timed. Only calls inside timed calls of the parent count. In
         /// values and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
@@ -36,8 +36,9 @@ zeroed! {
     }
 }
 
-/// Number of buffered durations. One call in 17 finds no place and flushes them. With 8 durations it would be one in nine, and
-/// each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns longer.
+/// Number of durations that a latency buffers. One call in 17 finds no place and flushes them. With 8 durations it would be one
+/// in nine, and each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns
+/// longer.
 pub(super) const BUFFERED: usize = 16;
 
 /// The first octave in [`Octaves::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
@@ -56,7 +57,7 @@ zeroed! {
         pub(super) max: AtomicU64,
         /// Odd while the buffer is flushed.
         pub(super) flushing: AtomicU64,
-        /// The sibling that is guessed to be entered after a call of this node. A wrong guess only costs time.
+        /// The guess at which sibling is entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
@@ -100,8 +101,8 @@ const _: () =
 /// Value of [`Node::began`] if the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;
 
-/// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches this value, so the
-/// duration computed from it is longer than any call.
+/// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches this value, so the duration
+/// computed from it wraps around and is longer than any call.
 pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
@@ -136,8 +137,8 @@ impl Node {
         self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
     }
 
-    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and counts down if so. Calls inside an
-    /// untimed call are not timed either and do not count down.
+    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and if so, counts down. Calls inside
+    /// an untimed call are not timed either and do not count down.
     #[inline(always)]
     pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
         if !parent.is_timed() {
@@ -198,7 +199,7 @@ impl Node {
 
     #[inline(always)]
     fn count_noted(&self) {
-        // SYNC POINT: numbers before calls.
+        // SYNC POINT: the numbers before the count of calls.
         let calls = self.calls.load(Ordering::Relaxed).wrapping_add(1);
         self.calls.store(calls, Ordering::Release);
     }
@@ -217,7 +218,7 @@ impl Node {
 
     /// Sets the place of the numbers of a value or a gauge.
     pub(crate) fn set_numbers(&self, place: u32) {
-        // SYNC POINT: empty numbers before their place.
+        // SYNC POINT: the numbers are emptied before their place is stored.
         self.skip.store(place + 1, Ordering::Release);
     }
 
@@ -232,18 +233,18 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether this is the node that calls over the limit share. Such a node has no children.
+    /// Returns whether this is the node that all calls over the limit share. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }
 
-    /// Returns the beginning of the open call, if it is measured.
+    /// Returns the tick at which the open call began, if this tick is known.
     #[inline(always)]
     pub(crate) fn known_beginning(&self) -> Option<u64> {
         Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
     }
 
-    /// Returns the duration of the open call at tick `now`, if it is measured.
+    /// Returns the duration of the open call at tick `now`, if its beginning is known.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
         self.known_beginning()
@@ -268,7 +269,7 @@ impl Node {
 impl Nodes {
     /// Returns the number of nodes that may be read.
     pub(crate) fn len(&self) -> u32 {
-        // SYNC POINT: node before length.
+        // SYNC POINT: the node before the length (meets `add`).
         self.length.load(Ordering::Acquire)
     }
 
@@ -281,8 +282,8 @@ impl Nodes {
         self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
-    /// Adds a node, or reuses a node of an earlier life; `None` if there is no memory or no space. Only the thread that owns the
-    /// tree may call this.
+    /// Adds a node, or reuses a node of an earlier life. Returns `None` if there is no memory or no space. Only the thread that
+    /// owns the tree may call this.
     pub(crate) fn add(
         &self,
         site: Option<&'static Site>,
@@ -302,7 +303,7 @@ impl Nodes {
         let above = parent.map_or(0, Node::depth);
         node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
         node.skip.store(0, Ordering::Relaxed);
-        // SYNC POINT: node before length.
+        // SYNC POINT: the node before the length (meets `len`).
         self.length.store(index + 1, Ordering::Release);
         Some(node)
     }

@@ -1,9 +1,8 @@
 //! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution notes
-//! its number in the extremes of the stretch that it finds. So the extremes of an epoch are the extremes of its stretches. The
-//! time in which a reset reads the threads is a separate stretch, because it is unknown which executions the closing snapshot has
-//! counted.
+//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution updates
+//! the extremes of the current stretch. So the extremes of an epoch are the extremes of its stretches. The time in which a reset
+//! reads the threads is a separate stretch, because it is unknown which executions the closing snapshot has counted.
 
 use tickscope_format::latency::{Histogram, value_bucket};
 
@@ -43,8 +42,8 @@ zeroed! {
         newest: Stretch,
         /// Earlier stretches: number `n`, counted from 0, is in slot `n % OLDER`.
         older: [Stretch; OLDER],
-        /// Twice the number of older stretches. While `newest` changes, this is less 1, and the old contents of `newest` already
-        /// count as the last older stretch.
+        /// Twice the number of older stretches. While `newest` changes, `turning` is one less, and the old contents of `newest`
+        /// already count as the last older stretch.
         turning: AtomicU64,
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
@@ -80,13 +79,14 @@ pub(crate) struct Seen {
 /// Returns the number of the current stretch.
 #[inline(always)]
 pub(crate) fn stretch() -> u64 {
-    // SYNC POINT: stretch before numbers: no earlier reading has counted a number noted in a stretch after a reset.
+    // SYNC POINT: the stretch before the numbers. So a reading before a reset has counted no number of the stretch after the
+    // reset.
     STRETCH.load(Ordering::Acquire)
 }
 
 /// Begins the next stretch. The caller holds the capture lock.
 pub(crate) fn begin_stretch() {
-    // SYNC POINT: readings of a reset before the stretch after it.
+    // SYNC POINT: the readings of a reset before the stretch after the reset (meets `stretch`).
     STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
@@ -120,7 +120,8 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution after `calls` earlier executions. Must be called with `current` taken out.
+    /// Notes the number of an execution after `calls` earlier executions. Must be called while `current` is taken out of the
+    /// tree.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
@@ -155,19 +156,19 @@ impl Numbers {
         self.turning.store(odd + 1, Ordering::Release);
     }
 
-    /// Copies the newest stretch to the older stretches, before it changes. Returns the count of turns, which is odd.
+    /// Copies the newest stretch to the older stretches, before the newest changes. Returns `turning`, which is then odd.
     fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
-        // A reader reads the two slots before this one.
+        // Readers use only the two slots before this slot.
         self.older[turning as usize / 2 % OLDER].set(self.newest.get());
-        // SYNC POINT: the copy before the newest stretch counts as changing.
+        // SYNC POINT: the copy before `turning` marks the newest stretch as changing.
         self.turning.store(turning + 1, Ordering::Release);
-        // SYNC POINT: odd before the newest changes.
+        // SYNC POINT: `turning` is odd before the newest stretch changes.
         fence(Ordering::Release);
         turning + 1
     }
 
-    /// Counts a number in its bucket. Must be called with `current` taken out.
+    /// Counts a number in its bucket. Must be called while `current` is taken out of the tree.
     #[inline(always)]
     pub(crate) fn hit(&self, number: u64, pool: &Latencies) {
         let bucket = value_bucket(number);
@@ -177,8 +178,8 @@ impl Numbers {
         }
     }
 
-    /// Reads the histogram of a value into `histogram`. Returns the number of executions, including executions for whose bucket
-    /// there was no memory.
+    /// Reads the histogram of a value into `histogram`. Returns the number of executions. It includes executions that are in no
+    /// bucket, because there was no memory.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
         let (present, counts) = self.octaves.read(histogram);
         histogram.max_ticks = 0;
@@ -189,7 +190,7 @@ impl Numbers {
     }
 
     /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, even
-    /// while the thread begins another stretch.
+    /// if the thread begins another stretch meanwhile.
     ///
     /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch
     /// that had begun before, so this loop runs at most three times.
@@ -226,7 +227,7 @@ impl Numbers {
 }
 
 impl NumbersOfTree {
-    /// Gives a new node empty numbers, unless there is no memory.
+    /// Gives a new node empty numbers, if there is memory.
     pub(crate) fn make(&self, node: &Node) {
         let used = self.used.load(Ordering::Relaxed) as u32;
         if let Some(numbers) = self.places.make(used) {

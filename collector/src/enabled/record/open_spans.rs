@@ -23,7 +23,7 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 once a thread has claimed to turn the span's call into a call of a future.
+        /// Not 0 once a thread has claimed the right to turn the span's call into a call of a future.
         pub(crate) is_decided: AtomicU32,
         /// Not 0 if the span's call belongs to a future. `began` and `call` then hold the call.
         pub(crate) is_future: AtomicU32,
@@ -50,7 +50,7 @@ zeroed! {
         pub(crate) span: AtomicU32,
         /// Not 0 if the entry is a poll of a call in flight.
         pub(crate) is_poll: AtomicU32,
-        /// For a poll: the call that the thread polled before, and the number of the poll in its row.
+        /// For a poll: the call that the thread was polling before, and the number of the poll in its row.
         pub(crate) outer: AtomicU64,
         pub(crate) number: AtomicU64,
     }
