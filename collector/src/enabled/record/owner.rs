@@ -11,7 +11,7 @@ const NODE_BITS: u32 = NODES_MAX.ilog2();
 /// The bit that distinguishes a row of finished threads from a node of a tree.
 const FINISHED: u64 = 1 << 63;
 
-/// A node of a tree, or a row of the finished threads of a name. The number is not 0.
+/// A node of a tree, or a row of the finished threads of one name. The number is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner(u64);
 
@@ -20,12 +20,13 @@ impl Owner {
 
     /// Returns the owner for a node of a tree.
     pub(crate) fn node(tree: &'static Tree, index: u32) -> Self {
-        // Trees are aligned to 64 bytes. Addresses have at most 48 bits.
+        // Trees are aligned to 64 bytes, and addresses have at most 48 bits, so address and index fit below
+        // [`FINISHED`].
         let tree = std::ptr::from_ref(tree).addr() as u64 >> 6;
         Self(tree << NODE_BITS | u64::from(index))
     }
 
-    /// Returns the owner for a row of the finished threads of the name with this number.
+    /// Returns the owner for a row of the finished threads whose name has this number.
     pub(crate) fn finished(name: u32, row: u32) -> Self {
         Self(FINISHED | u64::from(name) << 32 | u64::from(row))
     }

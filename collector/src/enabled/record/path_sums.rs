@@ -37,7 +37,7 @@ zeroed! {
     pub(crate) struct PathSums {
         pub(crate) typical: Sums,
         pub(crate) slow: Sums,
-        /// Sums of the call that has just ended, or is too long for the journal.
+        /// Sums of the call that is being added up: it has just ended, or is too long for the journal.
         pub(crate) pending: Sums,
         /// Not 0 if the node is in the list of nodes with pending sums.
         pub(crate) is_touched: AtomicU64,
@@ -87,7 +87,7 @@ impl Sums {
         }
     }
 
-    /// Adds the sums of `other`, and empties it.
+    /// Adds the sums of `other`, and empties `other`.
     pub(crate) fn take(&self, other: &Self) {
         for (to, from) in self.all().into_iter().zip(other.all()) {
             add(to, from.load(Ordering::Relaxed));
@@ -116,7 +116,8 @@ impl SumsOfWatch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Assigns the sums to the watch with this number, emptying sums of another watch. The tree has `nodes` nodes.
+    /// Assigns the sums to the watch with this number, and empties them if they belonged to another watch. The tree has
+    /// `nodes` nodes.
     pub(crate) fn belong_to(&self, number: u64, nodes: u32) {
         if self.number.load(Ordering::Relaxed) == number {
             return;
@@ -125,7 +126,7 @@ impl SumsOfWatch {
         for index in 0..nodes {
             self.clear_node(index);
         }
-        // SYNC POINT: empty sums before their number.
+        // SYNC POINT: the sums are emptied before their number is stored.
         self.number.store(number, Ordering::Release);
     }
 

@@ -5,13 +5,13 @@ use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Array, zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 
-/// Maximum number of samples that wait for the publisher: a quarter of a second's samples, at a thousand a second.
+/// Maximum number of samples that wait for the publisher: enough for a quarter of a second at 1000 samples a second.
 const PLACES: u32 = 256;
 
 zeroed! {
     #[derive(Debug)]
     struct Place {
-        /// The number of an [`Owner`]; 0 while the thread was in an event of its tree.
+        /// The number of an [`Owner`]; 0 if the thread was in an event of its tree.
         inside: AtomicU64,
         pc: AtomicU64,
         cpu_ns: AtomicU64,
@@ -32,10 +32,10 @@ zeroed! {
     }
 }
 
-/// The place of a thread in the code, and the CPU time in ns that it has used since the previous sample.
+/// A thread's place in the code, and the CPU time in ns that the thread has used since its previous sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PcSample {
-    /// The innermost open node, which is the root outside all scopes; `None` in an event of the tree.
+    /// The innermost open node, or the root outside all scopes; `None` if the thread was in an event of its tree.
     pub(crate) inside: Option<Owner>,
     pub(crate) pc: u64,
     pub(crate) cpu_ns: u64,
@@ -53,12 +53,12 @@ impl PcRing {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }
 
-    /// Notes where the thread is, and its CPU time. Only its signal handler calls this.
+    /// Notes the thread's program counter and its CPU time. Only the thread's signal handler calls this.
     pub(crate) fn push(&self, inside: Option<Owner>, pc: u64, cpu_ns: u64) {
         let since = cpu_ns.saturating_sub(self.cpu_ns.load(Ordering::Relaxed));
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
         let written = self.written.load(Ordering::Relaxed);
-        // SYNC POINT: places are read before they are written again.
+        // SYNC POINT: the publisher reads a place before it is written again (meets `take`).
         if written.wrapping_sub(self.read.load(Ordering::Acquire)) >= PLACES {
             add(&self.lost, 1);
             add(&self.lost_ns, since);
@@ -70,7 +70,7 @@ impl PcRing {
             .store(inside.map_or(0, Owner::number), Ordering::Relaxed);
         place.pc.store(pc, Ordering::Relaxed);
         place.cpu_ns.store(since, Ordering::Relaxed);
-        // SYNC POINT: the place before its number.
+        // SYNC POINT: the place is written before `written` counts it.
         self.written.store(written.wrapping_add(1), Ordering::Release);
     }
 

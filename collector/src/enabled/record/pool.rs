@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::{Chunk, Column, FromZeros, zeroed, zeros};
 
-/// Number of tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
+/// Number of tries to take a lock: first without pauses, and then with pauses, because the lock's holder may have no CPU.
 const LOOKS_AT_ONCE: u32 = 100;
 const LOOKS_LATER: u32 = 400;
 const PAUSE: Duration = Duration::from_micros(250);
@@ -92,7 +92,7 @@ impl<T: Linked> Pool<T> {
         self.places.get(number).filter(|_| number != 0)
     }
 
-    /// Takes a place, with the contents of its last user; `None` if all places are taken, or without memory.
+    /// Takes a place, with the contents of its last user. Returns `None` if all places are taken, or if there is no memory.
     pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
         let taken = briefly(&self.free, |free| {
             if let Some(place) = self.get(*free) {
@@ -127,7 +127,7 @@ impl Chain {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Adds one value, with the contents of its last user; `None` if no chunk is free.
+    /// Adds one value, with the contents of its last user. Returns `None` if no chunk is free.
     pub(crate) fn add<T: FromZeros + 'static, const N: usize>(
         &self,
         pool: &Pool<Chunk<T, N>>,

@@ -1,4 +1,5 @@
-//! The trees of all threads: a list that only grows. Blocks are taken and given back without a lock.
+//! The blocks of all threads, each with its thread's tree, in a list that only grows. Blocks are taken and given back without a
+//! lock.
 
 use tickscope_format::snapshot::Mode;
 
@@ -15,7 +16,7 @@ zeroed! {
         pub(crate) tree: Tree,
         /// The kernel's id of the thread; 0 before its tree is ready.
         pub(crate) tid: AtomicU32,
-        /// Places where timers interrupted the thread, if sampling of them was ever requested.
+        /// The thread's code samples, if they were ever requested.
         pub(crate) pcs: Ref<PcRing>,
         /// [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
@@ -31,7 +32,7 @@ zeroed! {
 /// atomic.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Maximum number of nodes.
+/// Maximum number of nodes of all live threads.
 static NODES_MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(u32::MAX);
 
 /// Number of calls that no tree could count: calls of ending threads, and calls inside events.
@@ -46,7 +47,7 @@ const TAKEN: u32 = 1;
 /// The thread has ended without the capture lock; the next thread that takes the lock merges the block.
 const LEFT: u32 = 2;
 
-/// Number of blocks that were left behind and not merged yet. At 0 the walk over all blocks is not needed.
+/// Number of blocks that were left behind and not merged yet. If it is 0, the walk over all blocks is not needed.
 static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 static ALL: Ref<Block> = Ref::none();
@@ -57,12 +58,12 @@ impl Block {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Lets the block's thread count from now on. The tree must be open. `exact` is the path of events in exact mode.
+    /// Lets the block's thread count from now on. The tree must be open. `exact` is the path that events take in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
-        // SYNC POINT: tree before tid (meets `living`).
+        // SYNC POINT: the tree before its tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // A mode switch that did not find this tree to alarm it was noted earlier. So the switch is visible after the fence in
-        // `catch_up`.
+        // A mode switch that did not find this tree, and so did not alarm it, was noted before this tid was stored. So the switch
+        // is visible after the fence in `catch_up`.
         self.tree.begin_mode(exact);
         BEGUN.fetch_add(1, Ordering::Relaxed);
     }
@@ -103,7 +104,7 @@ pub(crate) fn set_most_nodes(most: u32) {
     NODES_MOST.store(most, Ordering::Relaxed);
 }
 
-/// Counts one more node in this process. Returns false, without counting it, at the maximum number.
+/// Counts one more node in this process. At the maximum number, returns false and counts nothing.
 pub(crate) fn may_add_node() -> bool {
     let has_space = NODES.fetch_add(1, Ordering::Relaxed) < NODES_MOST.load(Ordering::Relaxed);
     if !has_space {
@@ -138,7 +139,7 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
         word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
     }
     block.left_cpu_ns.store(cpu_ns, Ordering::Relaxed);
-    // SYNC POINT: all work of the thread before it left.
+    // SYNC POINT: all work of the thread before its block is `LEFT` (meets `left`).
     block.state.store(LEFT, Ordering::Release);
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
@@ -148,7 +149,7 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();
-    // SYNC POINT: all work of the thread before it left.
+    // SYNC POINT: all work of the thread before its block is `LEFT` (meets `leave`).
     let left = blocks.filter(|block| block.state.load(Ordering::Acquire) == LEFT);
     left.map(|block| {
         LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);
@@ -188,8 +189,8 @@ fn is_living(block: &Block) -> bool {
 /// Notes a switch of modes at a tick, and alarms every tree. The caller holds the capture lock.
 pub(crate) fn switch_to(mode: Mode, histograms: bool, tick: u64) {
     mode_switch::note(mode, histograms, tick);
-    // SYNC POINT: switch before alarm (meets the fence in `catch_up`): a thread that is not found here, or that clears
-    // the alarm without catching up, sees the switch.
+    // SYNC POINT: the switch before the alarm (meets the fence in `catch_up`). A thread that is not found here, or that
+    // overwrites the alarm without catching up, sees the switch.
     fence(Ordering::SeqCst);
     for block in living() {
         block.tree.set_path(Path::Alarm);

@@ -22,7 +22,7 @@ pub struct Site {
     pub(crate) names_await: bool,
     /// Whether the site's scopes count, as a [`SiteState`].
     state: AtomicU32,
-    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some were counted before that was known.
+    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some scopes were counted before this was known.
     future: AtomicU32,
     /// Not 0 if the site is in the list of known sites, or about to be.
     claimed: AtomicU32,
@@ -32,7 +32,7 @@ pub struct Site {
     pub(crate) wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
-    /// Time of the monotonic clock when a rule or the budget last changed a disabled site; 0 if no such change has happened.
+    /// Monotonic time in ns of the last change by a rule or the budget that found the site disabled; 0 if there was none.
     off_until_ns: AtomicU64,
     /// The slot of the watch of the site's calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
@@ -42,7 +42,7 @@ pub struct Site {
     pub(crate) next: Ref<Site>,
 }
 
-/// Value of `future` for a site that was taken for a function's site before it was known to be a future's.
+/// Value of `future` for a site that was taken for a function's before it became known as a future's.
 const LATE: u32 = 2;
 
 /// Number of sites whose `future` is [`LATE`].
@@ -86,7 +86,7 @@ pub(crate) enum SiteState {
     Watched,
 }
 
-/// The sites of the rows that further calls share once there are too many rows: one for functions, and one for futures, whose
+/// The sites of the rows that all further calls share once there are too many rows. Futures have their own row, because their
 /// calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
@@ -235,7 +235,7 @@ impl Site {
         }
     }
 
-    /// Notes that scopes of the site are polls of futures, after some scopes were counted as a function's.
+    /// Notes that scopes of the site are polls of futures, although some of them were already counted as a function's.
     #[cold]
     pub(crate) fn note_late_future(&self) {
         if self.future.swap(LATE, Ordering::Relaxed) != LATE {
@@ -299,7 +299,7 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | OVER_BUDGET) != 0
     }
 
-    /// Returns whether the site is enabled and was disabled at this time of the monotonic clock or later.
+    /// Returns whether the site is enabled, but was disabled at monotonic time `ns` or later.
     pub(crate) fn was_off_since(&self, ns: u64) -> bool {
         !self.is_ruled_off() && self.off_until_ns.load(Ordering::Relaxed) > ns
     }

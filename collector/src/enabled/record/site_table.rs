@@ -40,8 +40,8 @@ pub(crate) struct Rules {
 /// Adds a site to the list at its first scope.
 #[cold]
 pub(crate) fn meet(site: &'static Site) {
-    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is meeting. Only one of them
-    // adds it.
+    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is just meeting. Only one of
+    // them adds the site.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
@@ -107,7 +107,8 @@ fn update_state(site: &'static Site) {
         } else {
             SiteState::Enabled
         });
-        // SYNC POINT: the site's state before mode and rule (meets the fence between mode or rule and this function).
+        // SYNC POINT: the site's state before the mode and the rule (meets the fence between a change of either and this
+        // function).
         fence(Ordering::SeqCst);
         if wanted() == before {
             return;
@@ -115,8 +116,8 @@ fn update_state(site: &'static Site) {
     }
 }
 
-/// Applies a rule to a site; `None` means that no rule matches it. The state of a site that is not met yet is decided when
-/// it is met.
+/// Applies a rule to a site. `None` means that no rule matches the site. The state of a site that is not met yet is decided when
+/// the site is met.
 fn rule(site: &'static Site, off: Option<bool>) {
     match off {
         Some(off) => site.set_ruled_off(off),
@@ -152,8 +153,8 @@ impl Rules {
         if is_all {
             self.rules.clear();
         }
-        // If nothing is disabled, an enabling rule is kept only for functions that would otherwise be off again because of the
-        // budget.
+        // If nothing is disabled, an enabling rule is kept only if there are functions that the budget could otherwise switch off
+        // again.
         let is_over = |site: &'static Site| site.is_over_budget() && pattern.matches(&site.describe());
         let keeps_on = || unmet_functions().next().is_some() || met().any(is_over);
         let any_off = off || !self.rules.is_empty() || !is_all && keeps_on();
@@ -177,12 +178,12 @@ impl Rules {
         Some(matched)
     }
 
-    /// Makes threads apply the rules to the sites that they meet.
+    /// Publishes the rules for threads that meet sites.
     fn tell(&self) {
         RULES.set(self.rules.iter().map(|&(pattern, off)| (pattern, u64::from(off))));
     }
 
-    /// Removes the rule of a pattern. The other rules then decide on its sites.
+    /// Removes the rule of a pattern. The remaining rules then decide on the sites that the pattern matches.
     pub(crate) fn forget(&mut self, pattern: Pattern) {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
@@ -247,7 +248,7 @@ mod tests {
         rules.look();
         assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);
-        // Without the narrower rule the wider rule decides on its site.
+        // Without the narrower rule, the wider rule decides on its site.
         rules.forget(pattern("slab::get"));
         assert!(GET.is(SiteState::Disabled) && PUT.is(SiteState::Disabled));
         rules.forget(pattern("rules::slab"));
@@ -268,7 +269,7 @@ mod tests {
         assert!(COSTLY.set_over_budget(true));
         update_if_met(&COSTLY);
         assert!(COSTLY.is_over_budget() && COSTLY.is(SiteState::Disabled));
-        // The rule stays, because without it the site would be off again at once.
+        // The rule stays, because without it the budget would switch the site off again.
         let pattern = |text| Pattern::new(text).unwrap();
         assert_eq!(rules.add(pattern("budget::costly"), false), Some(1));
         assert_eq!(rules.list().len(), 1);

@@ -36,10 +36,10 @@ use crate::enabled::record::open_spans::OpenSpans;
 use crate::enabled::record::waits::Waits;
 use crate::enabled::record::watching::Watching;
 
-/// The value of `last` while no time is charged. No clock reaches it.
+/// The value of `last` while no time is charged. No clock reaches this value.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
-/// The limit of gaps between events if no limit is set. A larger gap is a step backward of the clock.
+/// The maximum gap between events if no limit is set. A larger gap is a step backward of the clock.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 
 /// The number of slots in the first child table.
@@ -54,7 +54,7 @@ zeroed! {
         pub(crate) current: Ref<Node>,
         /// The tick of the last event, or [`PAUSED`].
         pub(crate) last: AtomicU64,
-        /// The largest gap between two events that is charged without a closer look; 0 while paused.
+        /// The largest gap between two events that is charged without being examined; 0 while paused.
         limit: AtomicU64,
         /// The child that is probably entered next. A wrong guess only costs time.
         guess: Ref<Node>,
@@ -79,7 +79,7 @@ zeroed! {
         root: Ref<Node>,
         /// All nodes, the root first.
         pub(crate) nodes: Nodes,
-        /// Finds a child by (parent, site), with open addressing and linear probing. Only the owner uses it.
+        /// Hash table of children by (parent, site), with open addressing and linear probing. Only the tree's thread uses it.
         table: Array<Tagged<Node>>,
         /// Durations of the calls of each node.
         pub(crate) latencies: Latencies,
@@ -111,11 +111,11 @@ zeroed! {
         pub(crate) caught_up_to: AtomicU64,
         /// The state of the random numbers that choose which calls are timed in adaptive mode.
         pub(crate) random: AtomicU64,
-        /// The depth of the deepest node allowed.
+        /// The maximum depth of a node.
         depth_max: AtomicU32,
-        /// The largest number of nodes allowed.
+        /// The maximum number of nodes.
         nodes_max: AtomicU32,
-        /// Not 0 if blocks of this life may be in the table of live blocks.
+        /// Not 0 if blocks allocated in this life of the tree may be in the table of live blocks.
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and the sums of earlier watched calls.
         pub(crate) watching: Watching,
@@ -123,13 +123,13 @@ zeroed! {
         pub(crate) spans: OpenSpans,
         /// Stack addresses at which the deepest nodes were made.
         deepest: DeepestNodes,
-        /// Ticks by which the clock has gone back and has not gone forward again.
+        /// Ticks by which the clock has stepped backward without a step forward that has made up for them.
         stepped_back: AtomicU64,
     }
 }
 
-/// How events are handled. The order matters: events of the last three may skip the clock, and from [`Self::Fast`] on
-/// amounts are added without a closer look.
+/// How events are handled. The order matters: events of the last three paths may skip the clock, and from [`Self::Fast`] on,
+/// amounts are added without further checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
@@ -191,7 +191,7 @@ impl Path {
 }
 
 impl Tree {
-    /// Begins a life of the tree: empty, at tick `now`. Returns false if there is no memory.
+    /// Begins a life of the tree at tick `now`, without nodes but the root. Returns false if there is no memory.
     pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
         if !self.empty_table(FIRST_TABLE) {
             return false;
@@ -210,7 +210,7 @@ impl Tree {
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
-        // A node of an earlier life may have the same site and the same parent.
+        // The guess must not be a node of an earlier life, which may have the same site and the same parent.
         self.guess.set(None);
         self.ended.set(None);
         self.root.set(Some(root));
@@ -266,7 +266,7 @@ impl Tree {
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.current.set(None);
-        // SYNC POINT: mark before counters (meets the fence in `capture`). A compiler barrier on x86.
+        // SYNC POINT: the mark before the counters (meets the fence in `capture`). On x86 this is only a compiler barrier.
         fence(Ordering::Release);
     }
 
@@ -287,7 +287,7 @@ impl Tree {
     /// Puts `current` in, which ends the event.
     #[inline(always)]
     pub(crate) fn put(&self, current: &'static Node) {
-        // SYNC POINT: counters before current.
+        // SYNC POINT: the counters before `current`.
         self.current.set_release(Some(current));
     }
 

@@ -1,5 +1,5 @@
-//! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with them if its
-//! own thread has made no typical call on the same path, for example because the thread serves only one request.
+//! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with these means if its own
+//! thread has made no typical call on the same path, for example because the thread serves only one request.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -57,7 +57,7 @@ impl TypicalPaths {
         self.means.push(means);
     }
 
-    /// Returns the number of the path of `site` below `parent`, or of the watched function's path without a parent.
+    /// Returns the number of the path of `site` below `parent`. Without a parent, it is the path of the watched function itself.
     pub(crate) fn path(&self, parent: Option<u32>, site: &'static Site) -> Option<u32> {
         self.paths
             .get(&(parent, std::ptr::from_ref(site).addr()))
@@ -69,8 +69,8 @@ impl TypicalPaths {
     }
 }
 
-/// Requests the paths of the watch with this number in a slot, and reads them if they are known. The next snapshot sets
-/// requested paths.
+/// Reads the paths of the watch with this number in a slot, if they are known, and requests them for the next snapshot, which
+/// sets requested paths.
 pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
     WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
     briefly(OF_WATCHES.get(slot as usize)?, |known| {

@@ -13,7 +13,7 @@ zeroed! {
     pub(crate) struct Watch {
         /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
         number: AtomicU64,
-        /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
+        /// Shortest duration of a slow call, in ticks. While this is 0, the duration is unknown, and no call is watched.
         threshold: AtomicU64,
         /// Number of lost calls, by [`Lost`].
         lost: [AtomicU64; 3],

@@ -15,8 +15,8 @@ use crate::enabled::record::watch::{self, Watch};
 const AWAITED: usize = 8;
 
 zeroed! {
-    /// The futures that were not ready in the open poll of the watched call, in the order of their polls: nodes and calls.
-    /// Futures that await one of them are not included.
+    /// The futures that were not ready in the open poll of the watched call, in the order of their polls: their nodes and calls.
+    /// Futures that await one of these futures are not included.
     #[derive(Debug)]
     pub(crate) struct Awaited {
         nodes: [Ref<Node>; AWAITED],
@@ -49,7 +49,7 @@ impl Awaited {
         }
     }
 
-    /// Forgets a call, which was polled again.
+    /// Removes a future whose call was polled again.
     pub(crate) fn forget(&self, call: CallId) {
         let count = self.count.load(Ordering::Relaxed) as usize;
         let is_it = |at: &AtomicU64| at.load(Ordering::Relaxed) == call;
@@ -92,14 +92,14 @@ zeroed! {
         pub(crate) root: Ref<Node>,
         /// The slot of the open call's watch. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
-        /// The path of events before the watched call.
+        /// The path that events took before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
         /// Tick at which the open call began.
         pub(crate) began: AtomicU64,
         /// Not 0 while a call is added up, after its end.
         pub(crate) busy: AtomicU32,
-        /// The [`Kind`] of the event before the area of the journal that is being written.
+        /// The [`Kind`] of the last event before the area of the journal that is being written.
         pub(crate) before: AtomicU64,
         /// Not 0 if not all of the call's time is known.
         pub(crate) broken: AtomicU32,
@@ -122,7 +122,7 @@ zeroed! {
 }
 
 impl Watching {
-    /// Forgets all state, for another life of the tree.
+    /// Forgets all state, before the tree is used again.
     pub(crate) fn clear(&self) {
         self.root.set(None);
         self.carried.set(None);
@@ -131,7 +131,7 @@ impl Watching {
         self.sums.iter().for_each(SumsOfWatch::forget);
     }
 
-    /// Empties the sums of an earlier life of a node.
+    /// Empties the sums of an earlier node with this index.
     pub(crate) fn clear_node(&self, index: u32) {
         for sums in &self.sums {
             sums.clear_node(index);

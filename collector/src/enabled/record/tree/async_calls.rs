@@ -19,10 +19,10 @@ impl Tree {
         Some(call)
     }
 
-    /// Excludes from the calls of futures those calls that `node` counted while its site was taken for a function's site. A poll
-    /// has just opened `node`, and `is_call` says whether the poll was counted as a call. If the poll's call was counted before
-    /// its site was known as a future's (`has_begun_late`), the call is included again.
-    /// [`Self::calls_left_out`] returns the number of excluded calls.
+    /// Excludes calls from the calls of futures: those that `node` counted while its site was taken for a function's site. A poll
+    /// has just opened `node`; `is_call` says whether the poll was counted as a call. If the poll's call was counted before its
+    /// site was known as a future's (`has_begun_late`), this call is included again. [`Self::calls_left_out`] returns the number
+    /// of excluded calls.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());

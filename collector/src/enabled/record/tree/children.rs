@@ -25,8 +25,8 @@ impl Tree {
             .filter(|child| child.site.is(site) && child.parent.is(parent))
     }
 
-    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always
-    /// that child, but its memory has not been read, so the caller has to check it.
+    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always that child,
+    /// but the node's memory has not been read, so the caller has to check its site and parent.
     #[inline(always)]
     pub(crate) fn likely_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
@@ -61,8 +61,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids it. Must be
-    /// called with `current` taken out.
+    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids another node. Must be
+    /// called while `current` is taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_child(
@@ -86,7 +86,7 @@ impl Tree {
 
     /// Returns the child of `parent` that counts calls over the limit, and makes it if needed. Without this child, the callees of
     /// such calls would look as if `parent` called them. Returns `None` if `parent` is such a child or is at the maximum depth,
-    /// or if there is no memory. Must be called with `current` taken out.
+    /// or if there is no memory. Must be called while `current` is taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn child_over_the_limit(
@@ -156,8 +156,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site` if the table has it. The `recent` child stays as it is: counters are found
-    /// here, because scopes gain more from being the `recent` child.
+    /// Returns the child of `parent` at `site` if the table has it. Does not change the `recent` child. Counters are found with
+    /// this function, because scopes gain more from being the `recent` child.
     #[inline(always)]
     pub(crate) fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
@@ -171,7 +171,7 @@ impl Tree {
         }
     }
 
-    /// Puts a child into the first free slot, from the slot of its hash on; returns `None` if there is no table.
+    /// Puts a child into the first free slot at or after the slot of its hash. Returns `None` if there is no table.
     fn put_into_table(&self, parent: &'static Node, site: &'static Site, child: &'static Node) -> Option<()> {
         let hash = hash(parent, site);
         let mut at = slot_of(hash);
@@ -185,8 +185,8 @@ impl Tree {
         }
     }
 
-    /// Makes an empty table with `slots` slots; returns false if there is no memory. Only these slots are cleared, so a
-    /// thread with few nodes does not pay for an earlier thread with many.
+    /// Makes an empty table with `slots` slots. Returns false if there is no memory. Only these slots are cleared, so a thread
+    /// with few nodes does not pay for an earlier thread with many nodes.
     pub(super) fn empty_table(&self, slots: u32) -> bool {
         if !self.table.reuse(slots) {
             return self.table.allocate(slots);

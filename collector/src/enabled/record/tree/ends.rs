@@ -6,8 +6,8 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Ends the innermost call at the tick that `now` reads, if all calls are timed. Returns true if the call belongs to `node`;
-    /// otherwise does nothing and returns false.
+    /// Ends the innermost call at the tick that `now` reads, in a mode that times all calls. Returns true if the call belongs to
+    /// `node`; otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
@@ -67,7 +67,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call whose duration cannot be buffered, because its place is taken or the duration does not fit.
+    /// Ends a call whose duration cannot be buffered, because its place in the buffer is taken or because it is too long.
     #[inline(never)]
     fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
@@ -88,7 +88,7 @@ impl Tree {
         let leaked = current.up().position(|open| std::ptr::eq(open, node));
         match leaked.zip(node.parent.get()) {
             Some((leaked, parent)) => {
-                // A function inside the call that has no end yet was unwound.
+                // Functions inside the call that are still open were unwound. Their guards were not leaked.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, (leaked as u64).saturating_sub(unwound));
                 if self.watching.is_open() {

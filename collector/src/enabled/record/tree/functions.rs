@@ -1,5 +1,5 @@
-//! The beginnings and ends of functions that the compiler has prepared. Usual events call no function; rare events take
-//! the paths of scopes.
+//! The beginnings and ends of functions that the compiler has prepared. Usual events are handled without a function call, rare
+//! events like those of scopes.
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -7,7 +7,7 @@ use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Returns whether the gap up to `now` is charged without a closer look.
+    /// Returns whether the gap up to `now` can be charged without being examined.
     #[inline(always)]
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
         now.wrapping_sub(self.last.load(Ordering::Relaxed)) <= self.limit.load(Ordering::Relaxed)
@@ -19,19 +19,19 @@ impl Tree {
         now.wrapping_sub(self.last.load(Ordering::Relaxed))
     }
 
-    /// Returns whether the event of a watched call at `now` can be charged and noted without a closer look.
+    /// Returns whether an event of a watched call at `now` can be charged and noted without further checks.
     #[inline(always)]
     pub(crate) fn may_note_usually(&self, now: u64) -> bool {
         self.is_usual_gap(now) && self.gap_until(now) <= TICKS_MAX && self.watching.journal.has_space(1)
     }
 
-    /// Notes the end of a usual gap of `node`, in a watched call.
+    /// Notes in the journal that a usual gap of `node` has ended, in a watched call.
     #[inline(always)]
     pub(crate) fn note_usual(&self, node: &'static Node, kind: Kind, ticks: u64) {
         self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
-    /// Begins a call of `child`, after a usual gap. Must be called with `current` taken out. `is_adaptive` is true for a
+    /// Begins a call of `child`, after a usual gap. Must be called while `current` is taken out. `is_adaptive` is true for a
     /// timed call of adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(

@@ -6,7 +6,7 @@ use crate::enabled::record::node::Node;
 
 impl Tree {
     /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later tick
-    /// if examining the gap took time. The beginnings of the open calls have then moved forward by that time. Returns `None` if
+    /// if examining the gap took time. The beginnings of the open calls are then moved forward by this time. Returns `None` if
     /// the gap could not be charged.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> Option<u64> {
@@ -19,7 +19,7 @@ impl Tree {
         self.charge_unusual_gap(node, now)
     }
 
-    /// Charges the time until a tick in the past, at which the mode was switched.
+    /// Charges the time from the last event to tick `then`, at which the mode was switched.
     pub(crate) fn charge_past(&self, node: &'static Node, then: u64) {
         let gap = then.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.gap_max.load(Ordering::Relaxed) {
@@ -31,7 +31,7 @@ impl Tree {
         self.charge_gap(node, gap, then);
     }
 
-    /// Lowers the limit of gaps that are charged without a closer look.
+    /// Lowers the limit of gaps that are charged without being examined.
     pub(crate) fn lower_limit(&self, limit: u64) {
         let limit = limit.min(self.gap_max.load(Ordering::Relaxed));
         self.limit_set.store(limit, Ordering::Relaxed);
@@ -43,7 +43,7 @@ impl Tree {
     #[inline(always)]
     pub(super) fn charge_gap(&self, node: &'static Node, gap: u64, now: u64) {
         add(&node.self_ticks, gap);
-        // SYNC POINT: counters before last.
+        // SYNC POINT: the counters before `last`.
         self.last.store(now, Ordering::Release);
     }
 
@@ -66,8 +66,8 @@ impl Tree {
         Some(now + looked)
     }
 
-    /// Excludes the `ticks` since tick `then`, which belong to no scope, from the call of `innermost` and the calls
-    /// around it. No call inside `innermost` may have a known beginning.
+    /// Excludes the `ticks` after tick `then`, which belong to no scope, from the call of `innermost` and the calls around it. No
+    /// call inside `innermost` may have a known beginning.
     pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
         for node in innermost.up() {
             if let Some(began) = node.known_beginning() {

@@ -10,7 +10,7 @@ use crate::enabled::record::node::Node;
 impl Tree {
     /// Adds amounts to the innermost open call, or outside any scope if no call is open. A signal handler that has interrupted an
     /// event does not know its thread's node, so its amounts are counted outside as well. `exact` is the path of the exact mode
-    /// in this process. Returns the call's amounts so far, if they are at hand.
+    /// in this process. Returns the innermost node's amounts so far, except in rare cases.
     #[inline]
     pub(crate) fn measure<const N: usize>(
         &self,
@@ -44,7 +44,7 @@ impl Tree {
         if self.is(Path::Off) {
             return;
         }
-        // `current` is out while memory is mapped, so that a signal handler does not map it as well.
+        // `current` is taken out while memory is mapped, so that a signal handler does not map the same memory.
         match self.take() {
             Some(current) => {
                 self.measure_at(current, amounts);
@@ -61,7 +61,7 @@ impl Tree {
         self.note_amounts(node, amounts);
     }
 
-    /// Gives the root the amounts that the thread counted before its first scope, if there are any.
+    /// Adds the amounts that the thread counted before its first scope to the root, if there are any.
     pub(crate) fn begin_measures(&self, early: [u64; QUANTITIES]) {
         if early != [0; QUANTITIES]
             && let Some(measures) = self.measures.make(0)
@@ -72,14 +72,14 @@ impl Tree {
         }
     }
 
-    /// Adds amounts outside any scope, if the root has space for them already.
+    /// Adds amounts outside any scope, if the root already has memory for them.
     pub(crate) fn measure_outside<const N: usize>(&self, amounts: Amounts<N>) {
         if let Some(measures) = self.measures.get(0) {
             measures.add(amounts);
         }
     }
 
-    /// Returns the node that a block is charged to if it is sampled now: the index of the innermost open node, or of the root.
+    /// Returns the index of the node to which a block is charged if it is sampled now: the innermost open node, or the root.
     /// Returns `None` if the thread counts nothing.
     pub(crate) fn place_of_block(&self) -> Option<u32> {
         if self.is(Path::Off) {

@@ -1,4 +1,5 @@
-//! Calls that have ended although no end was seen: calls of functions that were unwound, and scopes whose guards were leaked.
+//! Calls that have ended although no end was seen: calls of functions that were unwound, and calls of scopes whose guards were
+//! leaked.
 
 use super::Tree;
 use crate::enabled::platform::sync::add;
@@ -29,7 +30,7 @@ impl Tree {
     }
 
     /// Ends a call, and all calls inside it, whose ends were not seen, at the tick that `now` reads. The time since the last
-    /// event is charged to the innermost call. No duration is known.
+    /// event is charged to the innermost call. The durations of the ended calls are unknown.
     #[cold]
     pub(crate) fn end_unseen(&self, node: &'static Node, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else {

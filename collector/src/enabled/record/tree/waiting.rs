@@ -32,7 +32,7 @@ fn was_undisturbed(looked_ns: u64) -> bool {
 }
 
 impl Tree {
-    /// Begins to search gaps for time off the CPU from tick `now` on, if `wanted`. Each thread calls this once in a life
+    /// Begins to search gaps for time off the CPU from tick `now` on, if `wanted` is true. Each thread calls this once in a life
     /// of its tree.
     pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
         let waits = &self.waits;
@@ -92,7 +92,7 @@ impl Tree {
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
-            // Readings far apart would differ by the drift of the two clocks.
+            // If two readings were far apart, the drift of the two clocks would look like time off the CPU.
             if now.wrapping_sub(read_tick) > self.drift_ticks() {
                 self.read_clocks(now);
             }
@@ -111,7 +111,7 @@ impl Tree {
             };
             self.lower_limit(least_ticks(rate));
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
-            // The thread may have lost its CPU between the event and the reading: that time belongs to the next gap.
+            // The thread may have lost its CPU between the event and this reading. The lost time belongs to the next gap.
             let later = wall_ns.saturating_sub(ns(ticks)).min(off_ns);
             let later = if later > NOISE_NS + wall_ns / RATE_PARTS {
                 later
@@ -141,8 +141,8 @@ impl Tree {
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
             add(&waits.unplaced, in_ticks(all - off.placed));
-            // The clock of events also measures this duration. If another clock measured it, the end might be later than the next
-            // reading of a coarse clock of events. The next gap would then look like a step back, and not be charged.
+            // This duration is measured with the clock of events. With another clock, the measured end might be later than the
+            // next reading of a coarse clock of events. The next gap would then look like a step back, and not be charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -152,7 +152,7 @@ impl Tree {
         })
     }
 
-    /// Returns the ticks after which the clocks are read again although the thread stayed on its CPU.
+    /// Returns the ticks after which the clocks are read again even if the thread stayed on its CPU.
     fn drift_ticks(&self) -> u64 {
         self.limit_set
             .load(Ordering::Relaxed)
@@ -160,7 +160,7 @@ impl Tree {
     }
 
     /// Assigns time off the CPU to `node`, in a gap that ended at tick `then`, when the mode was switched. The gap gets a share
-    /// of the time off the CPU since the last reading, in proportion to its length.
+    /// of the time off the CPU since the last reading, in proportion to the gap's length.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {
@@ -182,8 +182,8 @@ impl Tree {
             .store(early.saturating_add(more), Ordering::Relaxed);
     }
 
-    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks. `now` has the wall time and the thread's CPU time
-    /// at the end of these ticks. Another thread calls this while the thread has no event.
+    /// Returns the ticks off the CPU in the current gap, which has lasted `pending` ticks. `now` has the wall time and the
+    /// thread's CPU time at the end of these ticks. Another thread calls this while the thread has no event.
     pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
