@@ -1,12 +1,12 @@
 //! Begins and ends of calls in the modes with fewer than two clock reads per scope.
 //!
 //! **Sampled**: an event moves `current` and counts; the publisher reads `current` to find where the thread is. **Adaptive**: a
-//! node whose calls are short is timed once in 2^k calls. An untimed call charges nothing, nor do the calls inside it. Their time
-//! stays with the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while `began` is
-//! [`UNTIMED`].
+//! node whose calls are short is timed once in 2^k calls. An untimed call and the calls inside it charge nothing. Their time is
+//! charged to the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while its `began`
+//! is [`UNTIMED`].
 //!
-//! An event of these modes that changes only `current` does not take it out, because a signal handler in between leaves
-//! `current` unchanged.
+//! An event of these modes that changes only `current` does not take it out, because a signal handler that interrupts the event
+//! leaves `current` unchanged.
 
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
@@ -24,8 +24,8 @@ const RATE_INTERVAL: u64 = 32;
 /// would fluctuate.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^9 calls were timed. Then one in two is timed, and each doubling of the number halves the
-/// share again.
+/// Every call is timed until 2^9 calls were timed. From then on one call in two is timed, and each doubling of the number of
+/// timed calls halves this share again.
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
@@ -132,7 +132,7 @@ impl Tree {
             let latency = node.latency.get();
             latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
         };
-        // The calls in a timed call are already as rare as its rate says.
+        // Calls inside timed calls of `parent` are already rarer, by the rate of `parent`.
         let own = rate_of(node).saturating_sub(rate_of(parent));
         // Each slow call of a watched function has to be timed.
         let skip = if own == 0 || node.site.get().is_some_and(|site| site.watch().is_some()) {
@@ -144,7 +144,7 @@ impl Tree {
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
-    /// Returns a random number, whose upper bits are more random.
+    /// Returns a random number, whose upper bits are more random than its lower bits.
     #[inline(always)]
     pub(crate) fn next_random(&self) -> u64 {
         let x = xorshift(self.random.load(Ordering::Relaxed));
@@ -161,8 +161,8 @@ impl Latency {
     }
 }
 
-/// Returns the next state of a random number, which is never 0, by Marsaglia's xorshift64. It is fast and not suitable for
-/// secrets.
+/// Returns the next state of a random number generator, Marsaglia's xorshift64. A state is never 0. The generator is fast and not
+/// suitable for secrets.
 #[inline(always)]
 pub(crate) fn xorshift(state: u64) -> u64 {
     let x = state ^ state << 13;
@@ -179,8 +179,8 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let shorter = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
-    // Timing a call costs the caller about 60 ns. So shorter calls are timed more rarely, and more rarely than in
-    // proportion, because they are more numerous.
+    // Timing a call costs the caller about 60 ns. So shorter calls are timed more rarely. Their share is even smaller than in
+    // proportion to their duration, because they are more numerous.
     let by_length = shorter * 3 / 2;
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
     let by_number = by_number.min(RATE_MAX);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
-        // All threads share the facts of a site, including threads of other tests.
+        // All threads share a site's rate, including threads of other tests, so this test has its own sites.
         static OWN: [Site; 2] = [
             Site::named("a", "own", "f.rs", 1),
             Site::named("b", "own", "f.rs", 2),
@@ -270,7 +270,7 @@ mod tests {
         let tree = tree();
         let (a, b) = run(&tree, 2_000, sites);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
-        // The state is like the state after some two million calls.
+        // This is about the state after two million calls.
         for latency in [timed_a, timed_b] {
             latency.timed.store(1 << 16, Ordering::Relaxed);
             latency.timed_ticks.store(100 << 16, Ordering::Relaxed);

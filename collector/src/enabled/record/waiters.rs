@@ -1,9 +1,9 @@
 //! The threads that wait for a lock, and the sum of their waiting times.
 //!
-//! Each waiter adds the moment of its beginning to one word, and later subtracts the moment of its end. So the word
-//! gives at any moment the sum of all waits so far, for any number of waiters. The thread that gives the lock back
-//! takes the time that was added since the lock was last given back. No thread writes into another thread's memory, and
-//! a lock keeps no data of threads, which may end.
+//! Each waiter adds the moment at which its wait begins to one word, and later subtracts the moment at which it ends. So the word
+//! gives the sum of all waits so far, at any moment and for any number of waiters. The thread that gives the lock back takes the
+//! time that was added since the lock was last given back. No thread writes into another thread's memory, and a lock keeps no
+//! data of threads, which may end.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ const COUNT_BITS: u32 = 16;
 
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// The bits of a moment or of a sum of time. They wrap around.
+/// The number of bits of a moment or of a sum of time. Both wrap around.
 const TIME_BITS: u32 = u64::BITS - COUNT_BITS;
 
 const TIME: u64 = (1 << TIME_BITS) - 1;
@@ -20,10 +20,10 @@ const TIME: u64 = (1 << TIME_BITS) - 1;
 /// The threads that wait for a lock. Moments come from one clock, in any unit.
 #[derive(Debug)]
 pub(crate) struct Waiters {
-    /// Number of waiting threads. The higher bits are the sum of the moments at which threads began to wait, less the sum of
-    /// the moments at which they ceased to wait.
+    /// Number of waiting threads. The higher bits are the sum of the moments at which threads began to wait, minus the sum of the
+    /// moments at which they ceased to wait.
     word: AtomicU64,
-    /// Part of the common waiting time that has been taken.
+    /// Part of the waiting time of all threads that has been taken.
     taken: AtomicU64,
 }
 
@@ -61,7 +61,7 @@ impl Waiters {
         self.take_until(waited(self.word.load(Ordering::Relaxed), now))
     }
 
-    /// Takes the common waiting time up to `all`. Another thread may have taken more already.
+    /// Takes the waiting time of all threads up to the sum `all`. Another thread may have taken more already.
     fn take_until(&self, all: u64) -> u64 {
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {

@@ -1,11 +1,11 @@
 //! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
 //! something, or it was *ready* and another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] take the fast path of events and are not examined. A longer gap is examined at its end.
-//! Usually a word that the kernel clears at a switch shows, in a few nanoseconds, that the thread stayed on its CPU.
-//! Otherwise the thread's clocks are read. All time since the last reading that is not CPU time was off the CPU. The part
-//! of it that cannot have been in the short gaps before belongs to this gap. The rest is counted as *unplaced*, so
-//! waiting, ready and unplaced together are the wall time less the CPU time.
+//! Gaps up to [`LEAST_NS`] take the fast path of events and are not examined. A longer gap is examined at its end. Usually a
+//! word that the kernel clears at a switch shows, in a few nanoseconds, that the thread stayed on its CPU. Otherwise the
+//! thread's clocks are read. The wall time since the last reading, minus the CPU time, was spent off the CPU. The part that
+//! cannot lie in the short gaps before this gap belongs to this gap. The rest is counted as *unplaced*, so waiting, ready and
+//! unplaced together are the wall time minus the CPU time.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use crate::enabled::record::arena::zeroed;
 /// Shortest gap that is examined, in ns, if the kernel's word shows whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
 
-/// Shortest gap that is examined, in ns, if this takes a system call to read a clock.
+/// Shortest gap that is examined, in ns, if each examination needs a system call to read a clock.
 const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 
 /// First limit in ticks, before the length of a tick is known: some 10 us of a time stamp counter.
@@ -31,7 +31,7 @@ pub(crate) const RATE_PARTS: u64 = 20_000;
 /// The clocks are read again after this many times the shortest gap that is examined, mostly about a second.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
-/// Time in ns after which the first rate is measured again, and time for later rates, which are more exact.
+/// Time in ns after which the first rate is measured again, and the same for later rates, which are more exact.
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
 
@@ -58,7 +58,7 @@ static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0)
 /// Time of the monotonic clock, in ns, from which on the rate is measured again.
 static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Sets the clock. It is the same for the life of the process.
+/// Sets the clock, which stays the same for the life of the process.
 pub(crate) fn set_clock(clock: ClockInUse) {
     let _ = CLOCK.set(clock);
 }
@@ -72,7 +72,7 @@ pub(crate) fn now() -> u64 {
     CLOCK.get().map_or(0, |clock| (clock.now)())
 }
 
-/// Returns the ticks of a nanosecond. The measurement gets better with time, so it is repeated at longer and longer intervals.
+/// Returns the ticks of a nanosecond. The measurement gets more exact with time, so it is repeated now and then.
 pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
     #[cfg(test)]
     if let Some(clock) = OF_TEST.get() {
@@ -100,21 +100,21 @@ zeroed! {
     pub(crate) struct Waits {
         /// Not 0 if gaps are examined.
         pub(crate) wanted: AtomicU32,
-        /// The descriptor of the scheduler's file.
+        /// The descriptor of the thread's `schedstat`, as an [`off_cpu::File`].
         pub(crate) file: AtomicU32,
         /// The tick of the last reading; 0 before the first.
         pub(crate) read_tick: AtomicU64,
         pub(crate) read_wall_ns: AtomicU64,
         pub(crate) read_cpu_ns: AtomicU64,
-        /// The ready time at the last reading of the scheduler's file, plus 1; 0 if the file was not read.
+        /// The ready time at the last reading of `schedstat`, plus 1; 0 if `schedstat` was not read.
         pub(crate) ready_ns: AtomicU64,
-        /// Number of times that the thread had lost its CPU at the last reading: by the scheduler's file if it was
-        /// read, else by `getrusage`.
+        /// Number of times that the thread had lost its CPU at the last reading: by `schedstat` if it was read, else by
+        /// `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
         /// From the last reading up to this tick, the thread surely stayed on its CPU.
         pub(crate) sure_tick: AtomicU64,
-        /// Time off the CPU since the last reading that was placed before its gap had ended.
+        /// Time off the CPU since the last reading that was assigned to its gap before the gap had ended.
         pub(crate) early_ns: AtomicU64,
         /// Ticks off the CPU that belong to no node.
         pub(crate) unplaced: AtomicU64,
@@ -130,8 +130,8 @@ pub(crate) struct Off {
     pub(crate) ready: u64,
 }
 
-/// Places time off the CPU in a gap of `gap_ns`. Since the last reading, short gaps before this gap took `short_ns`, the thread
-/// lost its CPU `switches` times, and it was ready for `ready_ns`.
+/// Assigns time off the CPU since the last reading (`all`) to a gap of `gap_ns`. In the same time, short gaps before this gap
+/// took `short_ns`, the thread lost its CPU `switches` times, and it was ready for `ready_ns`.
 pub(crate) fn place(
     all: u64,
     ready_ns: u64,
@@ -140,7 +140,8 @@ pub(crate) fn place(
     short_ns: u64,
     least_ns: u64,
 ) -> Off {
-    // One of the switches was in this gap. Each other switch hides at most a wait as long as the longest short gap.
+    // One of the switches was in this gap. Each other switch accounts for a wait that is at most as long as the longest short
+    // gap.
     let before = short_ns.min(switches.saturating_sub(1).saturating_mul(least_ns));
     let placed = if switches == 0 {
         0
@@ -204,7 +205,7 @@ impl Waits {
     }
 
     /// Leaves one switch, and ready time up to `later_ns`, for the next reading. Returns the other switches and the other ready
-    /// time. At least one switch remains, because an interrupt may have taken the time in between.
+    /// time. If there was only one switch, it is returned as well: the later time may have been an interrupt.
     pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
         let all = self.switches.load(Ordering::Relaxed);
         self.switches.store(all.saturating_sub(1), Ordering::Relaxed);
@@ -238,14 +239,14 @@ impl Waits {
                 now.ready_ns.saturating_sub(before),
             );
         }
-        // The file was opened or lost since the last reading, so `getrusage` counts the switches.
+        // `schedstat` was opened or lost since the last reading, so `getrusage` counts the switches.
         let usage = off_cpu::switches();
         match slices {
             Some(now) => self.store_slices(now),
             None => self.store_usage(usage),
         }
         if before.is_some() {
-            // The file is gone, and its counts cannot be compared with the counts of `getrusage`.
+            // `schedstat` was lost, and its counts cannot be compared with the counts of `getrusage`.
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);
@@ -264,7 +265,7 @@ pub(crate) fn least_ns() -> u64 {
     }
 }
 
-/// Returns the shortest gap in ticks, with `rate` ticks a nanosecond.
+/// Returns the shortest gap that is examined, in ticks, for `rate` ticks per nanosecond.
 pub(crate) fn least_ticks(rate: f64) -> u64 {
     (least_ns() as f64 * rate) as u64
 }

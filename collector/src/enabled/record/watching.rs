@@ -79,7 +79,7 @@ zeroed! {
     pub(crate) struct NodeName {
         /// Number of the set to which the name belongs.
         pub(crate) set: AtomicU64,
-        /// The index that the name gives for its node.
+        /// Index of the node in this thread's tree.
         pub(crate) index: AtomicU32,
     }
 }
@@ -109,8 +109,8 @@ zeroed! {
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// Names of nodes by index. While a call is replayed, a name translates another thread's index to this thread's
-        /// index.
+        /// Names of nodes, by the index that a call's words have for the node. While a call is replayed, this may be an index in
+        /// another thread's tree.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,

@@ -1,7 +1,7 @@
 //! Watched calls: their events are written into a journal, and added up by node when the call ends.
 //!
-//! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so the usual paths of other
-//! calls do not change. Only the outermost watched call of a thread is watched: calls inside are part of it.
+//! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so events on other paths need
+//! no additional check. Only the outermost watched call of a thread is watched: calls inside are part of it.
 
 mod cause;
 mod futures;
@@ -15,7 +15,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// If a call has more events than this, the time to add it up is charged to no scope.
+/// If a call has more events than this, the time for adding them up is charged to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
 impl Tree {
@@ -119,8 +119,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is the result of charging
-    /// the call's time.
+    /// Ends a call of `node` inside a watched call, or the watched call itself, at tick `now`. `charged` is the result of
+    /// charging the call's time.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,
@@ -245,7 +245,7 @@ impl Tree {
         watching.busy.store(0, Ordering::Relaxed);
     }
 
-    /// Charges the time since `then`, the last event, to no scope. Otherwise the parent would be charged for it.
+    /// Charges the time since the last event, at tick `then`, to no scope. Otherwise the parent would be charged with it.
     fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else { return };
         if self.last.load(Ordering::Relaxed) == then {

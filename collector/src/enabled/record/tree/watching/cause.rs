@@ -1,4 +1,5 @@
-//! Finds the cause of a slow call: the node and the kind with most of its time above the typical time.
+//! Finds the cause of a slow call: the node in which most of the call's excess over the typical time arose, and the kind of this
+//! excess.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -8,7 +9,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
 use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 
-/// Ready time is the cause only if it is more than this many times all other time above the typical time. If more
+/// Ready time is the cause only if its excess over the typical time is more than this many times all other excess. If more
 /// threads want a CPU than there are CPUs, a call that works longer is also ready longer, by about the same time.
 const READY_LEAST: i64 = 3;
 
@@ -20,8 +21,9 @@ const READY_LEAST_IF_SLOW: i64 = 10;
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {
-    /// Finds the cause of most of a slow call's time above the typical time, and counts it. The call is compared with this
-    /// thread's typical calls of the same node or, if there are none, of all threads. Returns `None` without typical calls.
+    /// Finds the cause of most of a slow call's excess over the typical time, and counts this cause. The call is compared with
+    /// this thread's typical calls of the same node or, if there are none, with those of all threads. Returns `None` if there are
+    /// no typical calls.
     pub(super) fn cause(
         &self,
         sums: &SumsOfWatch,
@@ -69,7 +71,7 @@ impl Tree {
     }
 
     /// Finds the cause by comparing each node with a typical call. Any call may lose its CPU, so ready time is the cause only if
-    /// it is several times all other time above the typical time.
+    /// its excess is several times all other excess.
     fn cause_beside(
         &self,
         sums: &SumsOfWatch,
@@ -86,7 +88,7 @@ impl Tree {
             let waiting = now.waiting - typical.waiting;
             let excess = waiting + now.working - typical.working;
             others += excess;
-            // The excess goes to the node and all nodes above it, up to the root.
+            // The excess is added to the node and all nodes above it, up to the root.
             let mut at = self.nodes.get(index);
             while let Some(node) = at {
                 if let Some(sums) = sums.nodes.get(node.index()) {
@@ -106,7 +108,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // The loop goes down to the node whose excess is spread over several children, or belongs to the node itself.
+        // The loop goes down to the child that has most of the excess, until no child has more than half of its parent's.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {
@@ -133,7 +135,7 @@ impl Tree {
         let calls = of_node.pending.calls.load(Ordering::Relaxed) as f64;
         let typical = typical(of_node).calls;
         let whole = of_node.whole.load(Ordering::Relaxed).cast_signed();
-        // The time of the calls beyond the typical number, if each took the typical time.
+        // The time that the calls beyond the typical number took, if each took the typical time.
         let by_calls = if typical > 0.0 {
             (calls / typical - 1.0) * (whole - excess) as f64
         } else {

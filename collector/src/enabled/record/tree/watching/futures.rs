@@ -14,7 +14,7 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 use crate::enabled::record::watching::OVER;
 
-/// If a call has more words than this, they are added up, so that a call of hours stays small.
+/// If a call has more words than this, they are added up, so that a call that lasts for hours takes little memory.
 const WORDS_MOST: u32 = 1 << 16;
 
 impl Tree {
@@ -49,7 +49,7 @@ impl Tree {
         }
     }
 
-    /// Charges the call with the time since its last poll ended. Returns `None` if there is no place.
+    /// Charges the call with the time since its last poll ended. Returns `None` if there is no space for the words.
     fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Option<()> {
         let now = self.watching.began.load(Ordering::Relaxed);
         let since = carried.rests_since.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Tree {
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
         watching.awaited.forget(call);
-        // If futures await each other, the innermost of them is the awaited future.
+        // If futures await each other, only the innermost of them counts as awaited.
         let awaited = watching.awaited.last();
         let is_below = awaited.is_some_and(|awaited| awaited.up().any(|at| std::ptr::eq(at, node)));
         if !is_over && !is_below {
@@ -153,8 +153,8 @@ impl Tree {
         Some(carried)
     }
 
-    /// Adds the events of a poll to the earlier events of its call. Leaves all events for the next poll or, if the call
-    /// is over, copies them into the journal. Returns `None` if there is no place for them.
+    /// Adds the events of a poll to the earlier events of its call. Keeps all events for the next poll or, if the call is over,
+    /// copies them into the journal. Returns `None` if there is no space for them.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
@@ -277,7 +277,7 @@ impl Tree {
         Some(())
     }
 
-    /// Returns this thread's node for a node that another thread may have named.
+    /// Returns this thread's node for a node that may belong to another thread's tree.
     fn own_node(
         &self,
         root: &'static Node,
@@ -298,7 +298,7 @@ impl Tree {
         added
     }
 
-    /// Begins a new set of names.
+    /// Begins a new set of names, in which no node has a name.
     fn begin_names(&self) {
         let set = &self.watching.names_number;
         set.store(set.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Writes the events of the watched call that is open into its journal.
+//! Writes the events of the open watched call into the journal.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -33,7 +33,7 @@ impl Tree {
         }
     }
 
-    /// Handles a full journal, and times that are longer than a record holds.
+    /// Handles a full journal, and times that are too long for one record.
     #[cold]
     #[inline(never)]
     fn note_event_rarely(&self, node: &'static Node, kind: Kind, mut ticks: u64) {
@@ -93,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// Notes a key and a value in front of the next event of the watched call that is open.
+    /// Notes a key and a value of the program before the next event of the open watched call.
     pub(crate) fn note_value(&self, key: &str, value: &str) {
         let Some(current) = self.take() else { return };
         if self.watching.is_open() {

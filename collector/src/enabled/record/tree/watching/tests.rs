@@ -20,7 +20,7 @@ struct Program {
     /// Expected sums of typical and of slow calls, by node.
     expected: [Vec<[u64; COUNTS]>; 2],
     slow_calls: u64,
-    /// Amounts counted before the watched call.
+    /// The tick at which the watched call began, and the amounts counted before.
     before: Option<(u64, Vec<[u64; COUNTS]>)>,
     paused: u64,
     left: u32,
@@ -74,7 +74,7 @@ impl Program {
         } else {
             tree.begin(current, child, self.now.get(), 1);
             if let Some(mut before) = before {
-                // The time until now belongs to the parent, but the call is counted in the watched call.
+                // The time until now belongs to the parent, but the entry counts as a call inside the watched call.
                 before.resize(tree.nodes.len() as usize, [0; COUNTS]);
                 before[current.index() as usize] = self.counted()[current.index() as usize];
                 self.before = Some((self.now.get(), before));
