@@ -1,4 +1,4 @@
-//! The clocks from which ticks come, and the choice of one of them with its reason.
+//! The clocks that can provide ticks, and the choice of one of them.
 
 use tickscope_format::snapshot::ClockSource;
 
@@ -22,8 +22,8 @@ impl Clock {
         }
     }
 
-    /// Returns the ticks in a second if the clock declares them. Otherwise the collector measures the rate, and watches
-    /// whether it changes.
+    /// Returns the number of ticks in a second, if the clock declares it. Otherwise the collector measures this rate,
+    /// and watches whether it changes.
     pub(crate) fn declared_rate(self) -> Option<f64> {
         match self {
             Self::Tsc | Self::TscOrdered => None,

@@ -70,9 +70,9 @@ const TO_THREAD: c_int = 4;
 /// `SI_TIMER`: the signal comes from a timer.
 const FROM_TIMER: c_int = -2;
 
-/// Takes a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler stays installed,
-/// because a signal may still be pending after the last timer has ended. Returns `None` if the program uses all these
-/// signals.
+/// Installs the handler of a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler
+/// stays installed, because a signal may still be pending after the last timer has ended. Returns `None` if the program
+/// uses all these signals.
 pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());

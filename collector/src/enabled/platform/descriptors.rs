@@ -28,8 +28,8 @@ pub(crate) fn has_standard() -> bool {
 }
 
 /// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets the same number. This function tells such a file from a redirection, which text may go to.
-/// It allows every other descriptor.
+/// file that it opens gets the same number. This function distinguishes such a file from a redirection, and allows only
+/// the redirection. It allows every other descriptor.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -116,7 +116,7 @@ pub(crate) fn kind_of_file(descriptor: i32) -> Option<FileKind> {
     })
 }
 
-/// Returns the `stat64` of the file behind a descriptor, whose inode number has 64 bits even on 32-bit systems.
+/// Returns the `stat64` of the file behind a descriptor. Its inode number has 64 bits even on 32-bit systems.
 fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::zeroed();
     // SAFETY: `facts` has the size and alignment of the result.

@@ -42,7 +42,7 @@ type Header = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 type Header = libc::Elf32_Phdr;
 
-/// Another copy of this library that counts.
+/// Another loaded copy of this library, which counts as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtherCopy {
     /// The executable or library that contains the copy.

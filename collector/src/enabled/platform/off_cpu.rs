@@ -54,7 +54,7 @@ const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// Smallest number of such a descriptor. Smaller numbers are left to the program, as in tickscope-format.
+/// Smallest number of a descriptor of `schedstat`. Smaller numbers are left to the program, as in tickscope-format.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags until the
@@ -138,7 +138,7 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
 }
 
 /// Parses the three numbers of `schedstat`: CPU time in ns, time ready without a CPU in ns, and number of times that
-/// the thread got a CPU. Returns `None` if the CPU time is not about `cpu_ns`.
+/// the thread got a CPU. Returns `None` if the CPU time differs too much from `cpu_ns`.
 fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     let mut words = str::from_utf8(text).ok()?.trim_ascii_end().split(' ');
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -281,7 +281,8 @@ pub(crate) fn mark() {
         && word.load(Ordering::Relaxed) == 0
     {
         word.store(ours, Ordering::Relaxed);
-        // The caller has to read the clocks after this store, or a switch between the two would go unnoticed.
+        // The fence keeps the caller's reading of the clocks after this store, because a switch between the two has to
+        // be noticed.
         compiler_fence(Ordering::SeqCst);
     }
 }

@@ -36,13 +36,12 @@ impl Patience {
         }
     }
 
-    /// Returns the time since the last progress.
     pub(crate) fn idle(&self) -> Duration {
         self.last.elapsed()
     }
 
-    /// Sleeps for a moment to wait for the threads with these ids, and ignores 0 and the calling thread. Returns false
-    /// if there was no progress for `limit`, or if the whole wait has reached [`LONGEST`].
+    /// Sleeps for a moment, to wait for the threads with these ids. The ids 0 and of the calling thread are ignored.
+    /// Returns false if there was no progress for `limit`, or if the whole wait has reached [`LONGEST`].
     pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
         let own = threads::thread_id();
         let is_waited_for = |tid: u32| tid != 0 && tid != own;

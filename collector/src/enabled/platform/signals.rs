@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = all;
-    // SAFETY: `all` has the size and alignment of a signal set.
+    // SAFETY: `all` may be written.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: the call above has filled `all`, and `before` has the size and alignment of a signal set.
+    // SAFETY: the call above has filled `all`, and `before` may be written.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr()) };
     let value = body();
     // SAFETY: `pthread_sigmask` has filled `before`.
@@ -19,7 +19,7 @@ pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
 /// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
 pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null action changes nothing, and `action` has room for the current action.
+    // SAFETY: a null action changes nothing, and `action` may be written.
     let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes only valid values.
     (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
@@ -42,8 +42,8 @@ pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: lib
 /// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
 const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While this guard lives, a failed write on the calling thread causes only an error. Without it, a signal would end
-/// the program as well.
+/// While this guard lives, a failed write on the calling thread causes only an error. Without the guard, a signal could
+/// also end the program.
 #[must_use]
 pub(crate) struct Unsignalled {
     /// The thread's signal mask before the guard was made.
@@ -59,7 +59,7 @@ impl Unsignalled {
     pub(crate) fn new() -> Self {
         let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
         let signals = set_of(&OF_WRITES);
-        // SAFETY: `signals` is a valid set, and `mask` has the size and alignment of a set.
+        // SAFETY: `signals` is a valid set, and `mask` may be written.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
         Self {
             // SAFETY: the call above has set `mask`, or it is zeroed, which is a valid mask.
@@ -90,7 +90,7 @@ impl Drop for Unsignalled {
 
 fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: `set` has the size and alignment of a signal set.
+    // SAFETY: `set` may be written.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     for &signal in signals {
         // SAFETY: the set was emptied above.
@@ -102,7 +102,7 @@ fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
 
 fn is_pending(signal: libc::c_int) -> bool {
     let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: `pending` has the size and alignment of a signal set.
+    // SAFETY: `pending` may be written.
     unsafe { libc::sigpending(pending.as_mut_ptr()) };
     // SAFETY: all zeros are an empty set, so `pending` is valid even if the call failed.
     unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }

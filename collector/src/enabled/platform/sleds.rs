@@ -10,9 +10,9 @@
 //! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
-//! The register is `r11d`. Only `r11` may be changed by a function in every calling convention: functions that are
-//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to an address in `r11`, and never to one
-//! in `r10`, so the sled of a tail call uses `r10d`.
+//! The register is `r11d`. `r11` is the only register that a function may change in every calling convention: functions
+//! that are `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to an address in `r11`, and
+//! never to one in `r10`, so the sled of a tail call uses `r10d`.
 //!
 //! The order of steps is that of LLVM's XRay runtime. First the bytes after the first two are written, while no thread
 //! can execute them. Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old

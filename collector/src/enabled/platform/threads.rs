@@ -83,7 +83,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // `pthread_t` is a number or a pointer, depending on the C library.
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: `attributes` has the size and alignment of attributes.
+    // SAFETY: `attributes` may be written.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
     // SAFETY: the attributes were initialised in the line before.
     unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };

@@ -20,8 +20,8 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
-/// Returns whether the calling thread is in a signal handler. Does not find the handler if a function that it has
-/// called, directly or indirectly, has no table.
+/// Returns whether the calling thread is in a signal handler. Does not find the handler if a function between the
+/// handler and this function has no table.
 pub(crate) fn is_in_signal_handler() -> bool {
     let mut found = false;
     // SAFETY: the callback takes a pointer to a bool, which lives until the end of this call.
@@ -54,7 +54,7 @@ struct Search {
 }
 
 /// Returns the address at which the calling thread's stack holds a function's return address. The function is executing
-/// at the address `inside`, and returns to `caller`. Returns `None` if this function, or a function that it has called,
+/// at the address `inside`, and returns to `caller`. Returns `None` if that function, or a function that it has called,
 /// has no table.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {

@@ -26,7 +26,7 @@ pub(crate) enum Doing {
 }
 
 impl Call {
-    /// Bounds of the order of calls: no call is before `FIRST` or after `LAST`.
+    /// The smallest and the largest value in the order of calls.
     pub(crate) const FIRST: Self = Self::of(i32::MIN);
     pub(crate) const LAST: Self = Self {
         number: i32::MAX,

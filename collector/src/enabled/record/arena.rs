@@ -109,7 +109,6 @@ pub(crate) struct Array<T: 'static> {
     ready: AtomicU32,
 }
 
-/// The size of a page in bytes.
 const PAGE: usize = 4096;
 
 /// The largest number of pages that are made present in one call.

@@ -51,7 +51,7 @@ pub(crate) enum Suspicion {
     None,
     /// The call seems to be over.
     Some,
-    /// The call is over, or was polled without being seen.
+    /// The call is over, or one of its polls was not seen.
     Certain,
 }
 
@@ -81,8 +81,7 @@ zeroed! {
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize> {
-        /// Number of taken places in each group. The counts are stored together, because a check reads all of them and most are
-        /// 0.
+        /// Number of taken places in each group. All counts are stored together, because a check reads them all and most are 0.
         counts: [AtomicU32; GROUPS],
         groups: [Group; GROUPS],
         /// The group at which the next check begins.
@@ -103,7 +102,7 @@ pub(crate) fn vanished() -> u64 {
 
 /// Puts the call of a future that is over into the table, so that the next check ends it.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is mapped at this address, so the next check finds that the call is over.
+    // No memory is mapped at an address with bit 63, so the next check finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -226,8 +225,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
     /// Removes the call of a future from the table and returns it, if it is in the table.
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // Polls of one future never overlap, so this thread sees the count with the future's call if the call is in the table. A
-        // count of 0 means that the call is not there.
+        // The polls of a future, which put and take its call, never overlap. So this thread sees the count that includes the
+        // call, if the call is in the table: a count of 0 means that it is not.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }

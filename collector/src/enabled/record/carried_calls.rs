@@ -41,7 +41,7 @@ zeroed! {
         pub(crate) rests_since: AtomicU64,
         /// Duration of the call until the end of its last poll, without pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// Index of the node in which the call waits, as the call's last words refer to it.
+        /// Index of the node in which the call waits. The call's last words contain the same index.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -147,7 +147,6 @@ impl CarriedCall {
         self.nodes.clear(&NODES);
     }
 
-    /// Returns the number of words.
     pub(crate) fn len(&self) -> u32 {
         self.words.len()
     }

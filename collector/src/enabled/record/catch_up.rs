@@ -42,8 +42,7 @@ impl Tree {
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge_past(Self::charged(current), tick);
                 } else if !self.stands_still() {
-                    // Switches were overwritten before this one, so it is unknown during which part of the time since then time
-                    // was measured.
+                    // Switches were overwritten before this one, so it is unknown in which modes the thread was meanwhile.
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
@@ -83,8 +82,7 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // Later calls have other numbers, so durations that are still buffered could occupy their places in the
-                    // buffer.
+                    // Durations that stay in the buffer could occupy the places of later calls, which have other numbers.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }

@@ -72,7 +72,7 @@ impl<const N: usize> Choices<N> {
             let mut choices = self.choices[..count].iter().rev();
             let last = choices.find(|choice| choice.matches(path));
             let decides = last.map(|choice| choice.decides.load(Ordering::Relaxed));
-            // SYNC POINT: the list before its version.
+            // SYNC POINT: the list is read before its version is read again.
             fence(Ordering::Acquire);
             if self.version.load(Ordering::Relaxed) != version {
                 continue;

@@ -66,7 +66,6 @@ pub(crate) fn own() -> Option<&'static Tree> {
         .map(|block| &block.tree)
 }
 
-/// Returns the block of the calling thread.
 pub(crate) fn block() -> Option<&'static Block> {
     OWN.get().block
 }
@@ -95,7 +94,6 @@ pub(crate) fn own_work() -> OwnWork {
     }
 }
 
-/// The guard that [`own_work`] returns.
 #[derive(Debug)]
 pub(crate) struct OwnWork {
     before: bool,
@@ -107,7 +105,6 @@ impl Drop for OwnWork {
     }
 }
 
-/// Returns whether the calling thread works for the collector itself.
 #[inline(always)]
 pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()

@@ -101,24 +101,20 @@ impl Frame {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const PLACE: usize = std::mem::offset_of!(Self, place);
 
-    /// Returns the function's place.
     #[inline(always)]
     pub(crate) fn place(&self) -> u64 {
         self.place.load(Ordering::Relaxed)
     }
 
-    /// Returns the node of the call.
     #[inline(always)]
     pub(crate) fn node(&self) -> Option<&'static Node> {
         self.node.get()
     }
 
-    /// Returns the next outer open frame.
     pub(crate) fn below(&self) -> Option<&'static Self> {
         self.below.get()
     }
 
-    /// Returns the frame to use for a call inside this one, if that frame is made.
     #[inline(always)]
     pub(crate) fn above(&self) -> Option<&'static Self> {
         self.above.get()
@@ -183,7 +179,6 @@ impl Frames {
         true
     }
 
-    /// Returns the innermost frame; `None` before the thread's first function.
     #[inline(always)]
     pub(crate) fn top(&self) -> Option<&'static Frame> {
         self.top.get()
@@ -209,7 +204,7 @@ impl Frames {
         add(&self.elsewhere, 1);
     }
 
-    /// Opens a frame, which [`Frame::above`] has returned for the innermost frame.
+    /// Opens `frame`, which is [`Frame::above`] of the innermost frame.
     #[inline(always)]
     pub(crate) fn open(&self, frame: &'static Frame, place: u64, node: &'static Node) {
         frame.place.store(place, Ordering::Relaxed);
@@ -217,7 +212,8 @@ impl Frames {
         self.top.set(Some(frame));
     }
 
-    /// Opens a frame, which is made if needed. Returns false if there is no memory. The function is then open only in the tree.
+    /// Opens the next frame, and makes it if needed. Returns false if there is no memory. The function is then open only in the
+    /// tree.
     #[cold]
     pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
         let top = self.top();

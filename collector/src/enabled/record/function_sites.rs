@@ -47,7 +47,7 @@ pub(crate) struct PolledBy {
 }
 
 impl PolledBy {
-    /// Returns the address of a future's state byte, which records at which await the body waits, or that it is over.
+    /// Returns the address of a future's state byte, which records at which await the body waits, or that the body is over.
     pub(crate) fn state_place(self, future: Future) -> u64 {
         future.address.wrapping_add(self.of.state_offset.into())
     }
@@ -111,12 +111,10 @@ pub(crate) fn get(number: u32) -> Option<&'static Site> {
     function(number).map(|function| &function.site)
 }
 
-/// Returns the async body that the function with this number polls, if it polls one.
 pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
     function(number)?.polls
 }
 
-/// Returns whether the function with this number belongs to a package of the workspace.
 pub(crate) fn is_own(number: u32) -> bool {
     function(number).is_some_and(|function| function.is_own)
 }
@@ -178,7 +176,7 @@ pub(crate) struct Counts {
     pub(crate) on: u32,
 }
 
-/// Returns the numbers of functions; `None` if the functions are not known.
+/// Returns how many functions there are; `None` if the functions are not known.
 pub(crate) fn counts() -> Option<Counts> {
     let all = FUNCTIONS.get()?.of_program();
     let is_on = |function: &&Function| {
@@ -199,14 +197,13 @@ pub(crate) fn set_for_tests() {
     unsafe { set(functions.collect(), Vec::new(), trampolines, choice) };
 }
 
-/// Returns which sleds of a function are on.
 #[cfg(test)]
 pub(crate) fn sleds_of(number: u32) -> Sleds {
     let state = function(number).unwrap().state.load(Ordering::Relaxed);
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
-/// Returns the time until [`follow`] is to check again which end sleds can be switched off; `None` if none are waiting.
+/// Returns the time until [`follow`] is to check again which end sleds can be switched off; `None` if no end sled waits for this.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())

@@ -99,7 +99,6 @@ impl OwnSlots {
         self.polled.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the innermost call that the thread polls, or 0.
     pub(crate) fn polled(&self) -> CallId {
         self.polled.load(Ordering::Relaxed)
     }
@@ -119,14 +118,14 @@ impl OwnSlots {
             BEYOND.fetch_add(1, Ordering::Relaxed);
             return 0;
         };
-        // SYNC POINT: the slot is free before it has another call's facts (meets the fence in `seen`).
+        // SYNC POINT: the slot is free before it gets another call's data (meets the fence in `seen`).
         fence(Ordering::Release);
         slot.site.set(Some(site));
         slot.began.store(tick, Ordering::Relaxed);
         slot.polled.store(1, Ordering::Relaxed);
         slot.link.store(self.polled(), Ordering::Relaxed);
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
-        // SYNC POINT: the facts before the generation.
+        // SYNC POINT: the call's data before the generation.
         slot.generation.store(generation, Ordering::Release);
         u64::from(generation) << 32 | u64::from(index)
     }
@@ -250,7 +249,6 @@ pub(crate) fn is_left_behind(call: CallId) -> bool {
     awaited_by != 0 && is_live(call) && !is_live(awaited_by)
 }
 
-/// Returns the number of calls in flight that have no slot.
 pub(crate) fn beyond() -> u64 {
     BEYOND.load(Ordering::Relaxed)
 }
@@ -273,7 +271,7 @@ pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
         is_polled: slot.polled.load(Ordering::Relaxed) != 0,
         awaited_by: slot.link.load(Ordering::Relaxed),
     };
-    // SYNC POINT: the facts before the second load of the generation.
+    // SYNC POINT: the call's data before the second load of the generation.
     fence(Ordering::Acquire);
     let same = slot.generation.load(Ordering::Relaxed) == generation;
     same.then_some((u64::from(generation) << 32 | u64::from(index), seen))

@@ -1,6 +1,6 @@
 //! The sites of locks and of named tasks. Locks that are made at one place of the source under one name share a site for each
-//! kind of wait, which is made at the first such wait. Such tasks share one site, which is made with the first task. Finding a
-//! site takes no lock and does not use the allocator.
+//! kind of wait, which is made at the first such wait. Tasks of one place and name share one site, which is made with the first
+//! of them. Finding a site takes no lock and does not use the allocator.
 
 use std::panic::Location;
 
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(one.describe().name, "[lock] one");
         assert_eq!(one.describe().line, here.line());
         let name = |number| &*format!("lock {number}").leak();
-        // Threads that meet the same locks at once find the same sites.
+        // Threads that meet the same locks at the same time find the same sites.
         let names: Vec<&'static str> = (0..100).map(name).collect();
         let all = || -> Vec<usize> {
             let site = |&name| std::ptr::from_ref(of(Labelled::Mutex, label(Some(name)))).addr();

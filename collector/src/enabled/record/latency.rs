@@ -203,7 +203,6 @@ impl Latency {
 }
 
 impl Octaves {
-    /// Returns the octave of a bucket.
     #[inline(always)]
     fn of(&self, bucket: usize) -> &Ref<Octave> {
         &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]

@@ -80,7 +80,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         let hash = hash(block);
         let block = block as u64;
         let places = Self::places(hash);
-        // A block that was freed without this allocator may have left its address in the table.
+        // If a block was freed without this allocator, its address may still be in the table.
         let old = places
             .clone()
             .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block);
@@ -164,8 +164,8 @@ pub(crate) fn is_due(bytes: usize) -> bool {
     left < 0
 }
 
-/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true. Then draws the next distance;
-/// without a tree this is all. The block is always due in a thread's first allocation, which draws the first distance.
+/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true, and draws the next distance.
+/// Without a tree, only the distance is drawn. A thread's first allocation is always due, because it draws the first distance.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
@@ -272,7 +272,6 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Reads the table.
     pub(crate) fn read() -> Self {
         let all = TABLE.read();
         let mut rows: Vec<(Owner, Sampled)> = all
@@ -289,7 +288,7 @@ impl Live {
         Self { rows }
     }
 
-    /// Returns the live memory of these owners, by the index of the node or row, in rising order.
+    /// Returns the live memory of these owners, with the indices of the nodes or rows, in rising order.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
         let begin = self.rows.partition_point(|(owner, _)| owner < owners.start());
         let rows = self.rows[begin..].iter();
@@ -361,7 +360,7 @@ mod tests {
         assert!(all(table).is_empty() && !table.may_have(0x1000));
         let mut filter = table.filter.iter();
         assert!(filter.all(|count| count.load(Ordering::Relaxed) == 0));
-        // A full group keeps its blocks, and counts the blocks for which it has no place.
+        // A full group keeps its blocks, and counts further blocks as lost.
         let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
             .map(|number| number * 0x10)

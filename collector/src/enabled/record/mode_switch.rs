@@ -64,7 +64,7 @@ impl Switch {
         self.mode.charges_time()
     }
 
-    /// Returns whether nodes keep latencies: for histograms, or for adaptive mode, which finds short calls by them.
+    /// Returns whether nodes keep latencies. Histograms need them, and adaptive mode finds short calls with them.
     pub(crate) fn wants_latencies(self) -> bool {
         self.histograms || self.mode.times_some_calls()
     }
@@ -123,7 +123,6 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 }
 
-/// Returns the newest switch.
 pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }

@@ -151,7 +151,6 @@ impl Node {
         skip > 0
     }
 
-    /// Returns whether the open call is timed.
     #[inline(always)]
     pub(crate) fn is_timed(&self) -> bool {
         self.began.load(Ordering::Relaxed) != UNTIMED
@@ -178,7 +177,6 @@ impl Node {
         add(&self.calls, 1);
     }
 
-    /// Returns the sum of a counter.
     pub(crate) fn sum(&self) -> u64 {
         self.began.load(Ordering::Relaxed)
     }
@@ -204,7 +202,6 @@ impl Node {
         self.calls.store(calls, Ordering::Release);
     }
 
-    /// Returns the level of a gauge.
     pub(crate) fn level(&self) -> i64 {
         self.began.load(Ordering::Relaxed).cast_signed()
     }

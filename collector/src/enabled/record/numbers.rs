@@ -76,7 +76,6 @@ pub(crate) struct Seen {
     pub(crate) max: u64,
 }
 
-/// Returns the number of the current stretch.
 #[inline(always)]
 pub(crate) fn stretch() -> u64 {
     // SYNC POINT: the stretch before the numbers. So a reading before a reset has counted no number of the stretch after the
@@ -243,7 +242,7 @@ impl NumbersOfTree {
         self.places.get(node.numbers()?)
     }
 
-    /// Begins another life of the tree.
+    /// Forgets the numbers of all nodes, before the tree is used again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);
     }

@@ -76,7 +76,6 @@ impl Linked for Span {
 
 static SPANS: Pool<Span> = Pool::new(PLACES - 1);
 
-/// Returns the place of a span.
 #[inline]
 pub(crate) fn get(number: u32) -> Option<&'static Span> {
     SPANS.get(number)
@@ -103,7 +102,6 @@ impl OpenSpans {
         self.depth.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the number of open entries.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
         self.depth.load(Ordering::Relaxed)
@@ -122,13 +120,11 @@ impl OpenSpans {
         self.open.get(depth).or_else(|| self.open.make(depth))
     }
 
-    /// Sets the number of open entries.
     #[inline]
     pub(crate) fn set_depth(&self, depth: u32) {
         self.depth.store(depth, Ordering::Relaxed);
     }
 
-    /// Takes a free place.
     #[inline]
     pub(crate) fn take_place(&self) -> Option<(u32, &'static Span)> {
         let number = self.free.load(Ordering::Relaxed);
@@ -142,7 +138,6 @@ impl OpenSpans {
         Some((number, span))
     }
 
-    /// Gives a place back.
     #[inline]
     pub(crate) fn give_place(&self, number: u32, span: &'static Span) {
         span.next

@@ -41,7 +41,6 @@ impl Owner {
         Self::finished(name, 0)..=Self::finished(name, u32::MAX)
     }
 
-    /// Returns the owner as a number.
     pub(crate) fn number(self) -> u64 {
         self.0
     }

@@ -111,7 +111,6 @@ impl PathSums {
 }
 
 impl SumsOfWatch {
-    /// Returns the number of the watch to which the sums belong; 0 if they belong to no watch.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)
     }
@@ -135,7 +134,6 @@ impl SumsOfWatch {
         self.number.store(0, Ordering::Release);
     }
 
-    /// Empties the sums of a node.
     pub(crate) fn clear_node(&self, index: u32) {
         if let Some(sums) = self.nodes.get(index) {
             sums.clear();

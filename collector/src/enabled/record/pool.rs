@@ -18,7 +18,7 @@ pub(crate) trait Linked: FromZeros + 'static {
     fn next(&self) -> &AtomicU32;
 }
 
-/// Places, numbered from 1 on.
+/// Places for values, numbered from 1 on.
 #[derive(Debug)]
 pub(crate) struct Pool<T: 'static> {
     places: Column<T>,
@@ -122,7 +122,6 @@ impl<T: Linked> Pool<T> {
 }
 
 impl Chain {
-    /// Returns the number of values.
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Relaxed)
     }

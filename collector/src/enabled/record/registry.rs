@@ -99,7 +99,6 @@ pub(crate) fn forget(block: &'static Block) {
     give_back(block);
 }
 
-/// Sets the maximum number of nodes.
 pub(crate) fn set_most_nodes(most: u32) {
     NODES_MOST.store(most, Ordering::Relaxed);
 }
@@ -118,7 +117,6 @@ pub(crate) fn add_node() {
     NODES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns the number of threads that have begun to count.
 pub(crate) fn begun() -> u64 {
     BEGUN.load(Ordering::Relaxed)
 }
@@ -128,7 +126,6 @@ pub(crate) fn drop_call() {
     DROPPED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns the number of calls that no tree could count.
 pub(crate) fn dropped_calls() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }

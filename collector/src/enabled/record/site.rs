@@ -32,7 +32,7 @@ pub struct Site {
     pub(crate) wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
-    /// Monotonic time in ns of the last change by a rule or the budget that found the site disabled; 0 if there was none.
+    /// Monotonic time in ns at which a rule or the budget last changed the site's state while the site was disabled; 0 if never.
     off_until_ns: AtomicU64,
     /// The slot of the watch of the site's calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
@@ -42,7 +42,7 @@ pub struct Site {
     pub(crate) next: Ref<Site>,
 }
 
-/// Value of `future` for a site that was taken for a function's before it became known as a future's.
+/// Value of `future` for a site that was taken for a function's site before it became known as a future's.
 const LATE: u32 = 2;
 
 /// Number of sites whose `future` is [`LATE`].

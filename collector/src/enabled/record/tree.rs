@@ -123,7 +123,7 @@ zeroed! {
         pub(crate) spans: OpenSpans,
         /// Stack addresses at which the deepest nodes were made.
         deepest: DeepestNodes,
-        /// Ticks by which the clock has stepped backward without a step forward that has made up for them.
+        /// Ticks by which the clock has stepped backward, if no step forward has made up for them.
         stepped_back: AtomicU64,
     }
 }
@@ -291,8 +291,8 @@ impl Tree {
         self.current.set_release(Some(current));
     }
 
-    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called with `current` taken out. Returns `child`, so that
-    /// callers need not keep it across the call.
+    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called while `current` is taken out. Returns `child`, so
+    /// that callers need not keep it across the call.
     #[inline(always)]
     pub(crate) fn begin(
         &self,

@@ -1,4 +1,4 @@
-//! Begins and ends of calls in the modes with fewer than two clock reads per scope.
+//! Beginnings and ends of calls in the modes with fewer than two clock reads per scope.
 //!
 //! **Sampled**: an event moves `current` and counts; the publisher reads `current` to find where the thread is. **Adaptive**: a
 //! node whose calls are short is timed once in 2^k calls. An untimed call and the calls inside it charge nothing. Their time is
@@ -20,8 +20,8 @@ const LONG_TICKS_LOG2: u64 = 15;
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At least one call in 2^7 is timed. A call that lost its CPU counts 2^7 times, so with a smaller share, sums over a few seconds
-/// would fluctuate.
+/// At least one call in 2^7 is timed, and then counts 2^7 times. With a smaller share, a call that lost its CPU would distort
+/// sums over a few seconds.
 const RATE_MAX: u64 = 7;
 
 /// Every call is timed until 2^9 calls were timed. From then on one call in two is timed, and each doubling of the number of

@@ -1,9 +1,9 @@
 //! The threads that wait for a lock, and the sum of their waiting times.
 //!
-//! Each waiter adds the moment at which its wait begins to one word, and later subtracts the moment at which it ends. So the word
-//! gives the sum of all waits so far, at any moment and for any number of waiters. The thread that gives the lock back takes the
-//! time that was added since the lock was last given back. No thread writes into another thread's memory, and a lock keeps no
-//! data of threads, which may end.
+//! Each waiter adds to one word the moment at which its wait begins, and later subtracts the moment at which its wait ends. So
+//! the word gives the sum of all waits so far, at any moment and for any number of waiters. The thread that gives the lock back
+//! takes the time that was added since the lock was last given back. No thread writes into another thread's memory, and a lock
+//! keeps no data of threads, which may end.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 

@@ -169,7 +169,7 @@ impl Waits {
     }
 
     /// Returns the part of the time since the last reading in which the thread was off its CPU, without the time that was
-    /// placed already.
+    /// assigned already.
     pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
         let early = self.early_ns.load(Ordering::Relaxed);
         since.wall_ns.saturating_sub(since.cpu_ns).saturating_sub(early)

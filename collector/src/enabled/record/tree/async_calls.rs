@@ -19,10 +19,10 @@ impl Tree {
         Some(call)
     }
 
-    /// Excludes calls from the calls of futures: those that `node` counted while its site was taken for a function's site. A poll
-    /// has just opened `node`; `is_call` says whether the poll was counted as a call. If the poll's call was counted before its
-    /// site was known as a future's (`has_begun_late`), this call is included again. [`Self::calls_left_out`] returns the number
-    /// of excluded calls.
+    /// While a site is taken for a function's site, `node` counts calls that are not calls of futures. This function, called when
+    /// a poll has just opened `node`, excludes them from the calls of futures. `is_call` says whether the poll was counted as a
+    /// call. If this call was counted before the site was known as a future's (`has_begun_late`), it is included again.
+    /// [`Self::calls_left_out`] returns the number of excluded calls.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());

@@ -88,7 +88,7 @@ impl Tree {
         let leaked = current.up().position(|open| std::ptr::eq(open, node));
         match leaked.zip(node.parent.get()) {
             Some((leaked, parent)) => {
-                // Functions inside the call that are still open were unwound. Their guards were not leaked.
+                // Functions inside the call that are still open were unwound. They do not count as leaked guards.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, (leaked as u64).saturating_sub(unwound));
                 if self.watching.is_open() {

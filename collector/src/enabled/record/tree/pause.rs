@@ -8,8 +8,8 @@ impl Tree {
     /// Stops the clock at the tick that `now` reads. Pauses nest.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
-        // The clock is read after the mark, so that no capture shows the time from this reading to the charge, which
-        // belongs to no scope.
+        // The clock is read after the mark. Otherwise a capture could show the time between this reading and the
+        // charge, which belongs to no scope.
         let now = now();
         let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
         let pauses = self.pauses.load(Ordering::Relaxed);

@@ -90,7 +90,7 @@ impl Tree {
         begins
     }
 
-    /// Begins `child` in a watched call, at tick `now`. Must be called with `current` taken out.
+    /// Begins `child` in a watched call, at tick `now`. Must be called while `current` is taken out.
     #[inline(always)]
     pub(crate) fn begin_watched(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         let kind = if calls == 0 { Kind::GoOn } else { Kind::Enter };
