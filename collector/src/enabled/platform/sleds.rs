@@ -65,7 +65,7 @@ pub(crate) enum Refusal {
 const BYTES: usize = 11;
 const PAGE: usize = 4096;
 
-/// Maximum distance in bytes between two sleds whose pages one system call makes writable, with all pages between them.
+/// Sleds that are at most this many bytes apart are made writable by one system call, with the pages between them.
 const GAP: usize = 64 * PAGE;
 
 /// Returns the first two bytes of a sled that is on, which load its register.

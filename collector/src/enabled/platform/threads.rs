@@ -178,8 +178,8 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low, bytes)
 }
 
-/// Returns the stack of the first thread with the maximum size to which it may grow, because musl reports the stack's
-/// current size.
+/// Returns the first thread's stack with the maximum size to which the stack may grow. musl reports only its current
+/// size.
 #[cfg(target_env = "musl")]
 fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     let mut limit = libc::rlimit {

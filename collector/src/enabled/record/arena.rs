@@ -144,7 +144,8 @@ pub(crate) struct Made<T, const N: usize> {
 }
 
 // SAFETY: a place is written once, by the caller that got its number from `count`, and only that caller gets a reference to it.
-// The caller may hand it to other threads because `T` is `Sync`. `T` is `Send`, so any thread may move its value into a place.
+// The caller may hand the reference to other threads because `T` is `Sync`. Any thread may move a value into a place because `T`
+// is `Send`.
 unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
 
 impl<T, const N: usize> Made<T, N> {

@@ -181,7 +181,7 @@ impl Place {
 }
 
 impl Group {
-    /// Calls `change` with the places, if it gets the lock.
+    /// Takes the lock, and calls `change` with the places. Returns `None` if the lock cannot be taken.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
             let lock = &self.is_locked;
@@ -225,8 +225,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
     /// Removes the call of a future from the table and returns it, if it is in the table.
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The polls of a future, which put and take its call, never overlap. So this thread sees the count that includes the
-        // call, if the call is in the table: a count of 0 means that it is not.
+        // The polls of a future, which put and take its call, never overlap. So if the call is in the table, this thread sees a
+        // count that includes it, and a count of 0 means that it is not in the table.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }

@@ -1,6 +1,6 @@
 //! The sites of locks and of named tasks. Locks that are made at one place of the source under one name share a site for each
-//! kind of wait, which is made at the first such wait. Tasks of one place and name share one site, which is made with the first
-//! of them. Finding a site takes no lock and does not use the allocator.
+//! kind of wait. The site is made at the first such wait. Tasks of one place and name share one site, which is made with the
+//! first of them. Finding a site takes no lock and does not use the allocator.
 
 use std::panic::Location;
 

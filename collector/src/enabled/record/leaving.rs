@@ -154,7 +154,7 @@ mod tests {
             functions: None,
         };
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
-        // A thread without an open call of the function at an earlier check has no open call now.
+        // A thread that had no open call of the function at an earlier check cannot have an open call now.
         leaving.begin(5);
         let threads = [open(1, &[]), open(2, &[7, 1]), in_event];
         assert!(leaving.look(&threads).is_empty());

@@ -185,7 +185,7 @@ pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
     }
 }
 
-/// Takes a block that is about to be freed out of the table, if it is there.
+/// Removes a block, which is about to be freed, from the table, if it is there.
 #[inline(always)]
 pub(crate) fn take(block: usize) -> Option<Block> {
     if TABLE.may_have(block) {

@@ -68,7 +68,7 @@ zeroed! {
         pub(crate) rate: AtomicU64,
         /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
-        /// Number of times that the latency was made, which empties it.
+        /// Number of times that the latency was made. Making a latency empties it.
         pub(super) made: AtomicU64,
     }
 }
@@ -206,14 +206,13 @@ impl Node {
         self.began.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if the node has no
-    /// numbers.
+    /// Returns where the node's numbers are among the numbers of its tree; `None` if the node has no numbers.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> Option<u32> {
         self.skip.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// Sets the place of the numbers of a value or a gauge.
+    /// Sets where the node's numbers are. The node is a value or a gauge.
     pub(crate) fn set_numbers(&self, place: u32) {
         // SYNC POINT: the numbers are emptied before their place is stored.
         self.skip.store(place + 1, Ordering::Release);

@@ -58,7 +58,7 @@ zeroed! {
 const _: () = assert!(size_of::<Numbers>() == 704 || cfg!(target_pointer_width = "32"));
 
 zeroed! {
-    /// The numbers of all values and gauges of a tree, side by side in the order in which they were made.
+    /// The numbers of all values and gauges of a tree, in the order in which they were made.
     #[derive(Debug)]
     pub(crate) struct NumbersOfTree {
         places: Column<Numbers>,

@@ -57,7 +57,7 @@ zeroed! {
 }
 
 zeroed! {
-    /// The spans that a thread has open, the innermost last, and its free places for more.
+    /// A thread's open spans, the innermost last, and its free places for new spans.
     #[derive(Debug)]
     pub(crate) struct OpenSpans {
         depth: AtomicU32,

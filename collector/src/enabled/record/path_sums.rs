@@ -41,8 +41,8 @@ zeroed! {
         pub(crate) pending: Sums,
         /// Not 0 if the node is in the list of nodes with pending sums.
         pub(crate) is_touched: AtomicU64,
-        /// Ticks by which the call exceeds the typical call in the node and all nodes below it, and the waiting part of
-        /// these ticks; both in two's complement.
+        /// Excess of the call over the typical call in the node and all nodes below it, in ticks, and the waiting part
+        /// of this excess. Both are in two's complement.
         pub(crate) excess: AtomicU64,
         pub(crate) excess_waiting: AtomicU64,
         /// Ticks of the call in the node and all nodes below it, without the time in which the thread was ready without
@@ -59,7 +59,7 @@ zeroed! {
     /// The sums of one watch in a thread's tree, by node.
     #[derive(Debug)]
     pub(crate) struct SumsOfWatch {
-        /// Number of the watch to which the sums belong; 0 while they are cleared.
+        /// Number of the watch to which the sums belong; 0 while the sums are being cleared.
         number: AtomicU64,
         pub(crate) nodes: Column<PathSums>,
     }

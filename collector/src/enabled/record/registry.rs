@@ -60,7 +60,7 @@ impl Block {
 
     /// Lets the block's thread count from now on. The tree must be open. `exact` is the path that events take in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
-        // SYNC POINT: the tree before its tid (meets `living`).
+        // SYNC POINT: the tree before the thread's tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
         // A mode switch that did not find this tree, and so did not alarm it, was noted before this tid was stored. So the switch
         // is visible after the fence in `catch_up`.

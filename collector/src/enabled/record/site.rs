@@ -42,7 +42,7 @@ pub struct Site {
     pub(crate) next: Ref<Site>,
 }
 
-/// Value of `future` for a site that was taken for a function's site before it became known as a future's.
+/// Value of `future` for a site that was taken for a function's site before it became known as a site of futures.
 const LATE: u32 = 2;
 
 /// Number of sites whose `future` is [`LATE`].
@@ -235,7 +235,7 @@ impl Site {
         }
     }
 
-    /// Notes that scopes of the site are polls of futures, although some of them were already counted as a function's.
+    /// Notes that scopes of the site are polls of futures, although some of them were already counted as scopes of a function.
     #[cold]
     pub(crate) fn note_late_future(&self) {
         if self.future.swap(LATE, Ordering::Relaxed) != LATE {

@@ -248,7 +248,7 @@ mod tests {
         rules.look();
         assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);
-        // Without the narrower rule, the wider rule decides on its site.
+        // The narrower rule is gone, so the wider rule decides on `GET`.
         rules.forget(pattern("slab::get"));
         assert!(GET.is(SiteState::Disabled) && PUT.is(SiteState::Disabled));
         rules.forget(pattern("rules::slab"));

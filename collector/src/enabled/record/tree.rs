@@ -85,7 +85,7 @@ zeroed! {
         pub(crate) latencies: Latencies,
         /// Durations of the calls of each node that is a future.
         pub(crate) async_latencies: Latencies,
-        /// The futures that the thread polls, and its free slots for more.
+        /// The futures that the thread polls, and its free slots for new calls.
         pub(crate) slots: OwnSlots,
         /// Number of gaps of each node that were not charged.
         errors: Column<AtomicU64>,
@@ -119,7 +119,7 @@ zeroed! {
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and the sums of earlier watched calls.
         pub(crate) watching: Watching,
-        /// The spans that are open, and free places for more.
+        /// The open spans, and free places for new spans.
         pub(crate) spans: OpenSpans,
         /// Stack addresses at which the deepest nodes were made.
         deepest: DeepestNodes,

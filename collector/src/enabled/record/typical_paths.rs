@@ -69,8 +69,8 @@ impl TypicalPaths {
     }
 }
 
-/// Reads the paths of the watch with this number in a slot, if they are known, and requests them for the next snapshot, which
-/// sets requested paths.
+/// Reads the paths of the watch with this number in a slot, if they are known. Also requests these paths: the next snapshot sets
+/// all paths that were requested.
 pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
     WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
     briefly(OF_WATCHES.get(slot as usize)?, |known| {

@@ -64,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// Begins `child` with a clock read, because its turn to be timed has come.
+    /// Begins `child` with a clock read, because this call is to be timed.
     #[inline(always)]
     pub(crate) fn begin_timed(
         &self,

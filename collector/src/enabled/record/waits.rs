@@ -177,7 +177,7 @@ impl Waits {
 
     /// Begins to count switches from now on. The thread's CPU time is `cpu_ns`.
     pub(crate) fn store_switches(&self, cpu_ns: u64) {
-        // The file is not opened here, but only after the thread was off its CPU.
+        // `schedstat` is not opened here, but only after the thread was off its CPU.
         let is_open = ![0, NO_FILE].contains(&self.file.load(Ordering::Relaxed));
         match is_open.then(|| self.slices(cpu_ns)).flatten() {
             Some(slices) => self.store_slices(slices),

@@ -101,7 +101,7 @@ zeroed! {
         pub(crate) busy: AtomicU32,
         /// The [`Kind`] of the last event before the area of the journal that is being written.
         pub(crate) before: AtomicU64,
-        /// Not 0 if not all of the call's time is known.
+        /// Not 0 if some of the call's time is unknown.
         pub(crate) broken: AtomicU32,
         /// The carried words of earlier polls, if the call belongs to a future and has had earlier polls.
         pub(crate) carried: Ref<CarriedCall>,

@@ -1,7 +1,7 @@
 //! Atomics that are std's outside of a model and loom's inside.
 //!
-//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. For each word
-//! that a model uses, it keeps an atomic of loom, initialised with the value of the word. A model never stores into the
+//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. A model keeps
+//! an atomic of loom for each word that it uses, initialised with the value of the word. A model never stores into the
 //! words themselves, so every execution begins with the same values, in statics and in pages.
 
 use std::cell::{Cell, RefCell};
@@ -46,8 +46,8 @@ struct Model {
     /// In this execution: loom's atomics for the words into which one thread stores and which another thread uses. loom
     /// requires that they are made before the second thread.
     shared: HashMap<usize, Word>,
-    /// In this execution: the last value of every other word. Of a shared word with one writer: the last value of this
-    /// writer.
+    /// In this execution: the last value stored into each word that is not in `shared`. For a shared word with one
+    /// writer, the last value that this writer stored.
     own: HashMap<usize, u64>,
     /// Pages by their length. Each execution reuses the pages of the previous execution.
     pages: HashMap<usize, Vec<NonNull<c_void>>>,

@@ -61,7 +61,7 @@ impl Tree {
         self.note_amounts(node, amounts);
     }
 
-    /// Adds the amounts that the thread counted before its first scope to the root, if there are any.
+    /// Adds to the root the amounts that the thread counted before its first scope, if there are any.
     pub(crate) fn begin_measures(&self, early: [u64; QUANTITIES]) {
         if early != [0; QUANTITIES]
             && let Some(measures) = self.measures.make(0)

@@ -163,7 +163,7 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     for site in &COUNTERS {
         count(&walk.tree, site);
     }
-    // Without a scope, a counter is guessed.
+    // As long as there is no scope, the guessed child is a counter.
     assert!(Tree::recent_child(root, &COUNTERS[0]).is_some());
     let a = walk.enter(1, &A);
     walk.exit(1, a);

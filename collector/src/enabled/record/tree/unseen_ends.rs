@@ -8,8 +8,8 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// If a new call in `current` would exceed the maximum depth because guards were leaked: ends the calls of these guards, at
-    /// the tick that `now` reads. Returns whether there were such guards. Their calls are counted as unbalanced.
+    /// Ends the calls of leaked guards, if a new call in `current` would exceed the maximum depth because of them. The calls end
+    /// at the tick that `now` reads, and are counted as unbalanced. Returns whether there were such calls.
     pub(crate) fn end_leaked(&self, current: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
             return false;

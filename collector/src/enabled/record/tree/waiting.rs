@@ -48,7 +48,7 @@ impl Tree {
         }
     }
 
-    /// Closes the file from which the thread reads its time off the CPU. Later gaps are examined without the file.
+    /// Closes the thread's `schedstat`. Later gaps are examined without this file.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
@@ -65,8 +65,8 @@ impl Tree {
         }
     }
 
-    /// Assigns the time off the CPU in a gap that ends at tick `now` to `node`. Returns the ticks that examining the gap took,
-    /// or 0 if it took a few nanoseconds at most.
+    /// Assigns to `node` the time off the CPU in a gap that ends at tick `now`. Returns the ticks that examining the gap took, or
+    /// 0 if it took a few nanoseconds at most.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let found = self.look_at_gap(gap, now);
         if found.waiting + found.ready > 0 {
@@ -159,8 +159,8 @@ impl Tree {
             .saturating_mul(DRIFT_LIMITS)
     }
 
-    /// Assigns time off the CPU to `node`, in a gap that ended at tick `then`, when the mode was switched. The gap gets a share
-    /// of the time off the CPU since the last reading, in proportion to the gap's length.
+    /// Assigns to `node` the time off the CPU in a gap that ended at tick `then`, at which the mode was switched. The gap gets a
+    /// share of the time off the CPU since the last reading, in proportion to the gap's length.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {

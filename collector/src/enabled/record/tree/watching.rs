@@ -153,8 +153,8 @@ impl Tree {
         self.watching.outside.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// Stops watching the open call, if there is one, because its end will not be seen, or the mode was switched during
-    /// it.
+    /// Stops watching the open call, if there is one, because its end will not be seen, or because the mode was switched
+    /// meanwhile.
     #[cold]
     pub(crate) fn discard_watched(&self) {
         let watching = &self.watching;

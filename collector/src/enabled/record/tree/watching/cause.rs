@@ -108,7 +108,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // The loop goes down to the child that has most of the excess, until no child has more than half of its parent's.
+        // The loop goes down to the child with the largest excess, as long as this is more than half of the parent's excess.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {

@@ -97,7 +97,7 @@ impl Tree {
         watching.carried.set(None);
         let ending = watching.ending.load(Ordering::Relaxed);
         let Some(ticks) = lasted.filter(|_| ending != 0) else {
-            // The poll has panicked, the table of calls in flight is full, or not all of its time is known.
+            // The poll has panicked, the table of calls in flight is full, or some of the poll's time is unknown.
             if let Some(carried) = carried {
                 carried.give_back();
             }

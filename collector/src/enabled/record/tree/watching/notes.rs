@@ -125,7 +125,7 @@ impl Tree {
         journal.next_area();
     }
 
-    /// Marks the open call as broken: not all of its time is known, so it cannot be compared.
+    /// Marks the open call as broken: some of its time is unknown, so it cannot be compared with other calls.
     #[cold]
     pub(super) fn note_not_charged(&self) {
         self.watching.broken.store(1, Ordering::Relaxed);
