@@ -47,7 +47,7 @@ impl Label {
     }
 }
 
-/// Returns the site of one kind of waits for a lock, or the site of a task.
+/// Returns the site for waits of this kind for a lock, or the site of a task.
 pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     let Label { name, place } = label;
     let (file, line) = (place.file(), place.line());

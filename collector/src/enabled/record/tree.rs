@@ -123,7 +123,7 @@ zeroed! {
         pub(crate) spans: OpenSpans,
         /// Stack addresses at which the deepest nodes were made.
         deepest: DeepestNodes,
-        /// Ticks by which the clock has stepped backward, if no step forward has made up for them.
+        /// Ticks that the clock has stepped backward; 0 once a step forward has made up for them.
         stepped_back: AtomicU64,
     }
 }
@@ -284,7 +284,7 @@ impl Tree {
         self.current.get_acquire()
     }
 
-    /// Puts `current` in, which ends the event.
+    /// Puts `current` back, which ends the event.
     #[inline(always)]
     pub(crate) fn put(&self, current: &'static Node) {
         // SYNC POINT: the counters before `current`.

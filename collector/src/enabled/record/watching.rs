@@ -109,8 +109,8 @@ zeroed! {
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// Names of nodes, by the index that a call's words have for the node. While a call is replayed, this may be an index in
-        /// another thread's tree.
+        /// Maps the index of a node in a call's words to the node's name. While a call is replayed, the words may contain indices
+        /// of another thread's tree.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,
