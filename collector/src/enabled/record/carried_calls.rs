@@ -109,7 +109,7 @@ pub(crate) fn give_lost_back() {
 }
 
 impl CarriedCall {
-    /// Leaves the call for its next poll, on any thread. Returns `None` if the call cannot be put into [`BY_SLOT`].
+    /// Leaves the call for its next poll, which may be on any thread. Returns `None` if the call cannot be put into [`BY_SLOT`].
     pub(crate) fn rest(&self, id: CallId) -> Option<()> {
         let slot = in_flight::index_of(id);
         let by_slot = BY_SLOT

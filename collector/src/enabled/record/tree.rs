@@ -1,13 +1,13 @@
-//! One thread's call tree: the thread's position in it, and the effect of a begin or an end at a given tick. The code
-//! here reads no clock and does no I/O.
+//! One thread's call tree: the thread's position in it, and the effect of a beginning or an end at a given tick. The code here
+//! reads no clock and does no I/O.
 //!
-//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node that was
+//! Nodes count calls and *self* ticks. Every beginning and every end charges the ticks since the last event to the node that was
 //! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
 //! two moments.
 //!
-//! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that finds no
-//! node there has interrupted an event; its own event is dropped and counted as dropped. If a capture on another thread finds no
-//! node there, it may have read parts of two moments.
+//! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that finds
+//! `current` empty has interrupted an event; its own event is dropped and counted as dropped. If a capture on another thread
+//! finds `current` empty, it may have read parts of two moments.
 
 mod async_calls;
 mod children;

@@ -59,13 +59,13 @@ impl Tree {
         self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
     }
 
-    /// Charges nothing until [`Self::go_on`].
+    /// Charges no time until [`Self::go_on`].
     pub(crate) fn stop(&self) {
         self.limit.store(0, Ordering::Relaxed);
         self.last.store(PAUSED, Ordering::Release);
     }
 
-    /// Charges from tick `now` on, unless paused, excluded or in a mode without time.
+    /// Charges time from tick `now` on, unless the thread is paused or excluded, or its mode measures no time.
     pub(crate) fn go_on(&self, now: u64) {
         if !self.stands_still() && mode_switch::is_timed(self.caught_up_to.load(Ordering::Relaxed)) {
             self.forget_step();
