@@ -133,7 +133,7 @@ pub(crate) fn more(node: u32, what: More, number: u64) -> u64 {
     u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
 }
 
-/// Returns the node that a word charges.
+/// Returns the index of the node that a word charges.
 pub(crate) fn node_of(word: u64) -> u32 {
     (word >> NODE_AT) as u32
 }

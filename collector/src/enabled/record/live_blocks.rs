@@ -26,7 +26,7 @@ const GROUP: usize = 32;
 /// Number of groups. With this number, about 16 GiB may be live before a group is full.
 const GROUPS: usize = 2048;
 
-/// Number of counters that tell without a search that a block is not in the table.
+/// Number of counters that can show, without a search, that a block is not in the table.
 const FILTER: usize = 1 << 14;
 
 /// A sampled block that was taken out of the table.
@@ -203,8 +203,7 @@ pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     }
 }
 
-/// Moves the blocks of a tree whose thread has ended to other owners. `heir` returns the new owner for the index of a
-/// node.
+/// Gives the blocks of a tree, whose thread has ended, to other owners. `heir` returns the new owner for the index of a node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     if !tree.has_sampled_blocks() {
         return;

@@ -132,7 +132,7 @@ impl Tree {
             let latency = node.latency.get();
             latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
         };
-        // Calls inside timed calls of `parent` are already rarer, by the rate of `parent`.
+        // Only calls inside timed calls of `parent` can be timed, so they are already rarer by the rate of `parent`.
         let own = rate_of(node).saturating_sub(rate_of(parent));
         // Each slow call of a watched function has to be timed.
         let skip = if own == 0 || node.site.get().is_some_and(|site| site.watch().is_some()) {
