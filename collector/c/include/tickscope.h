@@ -220,8 +220,8 @@ TICKSCOPE_API_ int tickscope_set_mode(tickscope_mode mode);
 TICKSCOPE_API_ int tickscope_enable(const char *pattern);
 TICKSCOPE_API_ int tickscope_disable(const char *pattern);
 
-/* Distinguishes slow calls of the functions that a pattern matches from typical calls. Returns 0, or -1 on failure, for
- * instance if the pattern is invalid. */
+/* Keeps slow calls of the functions that a pattern matches, to compare them with typical calls. Returns 0, or -1 on
+ * failure, for instance if the pattern is invalid. */
 TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 
 /* Make the calling thread count, or stop it from counting. */
@@ -230,8 +230,8 @@ TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
 /* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope. Returns NULL if the scope does not count. The same thread must end the scope with tickscope_leave. A
- * site must be used with only one of these functions. A NULL site counts nothing. */
+/* Opens a scope. Returns NULL if the scope is not measured. The same thread must end the scope with tickscope_leave.
+ * A site must be used with only one of these functions. A NULL site counts nothing. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 
 /* Ends a scope. Does nothing for NULL. A scope that has ended already, or belongs to another thread, ends nothing and
@@ -285,8 +285,8 @@ TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 #define TICKSCOPE_JOINED_(a, b) a##b
 #define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
 
-/* The address of a new static site. Expressions in the arguments cannot see this variable. Its name is the same in each
- * translation unit with an inline function. */
+/* The address of a new static site. Expressions in the arguments cannot see this variable. It has the same name at
+ * every call site, so an inline function is the same in each translation unit. */
 #define TICKSCOPE_SITE_(kind, group, name) \
     __extension__({ \
         static tickscope_site tickscope_site_ = {name, __FILE__, group, TICKSCOPE_CAST_(uint32_t, __LINE__), kind, TICKSCOPE_NULL_}; \
@@ -357,7 +357,7 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 #define TICKSCOPE_FUNCTION_IN(group) \
     TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_ | TICKSCOPE_KIND_FUNCTION_, group, TICKSCOPE_FUNCTION_NAME_)
 
-/* Opens a scope whose slow calls are distinguished from typical calls: see `tickscope why`. */
+/* Opens a scope whose slow calls are kept, to compare them with typical calls: see `tickscope why`. */
 #define TICKSCOPE_WATCH(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_WATCHED_, "", name)
 
 /* Counts an execution, and adds an amount to the sum. */

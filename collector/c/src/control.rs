@@ -54,7 +54,7 @@ fn write_to(descriptor: i32, format: Format) -> Result<(), Failure> {
     if descriptor < 0 {
         return Err(format!("no dump: {descriptor} is not a descriptor; wanted an open file").into());
     }
-    // SAFETY: the header asks for a descriptor that stays open during the call.
+    // SAFETY: the header requires a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let written = borrowed.try_clone_to_owned().and_then(|file| {
         // The time of writing is charged to no scope.
@@ -140,13 +140,13 @@ extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     count(tickscope::disable_sites(&of_c(pattern)))
 }
 
-/// Distinguishes slow calls of functions from typical calls.
+/// Keeps slow calls of the functions that a pattern matches, to compare them with typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     code(tickscope::watch(&of_c(pattern), Over::Tail))
 }
 
-/// Makes the calling thread count.
+/// Starts counting on the calling thread.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_include_thread() {
     thread::include();

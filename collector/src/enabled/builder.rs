@@ -96,7 +96,7 @@ impl Builder {
     }
 
     /// Sets the directory of the ring file. The default is `/dev/shm/tickscope-UID`, or `tickscope-UID` in the
-    /// directory for temporary files. It must belong to this user. Variable: `TICKSCOPE_DIR`.
+    /// directory for temporary files. The directory must belong to this user. Variable: `TICKSCOPE_DIR`.
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.settings.dir = Some(dir.into());
         self
@@ -185,7 +185,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether viewers may reset counters, change the mode and ask for records; they may by default. Variable:
+    /// Sets whether viewers may reset counters, change the mode and request records; they may by default. Variable:
     /// `TICKSCOPE_ALLOW_REMOTE_CONTROL`.
     pub fn allow_remote_control(mut self, allowed: bool) -> Self {
         self.settings.allow_remote_control = allowed;
@@ -201,10 +201,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether the program counter is sampled from the start on; off by default. Viewers then show the time of each line,
-    /// also in functions that are not measured. Each thread gets a timer on its own CPU time that asks for a thousand signals a
-    /// second; the kernel sends at most one for each tick of its clock. The signal is `SIGPROF`, or a real-time signal if the
-    /// program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.
+    /// Sets whether the program counter is sampled from the start on; off by default. Viewers then show the time of
+    /// each line, also in functions that are not measured. Each thread gets a timer on its own CPU time that is set to
+    /// a thousand signals a second; the kernel sends at most one for each tick of its clock. The signal is `SIGPROF`,
+    /// or a real-time signal if the program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.
     pub fn lines(mut self, wanted: bool) -> Self {
         self.settings.lines = wanted;
         self
@@ -220,8 +220,8 @@ impl Builder {
 
     /// Sets how long the end of the last session, and the end of the program, waits for the last record if there is no
     /// progress. It is 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or
-    /// written, the wait continues, for at most 30 s. If the publisher's thread gets no CPU, the thread that ends the
-    /// session does the work itself. Variable: `TICKSCOPE_END_MS`.
+    /// written, the wait continues, for at most 30 s in all. If the publisher's thread gets no CPU, the thread that
+    /// ends the session does the work itself. Variable: `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self

@@ -21,15 +21,15 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
 }
 
-/// Amounts of a node other than calls and time, by the codes of the quantities.
+/// Amounts of a node other than calls and time, indexed by the code of the quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
-/// Amounts of a node that grow. A reset takes their baseline.
+/// Amounts of a node that only grow. A reset keeps them as the baseline.
 pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Returns the larger of each two amounts. Captures use it so that no amount falls below its baseline.
+    /// Returns the larger amount of each pair. Captures use it so that no amount falls below its baseline.
     fn at_least(self, other: Self) -> Self;
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct Baseline {
     pub(crate) waits_in: WaitsIn,
     /// Durations of calls of futures.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks that were charged to the root but belong to rows, in epochs before the last reset, before the
-    /// previous reset, and since the last reset.
+    /// In adaptive mode: ticks charged to the root that belong to rows. `handed_past` counts them until the last reset,
+    /// `handed_undo` until the reset before it, and `handed_now` since the last reset.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -126,7 +126,7 @@ impl Measured {
         self.set(Quantity::FutureVanished, vanished);
     }
 
-    /// Sets the number of calls of a future that are in flight, from the counts since the beginning.
+    /// Sets the number of calls of a future that are in flight, from `whole`, the counts without a baseline.
     fn set_in_flight(&mut self, whole: Self) {
         let begun = whole.get(Quantity::InFlight);
         let ends = [
@@ -174,8 +174,8 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<Vec<T>> {
-    /// Takes the present amounts. No amount falls below its baseline, although the last reset may have seen a few ticks that the
-    /// thread then charged elsewhere.
+    /// Takes the present amounts. No amount falls below its baseline, although the last reset may have seen a few ticks
+    /// that the thread then charged to another node.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
         let present = present.iter().enumerate();
@@ -206,7 +206,8 @@ impl Baseline {
         self.counts.shown(index)
     }
 
-    /// Returns the amounts of a node other than calls and time since the reset. Most programs count no such amounts.
+    /// Returns the amounts of a node other than calls and time since the reset. Most programs have none, which is the
+    /// fast case.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let Some(&whole) = self.measured.current.get(index) else {
             return Measured::default();

@@ -46,7 +46,7 @@ impl Locked {
     /// Merges the threads that have left their trees without taking the lock.
     fn with_left_threads(mut self) -> Self {
         for (block, name, cpu_ns) in registry::left() {
-            // A mode may have been switched since the thread left.
+            // The mode may have changed since the thread left.
             block.tree.catch_up(config::exact_path());
             self.state().finish_thread(block, name, cpu_ns);
         }

@@ -8,7 +8,7 @@ use crate::enabled::capture::epochs::Epochs;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     by_node: Epochs<Vec<Packed>>,
-    /// Histogram since the reset, by node, for nodes with a baseline. It is kept because most histograms change rarely.
+    /// Cache, because most histograms change rarely: the histogram since the reset of each node that has a baseline.
     since: Vec<Packed>,
     /// By node: number of the current histogram among all histograms that the node has had.
     made: Vec<u64>,
@@ -36,8 +36,8 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 }
 
 impl Histograms {
-    /// Takes the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new number
-    /// began empty, so the baselines do not apply to it.
+    /// Stores the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new
+    /// number began empty, so the baselines do not apply to it.
     pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
         if self.made.len() <= index {
             self.made.resize(index + 1, 0);

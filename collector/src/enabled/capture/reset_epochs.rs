@@ -1,9 +1,9 @@
-//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that the program
-//! ended.
+//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that
+//! the program ended.
 //!
-//! A reset and an undo each begin an epoch with a number of its own. All of an epoch is measured in one mode. Only the last reset
-//! can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are kept only while
-//! a publisher fetches them.
+//! A reset and an undo each begin an epoch with its own number. All of an epoch is measured in one mode. Only the last
+//! reset can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are
+//! kept only while a publisher fetches them.
 
 use std::collections::VecDeque;
 
@@ -75,7 +75,7 @@ impl ResetEpochs {
         self.reset_ns = Some(os::monotonic_ns());
     }
 
-    /// Makes the last reset final, because ticks before it cannot be added to ticks from now on.
+    /// Makes the last reset final, because ticks from before it cannot be added to later ticks.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
 ///
-/// If the last reading took long, this holds its result and the time of the next reading.
+/// `Some` if the last reading took long: its result, and the earliest time of the next reading.
 #[derive(Debug, Default)]
 pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 

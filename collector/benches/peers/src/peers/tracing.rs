@@ -25,7 +25,7 @@ struct Timing;
 struct Entered(Instant);
 
 thread_local! {
-    /// Number of exits, and ns between enters and exits.
+    /// Number of exits, and total ns between each enter and its exit.
     static SUMS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
