@@ -64,7 +64,7 @@ pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'sta
     kept
 }
 
-/// Opens a scope. Returns `None` if the scope does not count.
+/// Opens a scope. Returns `None` if the scope is not measured.
 #[inline(always)]
 pub fn enter(site: &'static Site) -> Option<Open> {
     scope::enter(site).keep_open().map(Open)

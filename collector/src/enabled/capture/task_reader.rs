@@ -71,7 +71,7 @@ fn read(sites: &mut SiteIds, now: u64) -> Tasks {
     let mut above: Vec<(u32, Seen)> = Vec::new();
     for (index, call) in calls.iter().enumerate() {
         let Some((_, seen)) = *call else { continue };
-        // The loop goes up to a call whose path is known, and down again.
+        // Goes up to an awaiting call whose path is known, and down again to add the paths below it.
         let mut parent = NO_PARENT;
         let mut at = (index as u32, seen);
         above.clear();

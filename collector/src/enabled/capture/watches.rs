@@ -61,8 +61,8 @@ impl Watches {
         self.watched.iter_mut().flatten()
     }
 
-    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of patterns
-    /// is watched.
+    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of
+    /// patterns is already watched.
     pub(crate) fn add(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_it =
             |watched: &Option<Watched>| watched.as_ref().is_some_and(|known| known.pattern == pattern);
@@ -121,7 +121,7 @@ impl Watches {
                 }
             }
         }
-        // A site that another pattern also matches now belongs to that pattern's watch.
+        // A site of a removed watch joins the watch of another pattern that matches it.
         self.looked_at = None;
         self.look();
     }
@@ -181,7 +181,7 @@ impl Watches {
         }
     }
 
-    /// Begins to read the threads of a snapshot.
+    /// Begins a reading of all threads for a snapshot.
     pub(crate) fn begin_reading(&mut self) {
         self.all().for_each(|watched| watched.totals.begin_reading());
     }

@@ -44,8 +44,8 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the check of open
-    // calls). Either that check finds the call, or this function finds the site disabled.
+    // SYNC POINT: the open call before the site's state (pairs with the barrier that all threads pass before the check
+    // of open calls). Either that check finds the call, or this function finds the site disabled.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }

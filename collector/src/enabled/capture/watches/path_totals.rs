@@ -54,7 +54,7 @@ struct PathRow {
 struct Counted {
     typical: [u64; COUNTS],
     slow: [u64; COUNTS],
-    /// For each kind of cause: calls, ticks, and calls of the path.
+    /// For each kind of cause: calls with this cause, ticks that it added to them, and calls of the path in them.
     causes: [[u64; 3]; CauseKind::ALL.len()],
 }
 
@@ -95,7 +95,8 @@ impl Counted {
     }
 }
 
-/// Returns the sums as snapshots show them. Waiting and ready are limited, because a thread may have counted between two reads.
+/// Returns the sums as snapshots show them. Waiting and ready are limited to the ticks, because the thread may have
+/// counted between the reads.
 fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COUNTS]) -> PathSums {
     let waiting = waiting.min(ticks);
     PathSums {
@@ -109,7 +110,7 @@ fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COU
 }
 
 impl PathTotals {
-    /// Begins to read the threads of a snapshot.
+    /// Begins a reading of all threads for a snapshot.
     pub(super) fn begin_reading(&mut self) {
         self.all.clone_from(&self.finished);
     }
@@ -172,7 +173,7 @@ impl PathTotals {
         })
     }
 
-    /// Returns the means of typical calls, for threads.
+    /// Returns the means of typical calls, with which threads compare slow calls.
     pub(super) fn typical(&self) -> TypicalPaths {
         let mut typical = TypicalPaths::default();
         // By path: number of calls of the watched function at the beginning of the path.
@@ -223,7 +224,7 @@ fn path_of(
     sites: &mut SiteIds,
 ) -> Option<u32> {
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
-    // The loop goes up to a node whose path is known, and down again.
+    // Goes up to a node whose path is known, and down again to set the paths below it.
     let mut chain = Vec::new();
     let mut path = NOWHERE;
     for node in tree.nodes.get(index).into_iter().flat_map(Node::up) {
