@@ -1,8 +1,8 @@
-//! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
+//! Scopes: the guard, its beginning and its end. Only this code runs at every call of a measured function.
 //!
-//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
-//! the node that was current, and no time is charged twice. A child that was not guessed is found by its tag, and its
-//! memory is read only after the clock.
+//! The beginning finds the child first and then reads the clock; the end reads the clock first. So the search is
+//! charged to the node that was current, and no time is charged twice. A child that was not guessed is found by its
+//! tag, and its memory is read only after the clock.
 
 use std::fmt;
 
@@ -286,7 +286,7 @@ fn new_place(
     }
     let child = add_child(tree, current, site).or_else(|| {
         let over = child_over_the_limit(tree, current, site);
-        // A continued call (`calls` is 0) is not lost if it goes to the node over the limit.
+        // A continued call (`calls` is 0) is not lost if it counts in the node over the limit.
         add(&tree.dropped, if over.is_some() { calls } else { 1 });
         over
     });

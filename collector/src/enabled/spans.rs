@@ -105,7 +105,7 @@ pub fn enter(number: u32) {
         return;
     };
     let Some(site) = span.site.get() else { return };
-    // Two threads may enter the span at once; one of them is the first.
+    // Two threads may enter the span at the same time; one of them is the first.
     let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
     if !is_first || site.is_future() {
         return enter_again(number, span, site, is_first);
@@ -225,7 +225,7 @@ fn go_on(number: u32) {
 /// Enters a span that was entered before, or whose site is a future's.
 #[inline(never)]
 fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before its mark.
+    // SYNC POINT: the call before the mark `is_future`.
     if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
@@ -265,7 +265,7 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
 
 /// Enters a span whose call belongs to a future. The call has begun, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before its mark.
+    // SYNC POINT: the call before the mark `is_future`.
     let has_call = span.is_future.load(Ordering::Acquire) != 0;
     let mut call = if has_call { call_of(span) } else { Call::NEW };
     let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
@@ -280,7 +280,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
     if !has_call {
         span.began.store(call.began, Ordering::Relaxed);
         span.call.store(call.id, Ordering::Relaxed);
-        // SYNC POINT: the call before its mark.
+        // SYNC POINT: the call before the mark `is_future`.
         span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {

@@ -1,5 +1,5 @@
 //! Cuts down a snapshot that is too large for a record. Its smallest subtrees become "(pruned)" rows, so that all sums
-//! hold and nothing is lost silently.
+//! stay right and nothing is lost silently.
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;

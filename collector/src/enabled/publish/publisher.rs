@@ -58,7 +58,7 @@ pub(crate) struct Publisher {
     rings: Rings,
     name: String,
     settings: Settings,
-    /// Buffer for payloads, kept for its capacity.
+    /// Buffer for payloads, kept to reuse its memory.
     payload: Vec<u8>,
     pace: Pace,
     cost: OwnCost,
@@ -388,8 +388,8 @@ impl Publisher {
         self.measure_cost();
     }
 
-    /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. One lock covers both,
-    /// so no reset comes between them.
+    /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. All are taken under
+    /// one lock, so no reset comes between them.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
@@ -428,7 +428,7 @@ impl Publisher {
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // A second is long enough to notice another rate. If there was none, the rate over the whole run is reliable.
+        // A changed rate is noticed within a second. If there was none, the rate over the whole run is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {

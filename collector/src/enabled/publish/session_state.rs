@@ -86,7 +86,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the last record, and returns whether it is to be written.
+    /// Requests the last record, and returns whether it is to be written.
     pub(crate) fn ask_to_finish(&mut self) -> bool {
         match self.phase {
             Phase::Publishing | Phase::Lost => {

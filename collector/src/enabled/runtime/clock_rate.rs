@@ -216,7 +216,7 @@ mod tests {
             }
         }
 
-        /// Repeats the steps of `Publisher::clock_broke`, together with its part of the collector's state.
+        /// Repeats the steps of `Publisher::clock_broke`, and the changes that it makes to the collector's state.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now);
             if broke {

@@ -14,13 +14,13 @@ use crate::enabled::publish::prune;
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Maximum number of closing records at once. After that, each periodic record allows one more closing record. So a
-/// program that resets all the time does not overwrite the hour with closing records.
+/// program that resets all the time does not overwrite its hour of history with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
 /// Decides which records go into the coarse ring, and keeps the records that wait to be written; answers to viewers
 /// come first.
 pub(super) struct Coarse {
-    /// Number of times that [`EVERY`] had passed at the last periodic record.
+    /// Number of whole periods of [`EVERY`] that the publisher had run at the last periodic record.
     passed: u64,
     /// Number of closing records that are still allowed.
     closings: u32,

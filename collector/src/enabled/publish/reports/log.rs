@@ -13,7 +13,7 @@ use crate::enabled::platform::descriptors;
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,
-    /// End of the next interval.
+    /// Time at which the current interval ends.
     due: Instant,
     /// Whether nothing was written yet.
     new: bool,

@@ -74,7 +74,7 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may be writing the last record. A publisher is here only if a new session has begun
+                // Another thread may be writing the last record. There is a publisher only if a new session has begun
                 // and is already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
