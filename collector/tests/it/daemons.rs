@@ -53,7 +53,7 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// The numbers of closed descriptors go to files of the program. The session must not close these files, must not let
+/// Files of the program get the numbers of the closed descriptors. The session must not close these files, must not let
 /// its history grow into them, and must not report the intact ring as cut.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {

@@ -338,7 +338,7 @@ fn forked_children_are_unharmed() {
     let child = support::fork(|| {
         let mut id: libc::c_int = 0;
         let none = std::ptr::null::<libc::sigevent>();
-        // SAFETY: the pointer to the id is valid; a null event asks for a signal at the timer's end.
+        // SAFETY: the pointer to the id is valid; a null event requests a signal at the timer's end.
         let made = unsafe {
             libc::syscall(
                 libc::SYS_timer_create,

@@ -9,13 +9,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tickscope::__private::{Site, spans};
 use tracing_core::{Level, Metadata};
 
-/// Maximum number of call sites with rows of their own.
+/// Maximum number of call sites with their own rows.
 const MOST: usize = 8192;
 
 /// Number of places of the table, which is at most half full.
 const PLACES: usize = 2 * MOST;
 
-/// A call site that has a row of its own.
+/// A call site that has its own row.
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
     /// Static metadata of the call site.

@@ -30,7 +30,7 @@ pub struct RwLock<T: ?Sized> {
     inner: sync::RwLock<T>,
 }
 
-/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind them.
+/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind these writers.
 struct Queues {
     readers: Waiters,
     writers: Waiters,
@@ -119,7 +119,8 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
-        // Only `readers` are free: waiting writers also wait for readers that have the lock.
+        // Waiting time in `readers` is charged to no thread; waiting writers also wait for the readers that have the
+        // lock.
         let scope = enter(&self.label, &self.read_site, Labelled::Read);
         wait_for(scope, readers, &[readers], || self.inner.read())
     }

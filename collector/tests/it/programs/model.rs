@@ -1,5 +1,5 @@
-//! Counts that a program should have by the documentation: a plain map from paths to calls and ticks. The model has no
-//! nodes, baselines or captures. Each thread's innermost place gets the time that passes.
+//! Counts that a program should have according to the documentation: a plain map from paths to calls and ticks. The
+//! model has no nodes, baselines or captures. Each thread's innermost place gets the time that passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
