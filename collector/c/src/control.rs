@@ -14,7 +14,6 @@ use {tickscope::__private::form_of, tickscope_report::form::FormOptions};
 
 use crate::text::{bytes_of, failed, of_c};
 
-/// Why a call has failed.
 type Failure = Box<dyn std::error::Error>;
 
 /// Returns 0, or records the reason of a failure and returns the failure code.
@@ -103,7 +102,6 @@ fn format_of(code: i32) -> Result<Format, Failure> {
     })
 }
 
-/// Changes the mode of all threads.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
     tickscope::set_mode(match mode {
@@ -128,13 +126,11 @@ fn count(matched: Result<usize, SitesError>) -> i32 {
     }
 }
 
-/// Enables all sites that a pattern matches.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_enable(pattern: *const c_char) -> i32 {
     count(tickscope::enable_sites(&of_c(pattern)))
 }
 
-/// Disables all sites that a pattern matches.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     count(tickscope::disable_sites(&of_c(pattern)))

@@ -54,7 +54,6 @@ extern "C" fn tickscope_start(name: *const c_char) -> Handle {
     handle
 }
 
-/// Ends a session.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_finish(handle: Handle) {
     let ended = open().and_then(|mut open| open.sessions.remove(&handle));
@@ -62,7 +61,6 @@ extern "C" fn tickscope_finish(handle: Handle) {
     drop(ended);
 }
 
-/// Returns the current state of a session.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_status(handle: Handle) -> i32 {
     match session(handle).map(|session| session.status()) {

@@ -100,12 +100,10 @@ impl Measured {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
 
-    /// Returns the ticks in which the thread was waiting.
     pub(crate) fn waiting(&self) -> u64 {
         self.get(Quantity::Waiting)
     }
 
-    /// Adds ticks in which the thread was waiting.
     pub(crate) fn add_waiting(&mut self, ticks: u64) {
         self.set(Quantity::Waiting, self.waiting().saturating_add(ticks));
     }

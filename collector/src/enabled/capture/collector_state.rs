@@ -324,7 +324,6 @@ impl CollectorState {
         matched
     }
 
-    /// Removes the rule of a pattern.
     pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
         self.rules.forget(pattern);
         functions::follow();

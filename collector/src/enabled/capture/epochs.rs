@@ -12,7 +12,6 @@ pub(crate) struct Epochs<T> {
 }
 
 impl<T: Clone + Default> Epochs<T> {
-    /// Begins a new epoch.
     pub(crate) fn reset(&mut self) {
         self.undo = std::mem::replace(&mut self.base, self.current.clone());
     }

@@ -311,7 +311,6 @@ impl Lines {
         self.before = (std::mem::take(&mut self.found), std::mem::take(&mut self.lost));
     }
 
-    /// Undoes the last reset.
     pub(crate) fn undo(&mut self) {
         let (found, lost) = std::mem::take(&mut self.before);
         for (place, before) in found {

@@ -35,7 +35,6 @@ pub(crate) struct ResetEpochs {
 }
 
 impl ResetEpochs {
-    /// Returns how scopes are measured in this epoch.
     pub(crate) fn switch(&mut self) -> Switch {
         *self.switch.get_or_insert_with(mode_switch::newest)
     }
@@ -109,7 +108,6 @@ impl ResetEpochs {
         std::mem::take(&mut self.closings)
     }
 
-    /// Returns whether [`Self::take_closings`] would return any snapshot.
     pub(crate) fn has_closings(&self) -> bool {
         !self.closings.is_empty()
     }

@@ -29,7 +29,6 @@ use crate::enabled::record::typical_paths;
 use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
-/// The watched functions.
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
     /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
@@ -42,7 +41,6 @@ pub(crate) struct Watches {
     heard: BTreeSet<usize>,
 }
 
-/// A watched function.
 #[derive(Debug)]
 struct Watched {
     pattern: Pattern,

@@ -33,7 +33,6 @@ use crate::enabled::scope;
 /// The state of a body that was not polled yet.
 const UNRESUMED: u8 = 0;
 
-/// The state of a body that has returned.
 const RETURNED: u8 = 1;
 
 /// Handles the beginning of a poll. `first` and `second` are the first two arguments of the polling function.

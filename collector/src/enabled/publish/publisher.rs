@@ -53,7 +53,6 @@ const FIRST_LOOK: Duration = Duration::from_millis(2);
 /// A program of this age is unlikely to end soon, so cleaning up does not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
-/// The state of the background thread.
 pub(crate) struct Publisher {
     rings: Rings,
     name: String,
@@ -159,7 +158,6 @@ impl Publisher {
         }
     }
 
-    /// Takes the message about rings lost since the last call.
     pub(crate) fn take_said(&mut self) -> Option<String> {
         self.rings.take_said()
     }
@@ -238,7 +236,6 @@ impl Publisher {
         self.tell();
     }
 
-    /// Returns the path of the ring, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.rings.path()
     }

@@ -36,9 +36,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: u32,
     /// Whether the environment has begun the session, and no part of the program has joined it.
     pub(crate) is_of_environment: bool,
-    /// Whether the publisher's thread exists.
     pub(crate) has_thread: bool,
-    /// Name of the running session.
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) path: Option<PathBuf>,
@@ -113,7 +111,6 @@ impl Shared {
     }
 }
 
-/// Locks the shared state.
 pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -123,7 +120,6 @@ pub(crate) fn try_shared() -> Option<MutexGuard<'static, Shared>> {
     try_lock(&SHARED)
 }
 
-/// Locks the publisher.
 pub(crate) fn publisher() -> MutexGuard<'static, Option<Publisher>> {
     PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -97,7 +97,6 @@ impl ClockRate {
         self.held.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the number of times that the clock has broken.
     pub(crate) fn breaks(&self) -> u32 {
         self.breaks.load(Ordering::Relaxed)
     }

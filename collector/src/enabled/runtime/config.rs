@@ -19,7 +19,6 @@ use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
-/// The clock, the limits and the start time.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// The clock in use.

@@ -30,7 +30,6 @@ pub(crate) fn files() -> Vec<PathBuf> {
     found().iter().map(|copy| copy.file.clone()).collect()
 }
 
-/// Returns the warning about other copies.
 pub(crate) fn warning() -> Option<String> {
     let found = found();
     let others: Vec<String> = found

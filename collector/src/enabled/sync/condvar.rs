@@ -58,7 +58,6 @@ impl Condvar {
         }
     }
 
-    /// Opens the scope of a wait.
     fn enter(&self) -> Scope {
         enter(&self.label, &self.site, Labelled::Condvar)
     }

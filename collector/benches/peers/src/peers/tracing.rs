@@ -18,7 +18,6 @@ use crate::sites::site;
 
 pub(crate) struct Tracing;
 
-/// Layer that measures spans.
 struct Timing;
 
 /// Time at which a span was entered last.

@@ -23,7 +23,6 @@ const NOWHERE: u32 = u32::MAX;
 /// Path of a node whose path has not been determined yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// The sums, by path.
 #[derive(Debug, Default)]
 pub(super) struct PathTotals {
     pub(super) paths: Paths,

@@ -31,7 +31,6 @@ pub(super) struct Threshold {
 }
 
 impl Threshold {
-    /// Returns the threshold in ticks; 0 if it is not known.
     pub(super) fn ticks(self) -> u64 {
         self.ticks
     }

@@ -41,7 +41,6 @@ impl Log {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Returns whether the interval has ended.
     pub(crate) fn is_due(&self) -> bool {
         self.rest().is_zero()
     }
