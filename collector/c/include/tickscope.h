@@ -174,8 +174,8 @@ extern "C" {
  * other systems, or without the library. */
 TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
 
-/* Ends a session. The end of the last session waits for the last record; TICKSCOPE_END_MS limits the time without
- * progress, which is 2 s by default. Does nothing for NULL and for a session that was finished. */
+/* Ends a session. The end of the last session waits for the last record, but at most TICKSCOPE_END_MS (2000 by
+ * default) without progress. Does nothing for NULL and for a session that was finished. */
 TICKSCOPE_API_ void tickscope_finish(tickscope_session *session);
 
 /* Returns the present state of a session. Returns TICKSCOPE_COUNTING for NULL and for a session that was finished. */
@@ -224,7 +224,7 @@ TICKSCOPE_API_ int tickscope_disable(const char *pattern);
  * failure, for instance if the pattern is invalid. */
 TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 
-/* Make the calling thread count, or stop it from counting. */
+/* Start or stop counting on the calling thread. */
 TICKSCOPE_API_ void tickscope_include_thread(void);
 TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
@@ -365,12 +365,12 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
     TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
-/* Keeps the sum of numbers, the smallest and the largest number, and a histogram. */
+/* Adds a number to a value, which keeps the sum, the smallest and the largest number, and a histogram. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
     TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
 
-/* Keeps the last, the lowest and the highest level. */
+/* Sets the level of a gauge, which keeps the last, the lowest and the highest level. */
 #define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
 #define TICKSCOPE_GAUGE_IN(group, name, level) \
     TICKSCOPE_CALL_(tickscope_gauge_, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))

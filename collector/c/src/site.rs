@@ -37,7 +37,8 @@ impl CSite {
     /// Returns the site if it was made.
     #[inline(always)]
     fn known(&self) -> Option<&'static Site> {
-        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: site before pointer.
+        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site is
+        // made before its pointer.
         unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 

@@ -76,7 +76,7 @@ impl TickscopeProfiler {
     /// # drop(criterion);
     /// ```
     pub fn new(format: Format) -> Self {
-        // With `TICKSCOPE` set, the user wants to see the running benchmarks.
+        // With `TICKSCOPE` set, the user wants to see the running benchmarks, so scopes stay on.
         let pauses = std::env::var_os("TICKSCOPE").is_none();
         if pauses {
             set_mode(Mode::Off);

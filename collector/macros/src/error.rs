@@ -23,8 +23,8 @@ impl Error {
         Err(Error::new(span, text))
     }
 
-    /// Returns `::core::compile_error! { "text" }`. A macro call with braces needs no semicolon in any position of an
-    /// item.
+    /// Returns `::core::compile_error! { "text" }`. A macro call with braces needs no semicolon, wherever an item may
+    /// be.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let text = Writer::at(self.span).text(&self.text).done();
         Writer::at(self.span)

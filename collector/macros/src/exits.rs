@@ -225,8 +225,8 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of an expression that extends as far as possible. After a `<` that compares, a comma does not end the
-/// expression.
+/// Returns the end of the expression that begins at `from` and extends as far as possible. After a `<` that compares, a
+/// comma does not end it.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

@@ -40,7 +40,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     head.extend(signature[..at].iter().cloned());
     head.extend([arguments.written]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
-    // Messages show the whole signature if both its ends have the function's spans.
+    // The compiler's messages show the whole signature if both its ends have the function's spans.
     let last = signature[..parts.end]
         .last()
         .map_or(Span::call_site(), TokenTree::span);
@@ -119,8 +119,8 @@ impl Arguments {
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // The whole argument is bound first, because the pattern alone would move only the parts that it binds
-                // into the future.
+                // The whole argument is bound first, because the pattern alone would move into the future only the
+                // parts that it binds.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));

@@ -1,4 +1,4 @@
-//! Settings of a session, in code.
+//! The builder: settings of a session in the program's code.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -110,7 +110,7 @@ impl Builder {
     }
 
     /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this
-    /// setting does not change that. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
+    /// setting leaves them as they are. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
     /// changes it later. Variable: `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
@@ -131,8 +131,8 @@ impl Builder {
         self
     }
 
-    /// Sets how many nested scopes are distinguished: 1 to 4096, 512 by default. Deeper calls are dropped and counted as dropped.
-    /// It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
+    /// Sets how many nested scopes are distinguished: 1 to 4096, 512 by default. Deeper calls are dropped and counted
+    /// as dropped. The setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.settings.max_depth = depth;
         self
@@ -140,23 +140,23 @@ impl Builder {
 
     /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
     /// more nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as
-    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
+    /// dropped. The setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
     /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more
-    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It
-    /// is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
+    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. The
+    /// setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
     }
 
     /// Sets the longest gap between two events of a thread that is charged, at most 24 h. A longer gap is counted as a
-    /// clock error instead. Zero is no limit, which is the default. It is fixed at the first scope or start of the
-    /// process. Variable: `TICKSCOPE_MAX_GAP_MS`.
+    /// clock error instead. Zero is no limit, which is the default. The setting is fixed at the first scope or start of
+    /// the process. Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self
@@ -194,8 +194,8 @@ impl Builder {
 
     /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default.
     /// This takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU
-    /// also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at the first
-    /// scope or start of the process. Variable: `TICKSCOPE_WAITS`.
+    /// also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. The setting is fixed at
+    /// the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
         self

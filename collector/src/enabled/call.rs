@@ -30,7 +30,7 @@ const NOT_COUNTED: u64 = 0;
 /// A poll in progress. The poll ends when this guard is dropped, also by a panic.
 pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
-    /// The call's slot, which records that the call is being polled; `None` if the table was full.
+    /// The call's slot, which records that the call is being polled; `None` if no slot was free.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
@@ -142,8 +142,8 @@ impl Call {
             node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
-            // The call was counted in the row where it began. This thread does not count, has no space for a row, or is
-            // in a signal handler.
+            // This thread does not count, has no space for a row, or is in a signal handler. The call stays counted in
+            // the row where it began.
             in_flight::end_without_tree(self.id);
         }
     }

@@ -209,7 +209,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     tree.spans.set_depth(free);
 }
 
-/// Enters a span again that was ended with a span around it.
+/// Enters a span again that ended because a span around it was exited.
 fn go_on(number: u32) {
     let Some(span) = open_spans::get(number) else {
         return;
@@ -242,7 +242,7 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
     enter_poll(number, span, site, is_first);
 }
 
-/// Returns the innermost place at which a span is open on the calling thread.
+/// Returns the index of the innermost entry of a span on the calling thread.
 fn place_of(tree: &'static Tree, number: u32) -> Option<u32> {
     let is_it = |&at: &u32| {
         let open = tree.spans.get(at);
@@ -306,7 +306,7 @@ fn end_call(span: &'static Span) {
     };
     let mut node = None;
     if site.is(SiteState::Watched) || current_thread::hot().is_none() {
-        // A watched call ends in a poll. This may also be the thread's first event.
+        // A watched call can end only in a poll, so one is entered here. This may also be the thread's first event.
         node = scope::enter_poll(site, false, &call.id, None).keep_open();
         if let Some(node) = node {
             node.forget_beginning();

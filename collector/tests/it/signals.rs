@@ -56,7 +56,7 @@ fn prod() {
 }
 
 /// Works while another thread signals this one, until handlers have counted `times` signals, or `times / 100` after two
-/// seconds. If both threads share a CPU, each turn has only one signal.
+/// seconds. If both threads share a CPU, only one signal arrives in each of the thread's time slices.
 pub(super) fn while_interrupted(
     signal: libc::c_int,
     handled: &AtomicU64,

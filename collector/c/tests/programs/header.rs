@@ -152,7 +152,7 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Jump targets are addresses in the function itself, which differ, so they are removed. The padding after this
+        // Jump targets are addresses in each function itself, so they differ and are removed. The padding after this
         // function belongs to the next one.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());

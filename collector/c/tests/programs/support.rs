@@ -100,7 +100,8 @@ pub(crate) fn libraries() -> &'static Path {
 }
 
 /// Returns the flags with which a C compiler uses the linker of the Rust toolchain, if there is one. With an archive as
-/// large as libtickscope.a, it takes a third of the usual linker's time. The examples are linked by the usual linker.
+/// large as libtickscope.a, that linker takes a third of the usual linker's time. The examples are linked by the usual
+/// linker.
 fn quick_linker() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
     FOUND.get_or_init(|| {

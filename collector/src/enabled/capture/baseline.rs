@@ -172,8 +172,8 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<Vec<T>> {
-    /// Takes the present amounts. No amount falls below its baseline, although the last reset may have seen a few ticks
-    /// that the thread then charged to another node.
+    /// Stores the present amounts. No amount falls below its baseline, although the last reset may have seen a few
+    /// ticks that the thread then charged to another node.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
         let present = present.iter().enumerate();
@@ -192,7 +192,7 @@ impl<T: Amounts> Epochs<Vec<T>> {
 }
 
 impl Baseline {
-    /// Takes the present counters. No counter falls below its baseline.
+    /// Stores the present counters. No counter falls below its baseline.
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
@@ -240,7 +240,7 @@ impl Baseline {
         self.cpu.current.map(|cpu| cpu.saturating_sub(base))
     }
 
-    /// Sets the number of the root's ticks that belong to rows.
+    /// Sets how many of the root's ticks in this epoch belong to rows.
     pub(crate) fn hand(&mut self, ticks: u64) {
         self.handed_now = ticks;
     }

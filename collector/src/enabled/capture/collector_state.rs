@@ -1,7 +1,7 @@
 //! The collector's state outside of the trees, and the order of a capture, of a reset and of a switch of modes.
 //!
 //! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A
-//! snapshot shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that
+//! snapshot shows the counter minus the baseline, and a reset raises the baseline by the amount *shown*. An amount that
 //! a capture missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
 //!
 //! The file of each field's type documents the invariants of that field. Two invariants span several fields: all fields
@@ -348,7 +348,7 @@ impl CollectorState {
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
     /// that the thread counts once. The tree must get no more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
+        // While the lock is held, no capture can show time after the tick up to which this call charges time.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         self.watches.read(block, &mut self.sites, true);

@@ -44,7 +44,7 @@ pub(crate) struct Estimated {
     pub(crate) self_error: f64,
     /// Standard error of the total time, in ticks.
     pub(crate) total_error: f64,
-    /// Ticks of the self time in which the thread was waiting, and was ready.
+    /// Ticks of the self time in which the thread was waiting, and in which it was ready.
     pub(crate) off_cpu: [u64; 2],
 }
 

@@ -21,14 +21,14 @@ pub(crate) struct Done {
     pub(crate) ticks: u64,
     /// Ticks that the clock has charged to the function's nodes and the nodes below them, including ticks of open calls.
     pub(crate) charged: u64,
-    /// Charged ticks, but those of a recursion only in its outermost call.
+    /// Charged ticks without those of recursive calls, which their outermost call includes.
     pub(crate) charged_once: u64,
     /// Charged ticks of calls that no switched-on function encloses.
     pub(crate) charged_outermost: u64,
 }
 
 impl Done {
-    /// Returns the share of the charged ticks that is left if those of a recursion count once.
+    /// Returns `charged_once` as a share of `charged`.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {
             0 => 1.0,
@@ -36,8 +36,8 @@ impl Done {
         }
     }
 
-    /// Returns whether over a tenth of the function's time is in calls that no switched-on function encloses. Without
-    /// this function, the calls inside would have no caller.
+    /// Returns whether over a tenth of the function's time is in calls that no switched-on function encloses. If it
+    /// were switched off, the calls inside would have no caller.
     pub(crate) fn is_outermost(&self) -> bool {
         self.charged_outermost > self.charged_once / 10
     }
@@ -118,8 +118,8 @@ impl FunctionSums {
     }
 }
 
-/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` counts a future's first
-/// poll only.
+/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` is the number of calls,
+/// without the later polls of a future.
 fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
     let Some(latency) = node.latency.get() else {
         return (0, 0);

@@ -8,7 +8,7 @@ use crate::enabled::capture::epochs::Epochs;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     by_node: Epochs<Vec<Packed>>,
-    /// Cache, because most histograms change rarely: the histogram since the reset of each node that has a baseline.
+    /// Cached, because most histograms change rarely: the histogram since the reset, for each node with a baseline.
     since: Vec<Packed>,
     /// By node: number of the current histogram among all histograms that the node has had.
     made: Vec<u64>,
@@ -55,8 +55,8 @@ impl Histograms {
         match filled(&self.by_node.base, index).map(Packed::unpacked) {
             None => place(&mut self.by_node.current, index).set(histogram),
             Some(base) => {
-                // While the thread moves a call from its place to its bucket, the call may be in neither. So the histogram
-                // may lack calls that the baseline includes.
+                // While the thread moves a call from its buffer to its bucket, the call may be in neither. So the
+                // histogram may lack calls that the baseline includes.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.by_node.current, index).set(&present);

@@ -275,7 +275,8 @@ impl Lines {
         self.drain();
         for found in [&mut self.found, &mut self.before.0] {
             let of_tree = found.range(places_of(Owner::of_tree(tree)));
-            // Most ended threads have few samples, while `found` has many.
+            // Only the thread's own range is visited, because most ended threads have few samples, while `found` has
+            // many.
             let of_tree: Vec<(Place, Sampled)> = of_tree.map(|(&place, &sampled)| (place, sampled)).collect();
             for (place, sampled) in of_tree {
                 found.remove(&place);

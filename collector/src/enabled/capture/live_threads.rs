@@ -119,7 +119,7 @@ impl LiveThreads {
         let now = config::now();
         let mut budget = Budget::new();
         for block in registry::living_after(looks.at).take(THREADS_MOST) {
-            // A new thread is known from its first capture on.
+            // A thread that no capture has seen yet is skipped.
             if let Some(thread) = self.0.get_mut(&block.address()) {
                 let Some(found) = waiting_looks::look(block, thread.looked, now, &mut budget) else {
                     break;

@@ -96,7 +96,7 @@ impl ResetEpochs {
         self.closings.clear();
     }
 
-    /// Keeps the closing snapshot of a reset by the program for the publisher.
+    /// Keeps for the publisher the closing snapshot of a reset that the program requested.
     pub(crate) fn keep_closing(&mut self, closing: &Snapshot) {
         if self.is_publishing && self.closings.len() < CLOSINGS_MAX {
             self.closings.push_back(closing.clone());

@@ -1,8 +1,8 @@
 //! The publisher's sampling of where each thread is, in the modes sampled and adaptive.
 //!
-//! A sampling round reads the current node of all threads, and adds the time since the previous round in each thread. A
-//! thread that began since then also gets the whole time, and a thread that ended gets none; on average these errors
-//! cancel out. The sums only grow, and a reset keeps them as the baseline.
+//! A sampling round reads the current node of all threads, and adds the time since the previous round to each of these
+//! nodes. A thread that began since then also gets the whole time, and a thread that ended gets none; on average these
+//! errors cancel out. The sums only grow, and a reset keeps them as the baseline.
 
 use tickscope_format::snapshot::{Mode, SeenCost};
 

@@ -34,8 +34,8 @@ impl Part {
     }
 }
 
-/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and the thread
-/// the sum of all calls.
+/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and
+/// each thread the sum of all its calls.
 pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
     let period = epoch.period_ticks.max(1.0);
     let mut found: Vec<f64> = (0..rows.len())
@@ -119,7 +119,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
             has[child] = (child_has, error(part));
             estimated[child].total_error = error(part);
         }
-        // Time outside of all rows is handed to rows, but rows never give time to it.
+        // Time may move from outside of all rows into rows, but never back.
         if index == 0
             && left > own.ticks
             && let Some(most) = children[index].iter().copied().max_by_key(|&child| has[child].0)

@@ -26,8 +26,8 @@ thread_local! {
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Its drop runs at the end of a thread if the program has used up the system's thread-local keys. It is only a fallback: std
-/// allocates to set it up, which is not allowed in a handler that has interrupted the allocator.
+/// Dropped at the end of a thread if the program has used up the system's thread-local keys. This is only a fallback:
+/// std allocates to set up this value, which is not allowed in a handler that has interrupted the allocator.
 struct Leaving;
 
 impl Drop for Leaving {

@@ -253,7 +253,8 @@ impl Reader {
 
 /// Returns the histogram of a node as another thread may read it, and its number; the number is 0 without a histogram.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: counts in the same memory from an earlier life do not belong to this node.
+    // SYNC POINT: a histogram is made before it is found: counts that an earlier life left in its memory do not belong
+    // to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
@@ -330,7 +331,7 @@ fn read_value(
 
 /// Reads the counters and the numbers of a gauge; `None` if it was not set yet.
 fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::Read> {
-    // SYNC POINT: calls before numbers.
+    // SYNC POINT: calls before numbers, as in `read_value`.
     counts.calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
     let set_tick = numbers.map_or(0, |numbers| numbers.set_tick.load(Ordering::Relaxed));

@@ -47,7 +47,7 @@ pub(crate) struct Budget {
 pub(crate) struct Looked {
     /// Tick of the event before the check.
     last: u64,
-    /// The thread's CPU time.
+    /// The thread's CPU time at the check.
     cpu_ns: u64,
     doing: Doing,
 }

@@ -114,7 +114,7 @@ fn begin_usually(event: &Event) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // This event does not make an excluded thread count.
+        // An excluded thread does not begin to count at this event.
         return current_thread::is_decided();
     };
     let Some(top) = tree.frames.top() else {

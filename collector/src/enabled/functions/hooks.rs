@@ -23,7 +23,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // This event does not make an excluded thread count.
+        // An excluded thread does not begin to count at this event.
         return current_thread::is_decided();
     };
     let is_done = usual::begin(

@@ -139,8 +139,8 @@ trampolines! {
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely;
 }
 /// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
-/// is above this address, the end belongs to a call that began while the function was off. Many such calls may end
-/// while an earlier call is still open.
+/// is above this address, the end belongs to a call that began while the function was off, and is ignored here. Many
+/// such calls may end while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {

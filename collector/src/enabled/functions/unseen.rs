@@ -40,7 +40,7 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
     Some(tree)
 }
 
-/// Returns whether a function whose call has just begun was switched off meanwhile.
+/// Returns whether the function was switched off while its call began.
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
@@ -78,7 +78,7 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };
     if call.is_in_flight() && site.is_ruled_off() {
-        // The call may have ended without an event while the function was being switched off.
+        // The call may have ended without an event while the function was being switched off, so it counts as vanished.
         let held = Held {
             began: call.began,
             call: call.id,

@@ -56,7 +56,7 @@ const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 const WORTH: f64 = 100.0;
 
 /// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget.
-/// Other functions are switched off until the cost is at [`AIM`]. So functions with much time are not switched on and
+/// Other functions are switched off until the cost is at [`AIM`]. So functions with long calls are not switched on and
 /// off for a small part of the cost.
 const TELLS_MUCH: f64 = 20.0;
 

@@ -44,7 +44,7 @@ pub(crate) use self::rings::{clean_beside, is_crowded, replace_ring_warning};
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// The time between two checks for requests, at any rate of records.
+/// The time between two checks for requests, however often records are written.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].

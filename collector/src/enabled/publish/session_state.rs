@@ -24,7 +24,7 @@ pub(crate) enum Phase {
     Publishing,
     /// The ring was destroyed from outside. The publisher works without a ring until it has made another one.
     Lost,
-    /// No place for a ring was found; scopes are only counted.
+    /// No directory could hold a ring; scopes are only counted.
     Counting,
     /// The last record is being written.
     Finishing,

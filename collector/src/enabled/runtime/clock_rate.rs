@@ -101,7 +101,7 @@ impl ClockRate {
         self.breaks.load(Ordering::Relaxed)
     }
 
-    /// Returns the ticks of a clock in a second. Waits for the rest of 0.2 ms if the measurement has just begun.
+    /// Returns the ticks of a clock in a second. Waits until the measurement has lasted 0.2 ms.
     pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
         if let Some(rate) = clock.declared_rate() {
             return rate;

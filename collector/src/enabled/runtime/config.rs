@@ -71,7 +71,7 @@ pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Id of the process that decided the configuration; 0 before. Forks that bypass `pthread_atfork` are detected by it.
+/// Id of the process that decided the configuration; 0 before. It detects forks that bypass `pthread_atfork`.
 static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Runs in each forked child. Only loads and stores atomics.

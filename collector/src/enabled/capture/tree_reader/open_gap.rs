@@ -12,7 +12,7 @@ use crate::enabled::record::waits::ticks_per_ns;
 pub(super) struct OpenGap {
     /// Tick of the event before the gap.
     last: u64,
-    /// Ticks of the gap off the CPU.
+    /// Ticks of the gap in which the thread was off its CPU.
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,

@@ -1,7 +1,7 @@
 //! Sums of a watched function's calls by path, over all threads.
 //!
-//! A path begins at the outermost call of the function, and has a higher number than its parent. Sums of living threads are read
-//! anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
+//! A path begins at the outermost call of the function, and has a higher number than its parent path. Sums of living
+//! threads are read anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(super) struct PathTotals {
     finished: Vec<Counted>,
     /// Sums of all threads.
     all: Vec<Counted>,
-    /// Path of each node, by the address of the block.
+    /// Path of each node, by the address of the thread's block.
     paths_of: HashMap<usize, Vec<u32>>,
 }
 

@@ -35,7 +35,7 @@ impl Threshold {
         self.ticks
     }
 
-    /// Returns the threshold that is known without any call, which is a requested duration.
+    /// Returns the threshold before any call has ended: a requested duration, or 0.
     pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
         let ticks = match over {
             Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),

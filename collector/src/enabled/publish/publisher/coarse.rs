@@ -13,7 +13,7 @@ use crate::enabled::publish::prune;
 /// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Maximum number of closing records at once. After that, each periodic record allows one more closing record. So a
+/// Maximum number of closing records in a row. After that, each periodic record allows one more closing record. So a
 /// program that resets all the time does not overwrite its hour of history with closing records.
 const CLOSINGS_MOST: u32 = 16;
 

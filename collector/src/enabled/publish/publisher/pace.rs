@@ -61,7 +61,7 @@ impl Pace {
         self.interval.saturating_sub(self.last_record.elapsed())
     }
 
-    /// Takes the interval that the viewer of a slot requests. It is in force from the next [`look`](Self::look) on.
+    /// Takes the interval that the viewer of a slot requests. It applies from the next [`look`](Self::look) on.
     pub(super) fn wish(&mut self, slot: usize, ns: u64) {
         self.wishes[slot] = Duration::from_nanos(ns.clamp(*WISHES.start(), *WISHES.end()));
     }

@@ -30,14 +30,14 @@ use crate::types::Destination;
 /// Time for which a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// Time for which an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
+/// Time without progress of the publisher's thread after which an exiting thread writes the last record itself.
 const FIRST: Duration = Duration::from_millis(100);
 
 /// Maximum stack use of writing the last record, in bytes.
 const STACK: u64 = 256 << 10;
 
 /// Id of the thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An
-/// exiting thread may not look up its stack, because the C library allocates to find it.
+/// exiting thread must not look up its stack, because the C library allocates to find it.
 static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Whether the program has requested a reset from the publisher.
