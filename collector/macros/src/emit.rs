@@ -259,8 +259,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // The compiler reports this `return` as the place that determines the type, so it gets the span of the written
-    // type.
+    // The compiler reports this `return` as the code that determines the type, so it gets the span of the written type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);

@@ -17,7 +17,7 @@ const TEXT_BYTES: usize = 2 << 20;
 static SITES: Made<Site, SITES_MAX> = Made::none();
 static TEXTS: Texts<TEXT_BYTES> = Texts::none();
 
-/// Name and place of a site.
+/// Name and source position of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// Name of the site.

@@ -112,7 +112,8 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Handles a child that was not guessed, and other modes. It makes only tail calls, so it saves no registers.
+/// Handles a child that was not guessed, and modes other than exact. It makes only tail calls, so it saves no
+/// registers.
 #[inline(never)]
 fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64) -> Option<&'static Node> {
     if let Some(tree) = tree
@@ -379,7 +380,7 @@ pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over:
     }
 }
 
-/// Ends a poll in another mode, or in a watched call.
+/// Ends a poll that `end_poll` cannot end: in another mode than exact, in a watched call, or with another clock.
 #[cold]
 #[inline(never)]
 fn end_poll_otherwise(node: &'static Node, call: &CallId, is_over: bool) {

@@ -1,9 +1,9 @@
-//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. `tickscope-tracing`
-//! makes rows of them.
+//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed.
+//! `tickscope-tracing` makes rows of them.
 //!
 //! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time
 //! that it is open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not
-//! show which of the two it is. So a site counts as a function's until one of its spans is entered again, and as a
+//! show which of the two it is. So a site is treated as a function's until one of its spans is entered again, and as a
 //! future's from then on. Calls of the site counted before that are not counted as calls of futures
 //! (`Tree::leave_out_calls`).
 //!
@@ -201,7 +201,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     for inner in at + 1..depth {
         tree.spans.set_depth(depth);
         let Some(number) = span_at(inner) else { break };
-        // The span's entry moves to an earlier place, which is free.
+        // The span's entry moves to an earlier slot of the list, which is free.
         tree.spans.set_depth(free);
         go_on(number);
         free = tree.spans.depth();

@@ -1,4 +1,4 @@
-//! Samples of the program counter: the timers of the threads, and their samples, added up by function and place.
+//! Samples of the program counter: the timers of the threads, and their samples, added up by node and code address.
 //!
 //! A sample stands for the CPU time that its thread has used since its previous sample, because timers fire less often
 //! than requested. Addresses become file addresses here, where the loader can be queried; readers convert them to

@@ -192,7 +192,8 @@ impl Watches {
         }
     }
 
-    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds for threads.
+    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds that
+    /// threads use.
     pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
         self.look();
         carried_calls::give_lost_back();
@@ -219,8 +220,8 @@ impl Watches {
 }
 
 impl Watched {
-    /// Returns the function's part of a snapshot, and sets the threshold for threads. `steps` is the number of trace steps in the
-    /// snapshot so far.
+    /// Returns the function's part of a snapshot, and sets the threshold that threads use. `steps` is the number of
+    /// trace steps in the snapshot so far.
     fn show(&mut self, snapshot: &Snapshot, is_whole: bool, steps: &mut usize, sites: &mut SiteIds) -> Watch {
         let calls = &self.of_threads.kept;
         self.exemplars

@@ -1,8 +1,8 @@
 //! Targets of sleds: code that saves and restores the program's registers around the collector's functions.
 //!
-//! A sled is at a place where the compiler expects no call: at a function's first instruction, where the arguments are
-//! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
-//! or results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
+//! A sled is where the compiler expects no call: at a function's first instruction, where the arguments are in
+//! registers, and in place of its return, where the result is in registers. So all registers that may hold arguments or
+//! results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
 //! which register, and why. First comes a short function that handles the usual event. It is compiled for the baseline
 //! CPU and calls no function. So it changes only the low halves of vector registers, and these are kept; a test checks
 //! its instructions. If the short function returns false, another function handles the event. That function may run any

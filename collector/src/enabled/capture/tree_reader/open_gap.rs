@@ -81,13 +81,13 @@ impl OpenGap {
         self.off
     }
 
-    /// Begins a list of what rows show of a gap, in a reading at tick `now`.
+    /// Forgets what rows showed before, and begins to record what they show of a gap in a reading at tick `now`.
     pub(super) fn begin_to_show(&mut self, now: u64) {
         self.shown_at = now;
         self.shown.clear();
     }
 
-    /// Adds the amounts of a row that shows time of the gap to the list.
+    /// Records the amounts of a row that shows time of the gap.
     pub(super) fn show(&mut self, index: usize, counts: &[Counts], measured: &[Measured]) {
         self.shown.push(Shown {
             index,

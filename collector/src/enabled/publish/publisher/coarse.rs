@@ -68,7 +68,7 @@ impl Coarse {
     }
 
     /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. After an error the other
-    /// records are still written. Returns the error if the ring is whole and has not failed before.
+    /// records are still written. Returns the first error if the ring is whole and this is its first failure.
     pub(super) fn write(&mut self, ring: Option<&mut OwnRing>, payload: &mut Vec<u8>) -> Option<FormatError> {
         let waiting = std::mem::take(&mut self.waiting);
         let ring = ring?;

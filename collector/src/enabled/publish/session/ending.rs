@@ -105,8 +105,8 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead rings
-/// beside it have not been removed.
+/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead
+/// rings next to it have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();

@@ -83,7 +83,7 @@ fn serve() {
         if is_over {
             shared.has_thread = false;
             drop(shared);
-            // No thread waits for the removal of old rings.
+            // The removal of old rings comes last, because no thread waits for it.
             return unclean
                 .iter()
                 .for_each(|own: &PathBuf| publisher::clean_beside(own));
