@@ -11,8 +11,8 @@ pub enum Clock {
     /// every snapshot says why. The CPU may read the counter before earlier instructions have finished.
     #[default]
     Tsc,
-    /// The time stamp counter after a fence: a read waits for all work before it. It costs more and suits scopes of a
-    /// few nanoseconds.
+    /// The time stamp counter after a fence: a read waits for all work before it. Such a read costs more and suits
+    /// scopes of a few nanoseconds.
     TscOrdered,
     /// The operating system's monotonic clock. One tick is one nanosecond.
     Monotonic,

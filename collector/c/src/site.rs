@@ -1,4 +1,4 @@
-//! Scopes and counters. Each place in the source has a `tickscope_site`. It points to the collector's site after the
+//! Scopes and counters. Each place in the source has a `tickscope_site`, which points to the collector's site after the
 //! first call.
 
 use std::ffi::c_char;

@@ -192,10 +192,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default.
-    /// This takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU
-    /// also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. The setting is fixed at
-    /// the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
+    /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default. The
+    /// distinction takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off
+    /// their CPU also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. The setting is
+    /// fixed at the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
         self

@@ -30,8 +30,8 @@ fn interrupted(depth: u64) {
     }
 }
 
-/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one. Its timer fires 1000
-/// times per second of CPU time. With `on` false the timer stops.
+/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one. A timer fires 1000 times
+/// per second of CPU time. With `on` false the timer stops.
 pub(super) fn profile(on: bool) {
     // SAFETY: zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

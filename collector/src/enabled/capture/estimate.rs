@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
-        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of that is refused.
+        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of the 1 800 ticks is refused.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));

@@ -165,8 +165,8 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns the quantities of a node. Its time off the CPU is limited to its self ticks, which it may exceed: it may be
-/// an estimate, or a capture in the middle of an event may have seen only one of the two.
+/// Returns the quantities of a node, with its time off the CPU limited to its self ticks. The time off the CPU may
+/// exceed them if it is an estimate, or if a capture in the middle of an event saw only one of the two.
 fn quantities(
     baseline: &Baseline,
     index: usize,

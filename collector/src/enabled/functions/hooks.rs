@@ -89,7 +89,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // Another function is open at this stack address. It has ended without an event.
+            // Another function is open at this stack address, so it has ended without an event.
             close_ended(tree, place, true);
         }
     });

@@ -119,7 +119,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // Another function is open at this stack address. It has ended without an event.
+                // Another function is open at this stack address, so it has ended without an event.
                 close_ended(tree, place, true);
             }
             return;
