@@ -261,7 +261,7 @@ fn give_up_rights() -> Result<(), &'static str> {
     if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
         return Err("no rights to unshare");
     }
-    // SAFETY: a string that ends in a zero.
+    // SAFETY: the argument is a string that ends in a zero.
     assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
     // SAFETY: the call takes a number, no pointer.
     assert_eq!(unsafe { libc::setgid(65534) }, 0);

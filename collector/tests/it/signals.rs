@@ -92,9 +92,9 @@ fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the pointer is to a valid place.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: filled in the line before.
+    // SAFETY: the set was emptied above.
     unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
-    // SAFETY: filled above.
+    // SAFETY: the set was filled above.
     let result = unsafe { libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut()) };
     assert_eq!(result, 0);
 }

@@ -21,7 +21,7 @@ pub(super) struct OpenGap {
     shown: Vec<Shown>,
 }
 
-/// A row with the time of an open gap, at the last reading.
+/// A row that showed time of an open gap at the last reading, with the amounts that it showed.
 #[derive(Debug)]
 struct Shown {
     index: usize,
