@@ -95,7 +95,7 @@
 //! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
 //! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
 //! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
-//! | `TICKSCOPE_WATCH` | functions whose slow calls are distinguished from typical calls, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
+//! | `TICKSCOPE_WATCH` | functions whose slow calls are compared with typical calls, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost

@@ -128,7 +128,6 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
     ))
 }
 
-/// Prints one line on standard error.
 fn say(what: &str) {
     // A path may contain any character, so control characters are replaced.
     let line = format!("tickscope: {}\n", what.replace(char::is_control, "?"));
