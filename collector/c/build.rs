@@ -1,6 +1,6 @@
 //! Sets the soname of `libtickscope.so`, and the linker flag `nodelete`, so that the library is never unloaded. It must
 //! stay loaded even if a program closes the last plugin that uses it. The publisher's thread may still run the
-//! library's code, and so may the ends of threads that were measured.
+//! library's code, and so may measured threads when they end.
 //!
 //! Programs look for the library by its soname. By default, the soname is the name of the file that cargo writes. The
 //! makefile installs the library under the name of its interface, and passes that name by `TICKSCOPE_SONAME`.

@@ -6,7 +6,7 @@ use crate::implementation::allocations;
 
 /// Counts allocations for the call path that makes them, and passes them on to another allocator.
 ///
-/// Each row of the call tree then has its allocations and their bytes, and the frees and their bytes. A free counts in
+/// Each row of the call tree then has the number and the bytes of its allocations and of its frees. A free counts in
 /// the row that frees the block, not in the row that allocated it. A reallocation counts as an allocation of the new
 /// size and as a free of the old one. Memory that a thread allocates before its first scope or outside of its scopes
 /// counts as outside. Allocations of threads without any scope, and of the collector itself, are not counted.

@@ -107,7 +107,7 @@ pub mod private {
     #[inline(always)]
     pub fn note(_: &str, _: std::fmt::Arguments<'_>) {}
 
-    /// Spans that do not count.
+    /// Spans that measure nothing.
     pub mod spans {
         use super::Site;
 

@@ -95,7 +95,7 @@
 //! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
 //! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
 //! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
-//! | `TICKSCOPE_WATCH` | functions whose slow calls are distinguished from typical calls, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
+//! | `TICKSCOPE_WATCH` | functions whose slow calls are compared with typical calls, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost
@@ -106,10 +106,10 @@
 //! makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
 //!
 //! # What is counted
-//! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and
-//! the clock ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
-//! without time, for lines, bytes, hits and misses: they have calls and a sum. So do [`value!`], which keeps a histogram of
-//! sizes, and [`gauge!`], which follows a level.
+//! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and the clock
+//! ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
+//! without time, for lines, bytes, hits and misses: they have calls and a sum. So do [`value!`], which keeps a
+//! histogram of sizes, and [`gauge!`], which follows a level.
 //!
 //! # Reports
 //! With the feature `report`, tests assert a function's numbers: `snapshot().function("parse").calls`. They are the
@@ -120,13 +120,13 @@
 //! forms and the feature that each one needs.
 //!
 //! # Platforms
-//! Scopes are measured on Linux. On other systems a program builds with `enable` as it does without: nothing is measured,
-//! and [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a build on
-//! Linux, to try it there.
+//! Scopes are measured on Linux. On other systems a program builds with `enable` as it does without: nothing is
+//! measured, and [`Session::status`] is [`Status::Unsupported`]. `RUSTFLAGS="--cfg tickscope_unsupported"` makes such a
+//! build on Linux, to try it there.
 //!
 //! # Limits
 //! - A signal handler may open and close scopes and use [`count!`], [`value!`] and [`gauge!`]; no other item of this
-//!   crate may be used in a signal handler. What a handler counts is dropped if it interrupts the begin or end of a
+//!   crate may be used in a signal handler. What a handler counts is dropped if it interrupts the beginning or end of a
 //!   scope, or one of these three, and the drop is counted.
 //! - Threads are shown under their kernel names, which have at most 15 bytes.
 //! - A forked child publishes nothing. Its scopes still work.

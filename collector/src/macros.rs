@@ -248,11 +248,12 @@ macro_rules! gauge {
     };
 }
 
-/// Notes a key and a value in the watched call that is open, so that a kept slow call can be identified: `note!("order", 4711)`.
+/// Notes a key and a value in the watched call that is open, so that a kept slow call can be identified:
+/// `note!("order", 4711)`.
 ///
-/// The key is a string, and the value is anything that implements [`Display`](std::fmt::Display). It is formatted only while a
-/// call of a [watched](crate::watch()) function is open on this thread; otherwise this costs a few loads. The first 64 bytes of
-/// the key and the first 256 of the value are kept.
+/// The key is a string, and the value is anything that implements [`Display`](std::fmt::Display). The value is
+/// formatted only while a call of a [watched](crate::watch()) function is open on this thread; otherwise `note!` costs
+/// a few loads. The first 64 bytes of the key and the first 256 of the value are kept.
 ///
 /// ```
 /// fn handle(order: u64) {

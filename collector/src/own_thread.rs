@@ -21,7 +21,7 @@ impl OwnThread {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-// `dyn Trait` implements no auto trait, so these are implemented here.
+// `dyn Trait` implements no auto trait, so the auto traits that do not concern threads are implemented here.
 impl Unpin for OwnThread {}
 impl UnwindSafe for OwnThread {}
 impl RefUnwindSafe for OwnThread {}

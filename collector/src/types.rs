@@ -11,16 +11,16 @@ pub enum Clock {
     /// every snapshot says why. The CPU may read the counter before earlier instructions have finished.
     #[default]
     Tsc,
-    /// The time stamp counter after a fence: a read waits for all work before it. It costs more and suits scopes of a
-    /// few nanoseconds.
+    /// The time stamp counter after a fence: a read waits for all work before it. Such a read costs more and suits
+    /// scopes of a few nanoseconds.
     TscOrdered,
     /// The operating system's monotonic clock. One tick is one nanosecond.
     Monotonic,
-    /// A function of the program, and the number of ticks it makes in a second. If that number is not positive and
-    /// finite, the rate is measured, and breaks of the clock are noticed, as for the time stamp counter.
+    /// A function of the program that returns ticks, and the number of ticks in a second. If that number is not
+    /// positive and finite, the rate is measured, and breaks of the clock are noticed, as for the time stamp counter.
     ///
-    /// Ticks must stay below 2^63. The function is called at every begin and end of a scope, on every thread, and must
-    /// not open scopes.
+    /// Ticks must stay below 2^63. The function is called at every beginning and end of a scope, on every thread, and
+    /// must not open scopes.
     Custom(fn() -> u64, f64),
 }
 
@@ -28,7 +28,7 @@ pub enum Clock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Every call is timed, with two clock reads a scope.
+    /// Every call is timed, with two clock reads per scope.
     Exact,
     /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a
     /// session publishes, its thread also samples where each thread is, which improves the estimates.
@@ -71,8 +71,8 @@ pub enum Over {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Destination {
-    /// Standard error, as text. Needs the feature `report`; without it the snapshot is kept as a `.tks` file beside the
-    /// ring, and standard error says where.
+    /// Standard error, as text. Needs the feature `report`; without it the snapshot is kept as a `.tks` file next to
+    /// the ring, and standard error says where.
     Stderr,
     /// Standard output, as text. Needs the feature `report`, as [`Destination::Stderr`] does.
     Stdout,

@@ -174,8 +174,8 @@ extern "C" {
  * other systems, or without the library. */
 TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
 
-/* Ends a session. The end of the last session waits for the last record; TICKSCOPE_END_MS limits the time without
- * progress, which is 2 s by default. Does nothing for NULL and for a session that was finished. */
+/* Ends a session. The end of the last session waits for the last record, but at most TICKSCOPE_END_MS (2000 by
+ * default) without progress. Does nothing for NULL and for a session that was finished. */
 TICKSCOPE_API_ void tickscope_finish(tickscope_session *session);
 
 /* Returns the present state of a session. Returns TICKSCOPE_COUNTING for NULL and for a session that was finished. */
@@ -220,18 +220,18 @@ TICKSCOPE_API_ int tickscope_set_mode(tickscope_mode mode);
 TICKSCOPE_API_ int tickscope_enable(const char *pattern);
 TICKSCOPE_API_ int tickscope_disable(const char *pattern);
 
-/* Distinguishes slow calls of the functions that a pattern matches from typical calls. Returns 0, or -1 on failure, for
- * instance if the pattern is invalid. */
+/* Keeps slow calls of the functions that a pattern matches, to compare them with typical calls. Returns 0, or -1 on
+ * failure, for instance if the pattern is invalid. */
 TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 
-/* Make the calling thread count, or stop it from counting. */
+/* Start or stop counting on the calling thread. */
 TICKSCOPE_API_ void tickscope_include_thread(void);
 TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
 /* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope. Returns NULL if the scope does not count. The same thread must end the scope with tickscope_leave. A
- * site must be used with only one of these functions. A NULL site counts nothing. */
+/* Opens a scope. Returns NULL if the scope is not measured. The same thread must end the scope with tickscope_leave.
+ * A site must be used with only one of these functions. A NULL site counts nothing. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 
 /* Ends a scope. Does nothing for NULL. A scope that has ended already, or belongs to another thread, ends nothing and
@@ -285,8 +285,8 @@ TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 #define TICKSCOPE_JOINED_(a, b) a##b
 #define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
 
-/* The address of a new static site. Expressions in the arguments cannot see this variable. Its name is the same in each
- * translation unit with an inline function. */
+/* The address of a new static site. Expressions in the arguments cannot see this variable. It has the same name at
+ * every call site, so an inline function is the same in each translation unit. */
 #define TICKSCOPE_SITE_(kind, group, name) \
     __extension__({ \
         static tickscope_site tickscope_site_ = {name, __FILE__, group, TICKSCOPE_CAST_(uint32_t, __LINE__), kind, TICKSCOPE_NULL_}; \
@@ -357,7 +357,7 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 #define TICKSCOPE_FUNCTION_IN(group) \
     TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_ | TICKSCOPE_KIND_FUNCTION_, group, TICKSCOPE_FUNCTION_NAME_)
 
-/* Opens a scope whose slow calls are distinguished from typical calls: see `tickscope why`. */
+/* Opens a scope whose slow calls are kept, to compare them with typical calls: see `tickscope why`. */
 #define TICKSCOPE_WATCH(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_WATCHED_, "", name)
 
 /* Counts an execution, and adds an amount to the sum. */
@@ -365,12 +365,12 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
     TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
-/* Keeps the sum of numbers, the smallest and the largest number, and a histogram. */
+/* Adds a number to a value, which keeps the sum, the smallest and the largest number, and a histogram. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
     TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
 
-/* Keeps the last, the lowest and the highest level. */
+/* Sets the level of a gauge, which keeps the last, the lowest and the highest level. */
 #define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
 #define TICKSCOPE_GAUGE_IN(group, name, level) \
     TICKSCOPE_CALL_(tickscope_gauge_, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))

@@ -14,7 +14,6 @@ use {tickscope::__private::form_of, tickscope_report::form::FormOptions};
 
 use crate::text::{bytes_of, failed, of_c};
 
-/// Why a call has failed.
 type Failure = Box<dyn std::error::Error>;
 
 /// Returns 0, or records the reason of a failure and returns the failure code.
@@ -54,7 +53,7 @@ fn write_to(descriptor: i32, format: Format) -> Result<(), Failure> {
     if descriptor < 0 {
         return Err(format!("no dump: {descriptor} is not a descriptor; wanted an open file").into());
     }
-    // SAFETY: the header asks for a descriptor that stays open during the call.
+    // SAFETY: the header requires a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let written = borrowed.try_clone_to_owned().and_then(|file| {
         // The time of writing is charged to no scope.
@@ -103,7 +102,6 @@ fn format_of(code: i32) -> Result<Format, Failure> {
     })
 }
 
-/// Changes the mode of all threads.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
     tickscope::set_mode(match mode {
@@ -128,25 +126,23 @@ fn count(matched: Result<usize, SitesError>) -> i32 {
     }
 }
 
-/// Enables all sites that a pattern matches.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_enable(pattern: *const c_char) -> i32 {
     count(tickscope::enable_sites(&of_c(pattern)))
 }
 
-/// Disables all sites that a pattern matches.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     count(tickscope::disable_sites(&of_c(pattern)))
 }
 
-/// Distinguishes slow calls of functions from typical calls.
+/// Keeps slow calls of the functions that a pattern matches, to compare them with typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     code(tickscope::watch(&of_c(pattern), Over::Tail))
 }
 
-/// Makes the calling thread count.
+/// Starts counting on the calling thread.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_include_thread() {
     thread::include();

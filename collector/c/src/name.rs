@@ -6,7 +6,7 @@ pub(crate) fn of_function(printed: &str) -> &str {
     let printed = printed.split(" [").next().unwrap_or(printed);
     let end = parameters(printed).unwrap_or(printed.len());
     let name = &printed[..end];
-    // The result's type ends at the last blank outside of all brackets. An operator's name may contain a blank.
+    // The return type ends at the last blank outside of all brackets. An operator's name may contain a blank.
     let start = match name.find("operator") {
         Some(at) => blank_before(&name[..at]),
         None => blank_before(name),

@@ -11,7 +11,7 @@ use tickscope::{Session, Status};
 use crate::text::{of_c, to_c};
 
 /// Handle of a session in C: a number that no other session gets, not an address. So NULL and ended sessions are
-/// recognized, and no memory is read at an address from outside.
+/// recognized, and no memory is read at an address that the program passes.
 type Handle = usize;
 
 /// The sessions that have not ended.
@@ -54,15 +54,13 @@ extern "C" fn tickscope_start(name: *const c_char) -> Handle {
     handle
 }
 
-/// Ends a session.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_finish(handle: Handle) {
     let ended = open().and_then(|mut open| open.sessions.remove(&handle));
-    // The table is no longer locked, because the drop waits for the last record.
+    // The table is unlocked before this drop, because the drop waits for the last record.
     drop(ended);
 }
 
-/// Returns the current state of a session.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_status(handle: Handle) -> i32 {
     match session(handle).map(|session| session.status()) {

@@ -1,4 +1,4 @@
-//! Scopes and counters. Each place in the source has a `tickscope_site`. It points to the collector's site after the
+//! Scopes and counters. Each place in the source has a `tickscope_site`, which points to the collector's site after the
 //! first call.
 
 use std::ffi::c_char;
@@ -37,7 +37,8 @@ impl CSite {
     /// Returns the site if it was made.
     #[inline(always)]
     fn known(&self) -> Option<&'static Site> {
-        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: site before pointer.
+        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site is
+        // made before its pointer.
         unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
@@ -64,8 +65,8 @@ impl CSite {
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
-        // SYNC POINT: the site before its pointer. Two threads may make the site at once; the site of the first thread
-        // is used.
+        // SYNC POINT: the site is made before its pointer is stored. Two threads may make the site at the same time;
+        // the site of the first thread is used.
         let there = self
             .made
             .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
@@ -74,9 +75,9 @@ impl CSite {
     }
 }
 
-// These functions are `extern "C-unwind"`, although they do not unwind. Without the guard of `extern "C"`, the rare
-// paths are jumps and save no registers. Functions for macros accept no null pointers, because a macro passes the
-// address of a variable, and ends only a scope that it has opened.
+// These functions are `extern "C-unwind"`, although they do not unwind. Without the guard against unwinding that
+// `extern "C"` adds, the rare paths are jumps and save no registers. Functions for macros accept no null pointers,
+// because a macro passes the address of a variable, and ends only a scope that it has opened.
 
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_enter_(site: &CSite) -> Option<Open> {

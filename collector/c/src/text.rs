@@ -54,10 +54,10 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
         while fits > 0 && text.get(fits).is_some_and(|byte| byte & 0xc0 == 0x80) {
             fits -= 1;
         }
-        // SAFETY: the caller guarantees `size` bytes at the place, and fewer are written. `text` is borrowed, so it cannot
-        // overlap them.
+        // SAFETY: the caller guarantees `size` bytes at `place`, and fewer are written. `text` is borrowed, so it
+        // cannot overlap these bytes.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast::<u8>(), fits) };
-        // SAFETY: as above, for the zero after them.
+        // SAFETY: as above; the zero follows the copied text within these `size` bytes.
         unsafe { place.wrapping_add(fits).write(0) };
     }
     text.len()
@@ -65,7 +65,7 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
 
 /// Records the reason of a failed call, and returns the failure code.
 pub(crate) fn failed(why: &impl ToString) -> i32 {
-    // A thread that ends may call this after its thread-locals are gone.
+    // A thread that ends may call this function after its thread-locals are destroyed.
     let _ = ERROR.try_with(|error| error.replace(why.to_string()));
     -1
 }

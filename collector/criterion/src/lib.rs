@@ -59,12 +59,12 @@ pub struct TickscopeProfiler {
     formats: Vec<Format>,
     /// Whether scopes are off while criterion measures.
     pauses: bool,
-    /// The session that the first benchmark has begun, and the mode for all benchmarks.
+    /// The session that the first benchmark has started, and the mode for all benchmarks.
     running: Option<(Session, Mode)>,
 }
 
 impl TickscopeProfiler {
-    /// Returns a profiler that writes reports of one form. From then on, scopes are off except while criterion
+    /// Returns a profiler that writes reports of one form. After this call, scopes are off except while criterion
     /// profiles, unless the variable `TICKSCOPE` is set.
     ///
     /// ```
@@ -76,7 +76,7 @@ impl TickscopeProfiler {
     /// # drop(criterion);
     /// ```
     pub fn new(format: Format) -> Self {
-        // With `TICKSCOPE` set, the user wants to see the running benchmarks.
+        // With `TICKSCOPE` set, the user wants to see the running benchmarks, so scopes stay on.
         let pauses = std::env::var_os("TICKSCOPE").is_none();
         if pauses {
             set_mode(Mode::Off);
@@ -97,7 +97,7 @@ impl TickscopeProfiler {
     fn begin(&mut self) {
         let (_, mode) = self.running.get_or_insert_with(|| {
             let session = Builder::new(program_name()).mode(Mode::default()).start();
-            // `TICKSCOPE_MODE` overrides the mode of the builder.
+            // Reads the mode back, because `TICKSCOPE_MODE` overrides the mode of the builder.
             (session, mode())
         });
         set_mode(*mode);
@@ -154,7 +154,7 @@ impl Profiler for TickscopeProfiler {
     }
 }
 
-/// Returns the program's name for viewers: the name of its file, without cargo's hash.
+/// Returns the program's name for viewers: the name of its executable, without cargo's hash.
 fn program_name() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

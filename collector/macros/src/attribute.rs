@@ -10,12 +10,11 @@ pub(crate) struct Attributes {
     pub(crate) end: usize,
     /// Whether one of the attributes is a `profile` attribute, or may become one by `cfg_attr`.
     pub(crate) profile: bool,
-    /// Whether the attributes may include another macro, or an attribute with another meaning on a function that is not
-    /// async.
+    /// Whether an attribute may be another macro, or may mean something else on a function that is not async.
     pub(crate) may_look_for_async: bool,
 }
 
-/// Attributes of the compiler with the same meaning on an async function and on a function that returns a future.
+/// Built-in attributes that mean the same on an async function and on a function that returns a future.
 const ALIKE: [&str; 8] = ["allow", "cfg", "cold", "deny", "doc", "forbid", "inline", "warn"];
 
 /// Parses the attributes `#[..]` and `#![..]` at the start. Doc comments have this form too.
@@ -50,8 +49,8 @@ pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
     at
 }
 
-/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown here, so
-/// its attributes count: measuring a function twice would be worse than leaving it out.
+/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown
+/// here, so its attributes count as present: measuring a function twice would be worse than leaving it out.
 fn is_profile(meta: &[TokenTree]) -> bool {
     let last = last_of_path(meta, 0);
     if is_word(meta, last, "profile") {

@@ -23,8 +23,8 @@ fn root(options: &Options, span: Span) -> TokenStream {
     }
 }
 
-/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call. With the
-/// span of the attribute, all functions of a block would have the same line.
+/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call.
+/// With the span of the attribute, all functions of an annotated block would have the same line.
 fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
     Writer::at(place)
         .kept(root(options, place))
@@ -59,8 +59,8 @@ struct Body {
     /// Inner attributes, which only the function's outermost braces may hold.
     attributes: TokenStream,
     rest: Vec<TokenTree>,
-    /// The braces' span. All braces around the user's code keep this span: its edition decides how long temporaries
-    /// live, and the compiler explains a missing result as in a plain function.
+    /// The braces' span, which all braces around the user's code keep. Its edition decides how long temporaries live,
+    /// and with it the compiler explains a missing result as in a plain function.
     span: Span,
 }
 
@@ -100,14 +100,14 @@ impl Body {
         self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
     }
 
-    /// Writes the function's braces around a value that the written body does not return itself. The braces have this
+    /// Writes the function's braces around a value that the user's own code does not return. The braces have this
     /// crate's span, so that clippy does not ask for a `return`.
     fn value(&self, value: TokenStream) -> TokenStream {
         let inside = writer().kept(self.attributes.clone()).kept(value).done();
         writer().group(Delimiter::Brace, self.own_span(), inside).done()
     }
 
-    /// Returns a span for braces of this crate, with its edition.
+    /// Returns the span for braces that this crate adds. It resolves in the edition of this crate.
     fn own_span(&self) -> Span {
         self.span.resolved_at(Span::mixed_site())
     }
@@ -157,7 +157,7 @@ pub(crate) fn made(
     let body = Body::of(body);
     let mut first = hint(returns);
     if first.is_empty() {
-        // The compiler would find braces around an expression alone unnecessary.
+        // A statement must precede the expression, because the compiler warns of braces around an expression alone.
         first = writer()
             .word("let")
             .parentheses(TokenStream::new())
@@ -193,7 +193,7 @@ pub(crate) fn returned(
 ) -> Option<TokenStream> {
     let body = Body::of(body);
     let site = || writer().word("__tickscope_site").done();
-    // The braces belong to this attribute, because the compiler would find braces of short values unnecessary.
+    // The braces have a span of this crate, because the compiler would warn of unnecessary braces around a short value.
     let braces = |inside| writer().group(Delimiter::Brace, body.own_span(), inside).done();
     let around = Around {
         future: &|value| future(options, site(), value),
@@ -251,7 +251,7 @@ fn future(options: &Options, site: TokenStream, value: TokenStream) -> TokenStre
 /// Writes `if let Some(value) = None::<RETURN TYPE> { return value; }`.
 ///
 /// An async block cannot declare its return type, so `?` and `.into()` in it could not be inferred. This statement
-/// never runs and causes no warning. An `allow` would be refused in a crate that forbids the lint.
+/// never runs and causes no warning. It has no `allow`, which a crate that forbids the lint would refuse.
 fn hint(returns: &Return) -> TokenStream {
     let written = match returns {
         Return::Opaque => return TokenStream::new(),
@@ -259,8 +259,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // The compiler reports this `return` as the place that determines the type, so it gets the span of the written
-    // type.
+    // The compiler reports this `return` as the code that determines the type, so it gets the span of the written type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);

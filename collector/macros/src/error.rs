@@ -1,4 +1,4 @@
-//! The errors of the attribute, with the place of each.
+//! The errors of the attribute, each with the span of the token that causes it.
 
 use proc_macro::{Delimiter, Span, TokenStream};
 
@@ -23,7 +23,8 @@ impl Error {
         Err(Error::new(span, text))
     }
 
-    /// Returns `::core::compile_error! { "text" }`. Braces need no semicolon wherever items may be.
+    /// Returns `::core::compile_error! { "text" }`. A macro call with braces needs no semicolon, wherever an item may
+    /// be.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let text = Writer::at(self.span).text(&self.text).done();
         Writer::at(self.span)

@@ -45,7 +45,8 @@ fn last_statement(body: &[TokenTree]) -> usize {
         .map_or(0, |semicolon| semicolon + 1)
 }
 
-/// Returns where a statement or the last expression may begin: at `from`, and after braces that follow it.
+/// Returns the indices at which a statement or the last expression may begin: `from`, and after each braced block that
+/// follows `from`.
 fn beginnings(body: &[TokenTree], from: usize) -> impl Iterator<Item = usize> {
     (from..body.len()).filter(move |&at| at == from || group_at(body, at - 1, Delimiter::Brace).is_some())
 }
@@ -105,7 +106,7 @@ impl Exits<'_> {
         self.promised(out)
     }
 
-    /// Wraps an expression that is visibly a future, even where the signature names none, or a future in a new box.
+    /// Wraps an expression that is visibly a future, or a future in a new box, even if the signature names no future.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
             && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))
@@ -192,8 +193,8 @@ fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     (is_pin && is_all && group_at(value, at + 1, Delimiter::Parenthesis).is_some()).then_some(at + 1)
 }
 
-/// Returns the end of code whose `return` is not a return of the function, or of tokens that this attribute cannot
-/// read: a function, an async block, a closure or a macro call.
+/// Returns the end of code in which a `return` does not leave the function (a function, an async block or a closure),
+/// or of a macro call, whose tokens this attribute cannot read.
 fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     if let Some(end) = async_block_end(trees, at) {
         return Some(end);
@@ -224,8 +225,8 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of an expression that extends as far as possible. After a `<` that compares, a comma does not end the
-/// expression.
+/// Returns the end of the expression that begins at `from` and extends as far as possible. After a `<` that compares, a
+/// comma does not end it.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

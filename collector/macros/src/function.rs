@@ -9,7 +9,7 @@ use crate::tokens::{
     regrouped,
 };
 
-/// Places of the parts of a signature, between the keyword `fn` and the body.
+/// Indices of the parts of a signature, between the keyword `fn` and the body.
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.
     pub(crate) arguments: Option<usize>,
@@ -56,7 +56,7 @@ pub(crate) enum Return {
     Unit,
     /// `-> !`
     Never,
-    /// `-> impl Bounds`, which cannot be written again in a body.
+    /// `-> impl Bounds`, which cannot be repeated in a body.
     Opaque,
     /// A type as it can be written in a body, with `_` for each `impl Bounds` in it.
     Type(Vec<TokenTree>),

@@ -51,13 +51,13 @@ pub(crate) struct Item<'a> {
     pub(crate) keyword: usize,
     /// Whether the item has its own `profile` attribute.
     pub(crate) speaks_for_itself: bool,
-    /// Whether one of the item's attributes may look for the word `async`.
+    /// Whether one of the item's attributes may look for the word `async`, as `#[async_trait]` does.
     pub(crate) may_look_for_async: bool,
     /// The braces that end the item, and their index. `None` for an item that ends otherwise, such as `fn f();` or `mod m;`.
     pub(crate) body: Option<(usize, Group)>,
 }
 
-/// Kind of the end of an item.
+/// Where an item ends.
 enum End {
     /// At the first braces outside of `<..>`, or at a semicolon before them.
     Braces,
@@ -65,7 +65,7 @@ enum End {
     Semicolon,
     /// At the macro's own braces, or at the semicolon.
     Macro,
-    /// Right after the keyword's tree.
+    /// Right after the token tree of the keyword.
     Here,
 }
 

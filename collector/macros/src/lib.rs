@@ -54,7 +54,7 @@
 //! | `group = "..."` | all | the group of the rows, passed on to each function inside |
 //! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
 //! | `task` | `async fn`, `fn` that is seen to return a future | the function is what a task runs: its row also has the time from each wake to the poll that follows |
-//! | `watch` | all | slow calls are distinguished from typical calls, as with `tickscope::watch` |
+//! | `watch` | all | slow calls are kept to compare them with typical calls, as with `tickscope::watch` |
 //! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`
@@ -79,9 +79,9 @@
 //!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may be above `#[profile]` or below it. Any other function is
 //!   measured until it returns, for example if its return type is a type alias of a future or a type of another crate.
 //!   `tickscope::future!("name", future)` measures such a future.
-//! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay within the
-//!   compiler's recursion limit. It stays an `async fn` if an attribute may look for that word: any but `allow`, `cfg`, `cold`,
-//!   `deny`, `doc`, `forbid`, `inline` and `warn`.
+//! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay
+//!   within the compiler's recursion limit. It stays an `async fn` if an attribute may look for that word: any but
+//!   `allow`, `cfg`, `cold`, `deny`, `doc`, `forbid`, `inline` and `warn`.
 //!
 //! [tickscope]: https://docs.rs/tickscope
 

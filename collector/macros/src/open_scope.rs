@@ -57,7 +57,8 @@ impl Open {
     }
 }
 
-/// Returns the scope that is open at the first `.await` found between two delimiters. `open` is a scope that is open around both.
+/// Returns the scope that is open at the first `.await` found between two delimiters. `open` is a scope that was opened
+/// outside of these delimiters.
 fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {

@@ -14,9 +14,9 @@ pub(crate) struct Options {
     pub(crate) group: Option<Literal>,
     /// Path that replaces `::tickscope`.
     pub(crate) root: Option<TokenStream>,
-    /// The word `task`: the function is the root of a task.
+    /// The word `task`: the function is what a task runs.
     pub(crate) task: Option<Ident>,
-    /// The word `watch`: slow calls of the function are distinguished from typical calls.
+    /// The word `watch`: slow calls of the function are kept, to compare them with typical calls.
     pub(crate) watch: bool,
     pub(crate) skip: bool,
 }
@@ -26,7 +26,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Tokens that are not in the table of the crate's documentation, each at the token that causes it.
+    /// A token that the table in the crate's documentation does not allow; the error has the span of this token.
     pub(crate) fn parse(stream: TokenStream) -> Result<Self, Error> {
         // Fragments of a `macro_rules!` (`name = $name`) come in invisible groups.
         let trees = opened(stream);

@@ -15,7 +15,8 @@ use crate::writer::Writer;
 pub(crate) struct Plain {
     /// Everything before the body. A name replaces the pattern of each argument.
     pub(crate) head: TokenStream,
-    /// The beginning of the future. The future takes all arguments, in their order, and drops them at its end.
+    /// Statements at the beginning of the future. They move all arguments into the future, in their order, so that it
+    /// drops them at its end.
     pub(crate) arguments: TokenStream,
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     head.extend(signature[..at].iter().cloned());
     head.extend([arguments.written]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
-    // The compiler shows the whole signature if both its ends have the function's spans.
+    // The compiler's messages show the whole signature if both its ends have the function's spans.
     let last = signature[..parts.end]
         .last()
         .map_or(Span::call_site(), TokenTree::span);
@@ -118,7 +119,8 @@ impl Arguments {
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // The whole argument is bound first, because the pattern alone leaves its unbound parts outside of the body.
+                // The whole argument is bound first, because the pattern alone would move into the future only the
+                // parts that it binds.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));

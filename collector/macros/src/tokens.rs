@@ -99,7 +99,7 @@ pub(crate) fn after_semicolon(trees: &[TokenTree], from: usize) -> usize {
 }
 
 /// The depth of `<..>`, updated token by token. In a signature a `<` is never a comparison, because expressions there
-/// stand in braces.
+/// are in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,

@@ -41,7 +41,7 @@ impl World {
 
     const MOST: usize = 7;
 
-    /// Its row has the type's name and the function's name.
+    /// The row of this function has the type's name and the function's name.
     #[inline]
     #[allow(dead_code, reason = "the function has other attributes")]
     fn other(&self) {}

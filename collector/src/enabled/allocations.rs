@@ -26,7 +26,8 @@ pub(crate) fn freed(block: *mut u8, bytes: usize) {
     live_blocks::take(block.addr());
 }
 
-/// Begins to resize a block. Its address may belong to another block before the allocator returns.
+/// Begins to resize a block. Must come before the allocator's call, because another thread may get the old address
+/// before that call returns.
 #[inline]
 pub(crate) fn resize(block: *mut u8) -> Resized {
     live_blocks::take(block.addr())

@@ -1,4 +1,4 @@
-//! Settings of a session, in code.
+//! The builder: settings of a session in the program's code.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Builder {
     }
 
     /// Sets the directory of the ring file. The default is `/dev/shm/tickscope-UID`, or `tickscope-UID` in the
-    /// directory for temporary files. It must belong to this user. Variable: `TICKSCOPE_DIR`.
+    /// directory for temporary files. The directory must belong to this user. Variable: `TICKSCOPE_DIR`.
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.settings.dir = Some(dir.into());
         self
@@ -110,7 +110,7 @@ impl Builder {
     }
 
     /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this
-    /// setting does not change that. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
+    /// setting leaves them as they are. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
     /// changes it later. Variable: `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
@@ -131,8 +131,8 @@ impl Builder {
         self
     }
 
-    /// Sets how many nested scopes are distinguished: 1 to 4096, 512 by default. Deeper calls are dropped and counted as dropped.
-    /// It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
+    /// Sets how many nested scopes are distinguished: 1 to 4096, 512 by default. Deeper calls are dropped and counted
+    /// as dropped. The setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.settings.max_depth = depth;
         self
@@ -140,23 +140,23 @@ impl Builder {
 
     /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
     /// more nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as
-    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
+    /// dropped. The setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
     /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more
-    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It
-    /// is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
+    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. The
+    /// setting is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
     }
 
     /// Sets the longest gap between two events of a thread that is charged, at most 24 h. A longer gap is counted as a
-    /// clock error instead. Zero is no limit, which is the default. It is fixed at the first scope or start of the
-    /// process. Variable: `TICKSCOPE_MAX_GAP_MS`.
+    /// clock error instead. Zero is no limit, which is the default. The setting is fixed at the first scope or start of
+    /// the process. Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self
@@ -185,26 +185,26 @@ impl Builder {
         self
     }
 
-    /// Sets whether viewers may reset counters, change the mode and ask for records; they may by default. Variable:
+    /// Sets whether viewers may reset counters, change the mode and request records; they may by default. Variable:
     /// `TICKSCOPE_ALLOW_REMOTE_CONTROL`.
     pub fn allow_remote_control(mut self, allowed: bool) -> Self {
         self.settings.allow_remote_control = allowed;
         self
     }
 
-    /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default.
-    /// This takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU
-    /// also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at the first
-    /// scope or start of the process. Variable: `TICKSCOPE_WAITS`.
+    /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default. The
+    /// distinction takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off
+    /// their CPU also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. The setting is
+    /// fixed at the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
         self
     }
 
-    /// Sets whether the program counter is sampled from the start on; off by default. Viewers then show the time of each line,
-    /// also in functions that are not measured. Each thread gets a timer on its own CPU time that asks for a thousand signals a
-    /// second; the kernel sends at most one for each tick of its clock. The signal is `SIGPROF`, or a real-time signal if the
-    /// program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.
+    /// Sets whether the program counter is sampled from the start on; off by default. Viewers then show the time of
+    /// each line, also in functions that are not measured. Each thread gets a timer on its own CPU time that is set to
+    /// a thousand signals a second; the kernel sends at most one for each tick of its clock. The signal is `SIGPROF`,
+    /// or a real-time signal if the program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.
     pub fn lines(mut self, wanted: bool) -> Self {
         self.settings.lines = wanted;
         self
@@ -220,8 +220,8 @@ impl Builder {
 
     /// Sets how long the end of the last session, and the end of the program, waits for the last record if there is no
     /// progress. It is 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or
-    /// written, the wait continues, for at most 30 s. If the publisher's thread gets no CPU, the thread that ends the
-    /// session does the work itself. Variable: `TICKSCOPE_END_MS`.
+    /// written, the wait continues, for at most 30 s in all. If the publisher's thread gets no CPU, the thread that
+    /// ends the session does the work itself. Variable: `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self

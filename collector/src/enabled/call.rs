@@ -30,7 +30,7 @@ const NOT_COUNTED: u64 = 0;
 /// A poll in progress. The poll ends when this guard is dropped, also by a panic.
 pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
-    /// The slot of the call, which records the poll; `None` if the table was full.
+    /// The call's slot, which records that the call is being polled; `None` if no slot was free.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
@@ -97,12 +97,12 @@ impl Call {
             }
         }
         let slot = in_flight::slot_of(self.id);
-        // At its first poll a call gets its slot in the polled state.
+        // At the first poll, the slot was made in the polled state.
         if let Some(slot) = slot.filter(|_| !is_first) {
             slot.set_polled(true);
         }
         let call = match self.id {
-            // This call has no slot, so calls inside this poll belong to the call around this call.
+            // This call has no slot, so inner calls are recorded under the call that encloses this one.
             0 => tree.slots.polled(),
             id => id,
         };
@@ -121,7 +121,8 @@ impl Call {
         self.end_at(tick, site, node, is_cancelled);
     }
 
-    /// Ends the call at a tick, or now. The end counts in `node`, or in the site's node below the thread's open scope.
+    /// Ends the call at `tick`; `None` is the present tick. Counts the end in `node`, or else in the site's node below
+    /// the thread's open scope.
     pub(crate) fn end_at(
         &mut self,
         tick: Option<u64>,
@@ -141,8 +142,8 @@ impl Call {
             node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
-            // The call was counted in the row where it began. This thread does not count, has no space for a row, or is
-            // in a signal handler.
+            // This thread does not count, has no space for a row, or is in a signal handler. The call stays counted in
+            // the row where it began.
             in_flight::end_without_tree(self.id);
         }
     }

@@ -73,14 +73,14 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     })
 }
 
-/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from
-/// typical calls, with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and
-/// reports show it.
+/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls and their typical calls get
+/// separate sums for each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and reports show
+/// the sums.
 ///
 /// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most
 /// four patterns are watched at once. Disabled functions that match are enabled. A pattern that is already watched gets
-/// the new threshold, and its counts start from zero. Calls are distinguished only while a session publishes, in the
-/// modes exact and adaptive.
+/// the new threshold, and its counts start from zero. Slow calls are found only while a session publishes, in the modes
+/// exact and adaptive.
 ///
 /// ```
 /// use tickscope::Over;

@@ -34,7 +34,7 @@ pub fn count(site: &'static Site, amount: u64) {
     count_otherwise(site, amount);
 }
 
-/// Looks for the counter among all children of the open scope.
+/// Searches for the counter among all children of the open scope.
 #[inline(never)]
 fn count_otherwise(site: &'static Site, amount: u64) {
     if let Some(tree) = current_thread::hot()

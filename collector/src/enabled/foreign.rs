@@ -17,7 +17,7 @@ const TEXT_BYTES: usize = 2 << 20;
 static SITES: Made<Site, SITES_MAX> = Made::none();
 static TEXTS: Texts<TEXT_BYTES> = Texts::none();
 
-/// Name and place of a site.
+/// Name and source position of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// Name of the site.
@@ -64,7 +64,7 @@ pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'sta
     kept
 }
 
-/// Opens a scope. Returns `None` if the scope does not count.
+/// Opens a scope. Returns `None` if the scope is not measured.
 #[inline(always)]
 pub fn enter(site: &'static Site) -> Option<Open> {
     scope::enter(site).keep_open().map(Open)

@@ -1,7 +1,7 @@
 //! Functions that the compiler has instrumented: by sleds (`cargo tickscope`), or by calls (`-finstrument-functions`).
 //! `usual` handles the beginnings and ends that need no further checks, and `unseen` the ends without an event. `begin`
-//! runs before `main` and switches sleds on; `trampolines` are between sleds and `hooks`, and `polls` handles the sleds
-//! of async bodies. `calls` handles the calls of `-finstrument-functions`.
+//! runs before `main` and switches sleds on; `trampolines` lead from sleds to `hooks`, and `polls` handles the sleds of
+//! async bodies. `calls` handles the calls of `-finstrument-functions`.
 
 #[cfg(feature = "functions")]
 mod begin;

@@ -143,7 +143,7 @@ struct Ending {
 }
 
 impl Ending {
-    /// Takes the call and enters its row.
+    /// Takes the call out of the future, and opens the scope of the call's row.
     fn of(site: &'static Site, call: &mut Call) -> Self {
         let call = replace(call, Call::OVER);
         let tree = current_thread::hot();

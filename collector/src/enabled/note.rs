@@ -8,7 +8,7 @@ use crate::enabled::record::current_thread;
 const KEY_MAX: usize = 64;
 const VALUE_MAX: usize = 256;
 
-/// Text that is cut at the end of its space, but not inside a character.
+/// Text that is cut where its buffer ends, but not inside a character.
 struct Text {
     bytes: [u8; VALUE_MAX],
     length: usize,

@@ -1,4 +1,4 @@
-//! Pauses: times that belong to no scope.
+//! Pauses: stretches of time that belong to no scope.
 
 use std::marker::PhantomData;
 

@@ -1,8 +1,8 @@
-//! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
+//! Scopes: the guard, its beginning and its end. Only this code runs at every call of a measured function.
 //!
-//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
-//! the node that was current, and no time is charged twice. A child that was not guessed is found by its tag, and its
-//! memory is read only after the clock.
+//! The beginning finds the child first and then reads the clock; the end reads the clock first. So the search is
+//! charged to the node that was current, and no time is charged twice. A child that was not guessed is found by its
+//! tag, and its memory is read only after the clock.
 
 use std::fmt;
 
@@ -112,7 +112,8 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Handles a child that was not guessed, and other modes. It makes only tail calls, so it saves no registers.
+/// Handles a child that was not guessed, and modes other than exact. It makes only tail calls, so it saves no
+/// registers.
 #[inline(never)]
 fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64) -> Option<&'static Node> {
     if let Some(tree) = tree
@@ -286,7 +287,7 @@ fn new_place(
     }
     let child = add_child(tree, current, site).or_else(|| {
         let over = child_over_the_limit(tree, current, site);
-        // A continued call (`calls` is 0) is not lost if it goes to the node over the limit.
+        // A continued call (`calls` is 0) is not lost if it counts in the node over the limit.
         add(&tree.dropped, if over.is_some() { calls } else { 1 });
         over
     });
@@ -379,7 +380,7 @@ pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over:
     }
 }
 
-/// Ends a poll in another mode, or in a watched call.
+/// Ends a poll that `end_poll` cannot end: in another mode than exact, in a watched call, or with another clock.
 #[cold]
 #[inline(never)]
 fn end_poll_otherwise(node: &'static Node, call: &CallId, is_over: bool) {

@@ -1,9 +1,9 @@
-//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. `tickscope-tracing`
-//! makes rows of them.
+//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed.
+//! `tickscope-tracing` makes rows of them.
 //!
 //! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time
 //! that it is open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not
-//! show which of the two it is. So a site counts as a function's until one of its spans is entered again, and as a
+//! show which of the two it is. So a site is treated as a function's until one of its spans is entered again, and as a
 //! future's from then on. Calls of the site counted before that are not counted as calls of futures
 //! (`Tree::leave_out_calls`).
 //!
@@ -105,7 +105,7 @@ pub fn enter(number: u32) {
         return;
     };
     let Some(site) = span.site.get() else { return };
-    // Two threads may enter the span at once; one of them is the first.
+    // Two threads may enter the span at the same time; one of them is the first.
     let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
     if !is_first || site.is_future() {
         return enter_again(number, span, site, is_first);
@@ -201,7 +201,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     for inner in at + 1..depth {
         tree.spans.set_depth(depth);
         let Some(number) = span_at(inner) else { break };
-        // The span's entry moves to an earlier place, which is free.
+        // The span's entry moves to an earlier slot of the list, which is free.
         tree.spans.set_depth(free);
         go_on(number);
         free = tree.spans.depth();
@@ -209,7 +209,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     tree.spans.set_depth(free);
 }
 
-/// Enters a span again that was ended with a span around it.
+/// Enters a span again that ended because a span around it was exited.
 fn go_on(number: u32) {
     let Some(span) = open_spans::get(number) else {
         return;
@@ -225,7 +225,7 @@ fn go_on(number: u32) {
 /// Enters a span that was entered before, or whose site is a future's.
 #[inline(never)]
 fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before its mark.
+    // SYNC POINT: the call before the mark `is_future`.
     if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
@@ -242,7 +242,7 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
     enter_poll(number, span, site, is_first);
 }
 
-/// Returns the innermost place at which a span is open on the calling thread.
+/// Returns the index of the innermost entry of a span on the calling thread.
 fn place_of(tree: &'static Tree, number: u32) -> Option<u32> {
     let is_it = |&at: &u32| {
         let open = tree.spans.get(at);
@@ -265,7 +265,7 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
 
 /// Enters a span whose call belongs to a future. The call has begun, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before its mark.
+    // SYNC POINT: the call before the mark `is_future`.
     let has_call = span.is_future.load(Ordering::Acquire) != 0;
     let mut call = if has_call { call_of(span) } else { Call::NEW };
     let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
@@ -280,7 +280,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
     if !has_call {
         span.began.store(call.began, Ordering::Relaxed);
         span.call.store(call.id, Ordering::Relaxed);
-        // SYNC POINT: the call before its mark.
+        // SYNC POINT: the call before the mark `is_future`.
         span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
@@ -306,7 +306,7 @@ fn end_call(span: &'static Span) {
     };
     let mut node = None;
     if site.is(SiteState::Watched) || current_thread::hot().is_none() {
-        // A watched call ends in a poll. This may also be the thread's first event.
+        // A watched call can end only in a poll, so one is entered here. This may also be the thread's first event.
         node = scope::enter_poll(site, false, &call.id, None).keep_open();
         if let Some(node) = node {
             node.forget_beginning();

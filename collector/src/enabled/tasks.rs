@@ -34,12 +34,12 @@ struct Noted {
     executor: Waker,
 }
 
-/// Makes a future the root of a task, profiled under a name. The time from each wake of the task to the poll that follows is
-/// measured, and the view Tasks shows it as SCHED. It works with every executor. Latencies, cancelled calls and calls in flight
-/// are the same as with [`future!`](crate::future!).
+/// Makes a future the root of a task, profiled under a name. The time from each wake of the task to the poll that
+/// follows is measured, and the view Tasks shows it as SCHED. The task works with every executor. Latencies, cancelled
+/// calls and calls in flight are the same as with [`future!`](crate::future!).
 ///
-/// Long delays mean that the executor is busy with other tasks, or that a poll blocks it. The first poll has no delay, because
-/// the time of the spawn is unknown. A wake and a poll cost about 20 ns each, and the task one allocation.
+/// Long delays mean that the executor is busy with other tasks, or that a poll blocks it. The first poll has no delay,
+/// because the time of the spawn is unknown. A wake and a poll cost about 20 ns each, and the task one allocation.
 ///
 /// ```
 /// # fn spawn<F: Future<Output = usize> + Send + 'static>(future: F) -> F { future }

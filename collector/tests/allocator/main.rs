@@ -1,5 +1,5 @@
 //! Scopes in the program's allocator, which may run while another scope or the collector itself is in the middle of its
-//! work. These tests have a binary of their own, because a program has one allocator.
+//! work. These tests have their own binary, because a program has one allocator.
 
 #![allow(
     clippy::unwrap_used,

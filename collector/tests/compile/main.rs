@@ -1,5 +1,5 @@
-//! Code that must compile, and code that must not, with the compiler's exact messages. Both are tested with the feature
-//! `enable` and without.
+//! Code that must compile, and code that must not, with the compiler's exact messages. Both kinds are tested with the
+//! feature `enable` and without.
 
 const IS_MEASURED: bool = cfg!(all(
     feature = "enable",

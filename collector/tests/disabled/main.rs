@@ -33,7 +33,7 @@ fn values_pass_through_and_nothing_is_measured() {
     };
     assert_eq!(session.status(), status);
     assert_eq!((session.path(), tickscope::snapshot().calls()), (None, 0));
-    // Not `eprintln!`, because the harness hides its output in a test that passes.
+    // `eprintln!` is not used, because the harness hides its output in a test that passes.
     let hint = if cfg!(feature = "enable") {
         "nearly all tests need Linux, and a build without --cfg tickscope_unsupported"
     } else {

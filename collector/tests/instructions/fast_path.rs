@@ -48,7 +48,8 @@ fn scopes(count: u64) {
 fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     for mode in ["exact", "adaptive", "sampled", "off"] {
         for histogram in ["on", "off"] {
-            // Waits are off, because a thread that has lost its CPU makes a system call to read how long it had none.
+            // Waits are off, because a thread that has lost its CPU makes a system call to read how long it was off the
+            // CPU.
             let test = Isolated::new(test_name!())
                 .env("TICKSCOPE_MODE", mode)
                 .env("TICKSCOPE_WAITS", "off");

@@ -61,7 +61,7 @@ pub(crate) fn main() -> ExitCode {
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
-    // Tests with the longest waits are first, so that they run beside the others.
+    // Tests with the longest waits are first, so that they run in parallel with the others.
     support::main(&[
         publisher::TESTS,
         clocks::TESTS,

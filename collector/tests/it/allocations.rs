@@ -1,5 +1,5 @@
-//! Counts of allocations while the program and the collector do other work. `programs` tests in each mode which scope
-//! an allocation counts for, and the counts after resets and after the end of threads.
+//! Counts of allocations while the program and the collector do other work. `programs` tests, in each mode, which scope
+//! counts an allocation, and the counts after resets and after the end of threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

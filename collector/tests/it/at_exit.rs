@@ -356,7 +356,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 }
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
-    // The first limit stops the report, the second one also the line about it.
+    // The first limit stops the report, and the second one also stops the line about it.
     let cases = [(100, "tickscope: no report at exit: "), (0, "")];
     let make = |_| Isolated::as_usual(test_name!());
     for ((_, says), done) in each(cases, make, |(length, _)| {

@@ -39,7 +39,7 @@ fn running() -> u64 {
     running.at(monotonic_ns())
 }
 
-/// Changes the clock's rate from now on.
+/// Changes the clock's rate.
 fn set_rate(per_us: u64) {
     let mut running = RUNNING.lock().unwrap();
     let ns = monotonic_ns();

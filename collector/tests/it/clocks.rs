@@ -21,8 +21,8 @@ fn nest(depth: u32) {
 
 /// Opens scopes for some milliseconds of wall time, and returns a snapshot taken after them.
 fn measure(clock: Clock) -> Snapshot {
-    // Waits are not measured: if other threads often take the CPU, reading waits takes over 2 % of the time, which no
-    // row has.
+    // Waits are not measured: if other threads often take the CPU, reading waits takes over 2 % of the time, which is
+    // in no row.
     let builder = Builder::new("clock").clock(clock).waits(false);
     let session = builder.try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -123,7 +123,7 @@ fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_onc
                     8 if back == 0 => {
                         tickscope::time!("before", ());
                         back = 1 + random.below(1_000);
-                        // Adaptive mode reads no clock at some events.
+                        // Adaptive mode reads no clock at some events, so it does not see this step.
                         unseen += if mode == "exact" { 0 } else { back };
                         step_back(back);
                         tickscope::time!("back", ());

@@ -53,7 +53,7 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// The numbers of closed descriptors go to files of the program. The session must not close these files, must not let
+/// Files of the program get the numbers of the closed descriptors. The session must not close these files, must not let
 /// its history grow into them, and must not report the intact ring as cut.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {
@@ -261,7 +261,7 @@ fn give_up_rights() -> Result<(), &'static str> {
     if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
         return Err("no rights to unshare");
     }
-    // SAFETY: a string that ends in a zero.
+    // SAFETY: the argument is a string that ends in a zero.
     assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
     // SAFETY: the call takes a number, no pointer.
     assert_eq!(unsafe { libc::setgid(65534) }, 0);

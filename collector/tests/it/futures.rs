@@ -186,7 +186,8 @@ fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
         let polls = after.measures.of_row(Quantity::Polls, row);
         let latencies = after.latencies.of(row).count();
         let what = after.site_of(NodeId(row)).name.as_str();
-        // Dropping a future is not a poll, so it adds no latency. The scope has one latency for its call.
+        // Dropping a future is not a poll, so it adds no latency. "elsewhere" is a scope with one call, so it has one
+        // latency.
         let expected = if what == "elsewhere" { 1 } else { polls };
         assert_eq!(latencies, expected, "latencies of polls of {what}");
     }

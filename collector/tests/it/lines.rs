@@ -77,7 +77,7 @@ fn by_path(snapshot: &Snapshot) -> BTreeMap<(String, bool), u64> {
     sums
 }
 
-/// Waits for a snapshot that fulfils a condition, because the times of samples depend on the kernel's ticks.
+/// Waits for a snapshot that fulfils a condition. The wait is needed because samples come only at the kernel's ticks.
 fn once(holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
     loop {
         let snapshot = tickscope::snapshot();
@@ -338,7 +338,7 @@ fn forked_children_are_unharmed() {
     let child = support::fork(|| {
         let mut id: libc::c_int = 0;
         let none = std::ptr::null::<libc::sigevent>();
-        // SAFETY: the pointer to the id is valid; a null event asks for a signal at the timer's end.
+        // SAFETY: the pointer to the id is valid; a null event requests a signal at the timer's end.
         let made = unsafe {
             libc::syscall(
                 libc::SYS_timer_create,
@@ -370,8 +370,8 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     };
     let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
-    // Each round works for a different time. The kernel's clock ticks every 1 to 10 ms, and should tick just before
-    // some `exec`.
+    // Each round works for a different time, so that the kernel's clock, which ticks every 1 to 10 ms, ticks just
+    // before some `exec`.
     work(Duration::from_micros(left % 10 * 1_100));
     if left > 0 {
         let error = Command::new(std::env::current_exe().unwrap())

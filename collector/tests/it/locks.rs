@@ -34,7 +34,7 @@ fn waits_next(number: usize) {
     WAITERS[number].store(unsafe { libc::gettid() } as u32, Ordering::Release);
 }
 
-/// Returns whether a thread sleeps. A thread that is only without a CPU does not.
+/// Returns whether a thread sleeps. A thread that merely has no CPU does not sleep.
 pub(crate) fn is_asleep(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')

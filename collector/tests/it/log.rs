@@ -51,7 +51,8 @@ fn sum(lines: &[Line], of: impl Fn(&Line) -> f64) -> f64 {
     lines.iter().map(of).sum()
 }
 
-/// Waits until the publisher has written `times` records. The publisher looks for lines of the log at each record.
+/// Waits until the publisher has written `times` records. At each record the publisher checks whether lines of the log
+/// are due.
 fn looked(times: u64) {
     let rings = || rings_in(&support::shared_place().join("rings"));
     wait_until("a ring", || !rings().is_empty());

@@ -269,7 +269,7 @@ fn threads_that_meet_one_sample_show_time() {
 /// Number of the last switches of mode that the collector remembers for sleeping threads; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// Time before that switch may have been in modes that measure no time.
+/// Time before the oldest remembered switch may have been in modes that measure no time.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     let _session = session("forgotten");
     tickscope::time!("first", ());

@@ -10,7 +10,7 @@ use crate::support::{
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::Liveness;
 
-/// Whether a thread is reading the clock to choose it; other threads wait until this thread has chosen.
+/// Whether the thread that chooses the clock is reading it. The reading lasts until `MAY_SETTLE` is set.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
 static MAY_SETTLE: AtomicBool = AtomicBool::new(false);
 

@@ -26,7 +26,7 @@ fn scaled(short: usize, full: usize) -> usize {
     if is_full { full } else { short }
 }
 
-/// Runs a body in a process of its own for each mode; returns the results.
+/// Runs a body in its own process for each mode; returns the results.
 fn in_each_mode(name: &'static str, body: fn()) -> Vec<(&'static str, Done)> {
     let in_mode = |mode| Isolated::new(name).env("TICKSCOPE_MODE", mode);
     each_passes(["exact", "adaptive", "sampled"], in_mode, |_| body())
@@ -290,7 +290,7 @@ fn futures_at_once_take_little_memory_and_few_rows() {
 }
 
 fn locks_with_many_names_have_a_bounded_number_of_rows() {
-    /// Number of names that can have rows of their own; all other names share one row.
+    /// Number of names that can have their own rows; all other names share one row.
     const NAMES: usize = 2_048;
     let done = isolated!(|| {
         let count = scaled(2_200, 100_000);

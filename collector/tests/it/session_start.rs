@@ -48,13 +48,13 @@ unsafe extern "C" {
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
     let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        // SAFETY: a valid place for attributes.
+        // SAFETY: the pointer is to a valid place for attributes.
         unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
         // SAFETY: the line before initialised the attributes.
         let result =
             unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), libc::PTHREAD_STACK_MIN) };
         assert_eq!(result, 0);
-        // SAFETY: initialised above.
+        // SAFETY: the attributes were initialised above.
         assert_eq!(unsafe { pthread_setattr_default_np(attributes.as_ptr()) }, 0);
         let session = quick("small");
         tickscope::time!("work", ());
@@ -103,7 +103,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         // SAFETY: the pointer is to a valid place.
         unsafe { libc::sigfillset(all.as_mut_ptr()) };
         let mask = |how| {
-            // SAFETY: filled above.
+            // SAFETY: the set was filled above.
             let result = unsafe { libc::pthread_sigmask(how, all.as_ptr(), std::ptr::null_mut()) };
             assert_eq!(result, 0);
         };

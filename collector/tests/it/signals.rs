@@ -30,8 +30,8 @@ fn interrupted(depth: u64) {
     }
 }
 
-/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one. Its timer fires 1000
-/// times per second of CPU time. With `on` false the timer stops.
+/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one. A timer fires 1000 times
+/// per second of CPU time. With `on` false the timer stops.
 pub(super) fn profile(on: bool) {
     // SAFETY: zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -56,7 +56,7 @@ fn prod() {
 }
 
 /// Works while another thread signals this one, until handlers have counted `times` signals, or `times / 100` after two
-/// seconds. If both threads share a CPU, each turn has only one signal.
+/// seconds. If both threads share a CPU, only one signal arrives in each of the thread's time slices.
 pub(super) fn while_interrupted(
     signal: libc::c_int,
     handled: &AtomicU64,
@@ -92,9 +92,9 @@ fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the pointer is to a valid place.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: filled in the line before.
+    // SAFETY: the set was emptied above.
     unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
-    // SAFETY: filled above.
+    // SAFETY: the set was filled above.
     let result = unsafe { libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut()) };
     assert_eq!(result, 0);
 }

@@ -154,7 +154,7 @@ unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
 
 fn new_key() -> libc::pthread_key_t {
     let mut key = 0;
-    // SAFETY: a valid place, and a destructor that takes any pointer.
+    // SAFETY: the pointer is to a valid place, and the destructor takes any pointer.
     let made = unsafe { libc::pthread_key_create(&mut key, Some(opens_scopes)) };
     assert_eq!(made, 0);
     key

@@ -326,7 +326,7 @@ fn ticking() -> u64 {
     HANDLED.fetch_add(1, Ordering::Relaxed)
 }
 
-/// This clock does the same as signal handlers that interrupt a process's first scope.
+/// This clock counts while it is chosen, as a signal handler may that interrupts a process's first scope.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
     let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
     tickscope::time!("work", ());

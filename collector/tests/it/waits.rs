@@ -20,7 +20,7 @@ pub(crate) fn cpu() -> Duration {
 struct Off {
     /// Time off the CPU inside the scope.
     inside: Duration,
-    /// Time off the CPU inside and just around the scope. The thread may also lose the CPU at the scope's begin and
+    /// Time off the CPU inside and just around the scope. The thread may also lose the CPU at the scope's beginning and
     /// end.
     around: Duration,
 }

@@ -199,7 +199,7 @@ fn whatever_happens_inside_is_told() {
     };
     leaks(3);
     frame(4);
-    // The closure `leaks` has a site of its own, also called "frame".
+    // The closure `leaks` has its own site, also called "frame".
     let known = watched().calls().0;
     leaks(5);
     frame(6);

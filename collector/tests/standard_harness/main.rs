@@ -63,7 +63,7 @@ fn tests_that_pass_and_fail_are_in_the_report() {
             .map(|row| snapshot.nodes.calls[row])
             .sum();
         assert_eq!(calls, if code == 0 { 1 } else { 2 });
-        // Each test has a thread of its name, and ended threads are kept by name.
+        // Each test runs on a thread with its name, and ended threads are kept by name.
         let named = |name: &str| {
             snapshot
                 .threads

@@ -128,7 +128,7 @@ pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     panic!("{role:?} has no body for a child");
 }
 
-/// A test in a process of its own.
+/// A test in its own process.
 pub(crate) struct Isolated {
     name: &'static str,
     command: Command,

@@ -9,26 +9,26 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tickscope::__private::{Site, spans};
 use tracing_core::{Level, Metadata};
 
-/// Maximum number of call sites with rows of their own.
+/// Maximum number of call sites with their own rows.
 const MOST: usize = 8192;
 
-/// Number of places of the table, which is at most half full.
+/// Number of slots of the table, which is at most half full.
 const PLACES: usize = 2 * MOST;
 
-/// A call site that has a row of its own.
+/// A call site that has its own row.
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
     /// Static metadata of the call site.
     pub(crate) metadata: &'static Metadata<'static>,
 }
 
-/// The addresses of metadata, with open addressing and linear probing. A place is taken under the lock, and stays.
+/// The addresses of metadata, with open addressing and linear probing. A slot is taken under the lock, and stays taken.
 static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
 
 /// The call sites, at the same indices as their addresses.
 static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-/// Number of occupied places. A thread that occupies a place holds the lock.
+/// Number of occupied slots. A thread that occupies a slot holds the lock.
 static TAKEN: Mutex<usize> = Mutex::new(0);
 
 /// Returns a call site that has been found before, by its number.
@@ -50,7 +50,7 @@ pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     }
 }
 
-/// Returns the place of an address, or the free place where it can be added, and whether the address is in the table.
+/// Returns the slot of an address, or the free slot where it can be added, and whether the address is in the table.
 #[inline]
 fn find(address: usize) -> (usize, bool) {
     let mut place = first_place(address);
@@ -63,8 +63,8 @@ fn find(address: usize) -> (usize, bool) {
     }
 }
 
-/// Returns the first place for an address. The hash uses the higher bits, because metadata is aligned, and all metadata
-/// of a program is close together in memory.
+/// Returns the slot at which the search for an address begins. The hash uses the higher bits, because metadata is
+/// aligned, and all metadata of a program is close together in memory.
 fn first_place(address: usize) -> usize {
     (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
 }

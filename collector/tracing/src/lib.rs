@@ -15,12 +15,13 @@
 //! }
 //! ```
 //!
-//! The call of `start` is optional: with `TICKSCOPE=live` in its environment the program publishes from its first span on.
+//! The call of `start` is optional: with `TICKSCOPE=live` in its environment the program publishes from its first span
+//! on.
 //!
 //! | | what it is for |
 //! |---|---|
 //! | [`subscriber()`] | programs that use spans only for tickscope. It is fast, because it keeps neither fields nor a registry of spans |
-//! | `layer()`, feature `layer` | programs with a `Registry` of `tracing-subscriber`, beside their other layers |
+//! | `layer()`, feature `layer` | programs with a `Registry` of `tracing-subscriber`, next to their other layers |
 //!
 //! # Rows
 //! Each call site of a span is a row with the span's name, module, file and line. A span counts as one call, at its
@@ -37,8 +38,8 @@
 //! Spans may be exited in any order. Spans inside an exited span continue in new rows, in its place.
 //!
 //! # Events
-//! Events are disabled, unless [`Subscriber::count_events`] makes counters of them. Each call site is then a row below the open
-//! span, called `[warn] src/net.rs:41`, or `[warn] name` for an event with a name.
+//! Events are disabled, unless [`Subscriber::count_events`] makes counters of them. Each call site is then a row below
+//! the open span, called `[warn] src/net.rs:41`, or `[warn] name` for an event with a name.
 //!
 //! # Limits
 //! - Fields are not recorded.

@@ -9,7 +9,7 @@ use tracing_core::{Event, LevelFilter, Metadata};
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// The id of all spans for which the collector has no place. Other ids are smaller.
+/// The id of all spans for which the collector has no space. Other ids are smaller.
 const BEYOND: u64 = u64::MAX;
 
 /// A subscriber that shows each span as a row. [`subscriber()`] creates it.
@@ -137,7 +137,7 @@ fn id(number: u32) -> Id {
     Id::from_u64(if number == 0 { BEYOND } else { number.into() })
 }
 
-/// Returns the collector's number of a span, or 0 if the collector has no place for the span.
+/// Returns the collector's number of a span, or 0 if the collector has no space for the span.
 fn number(span: &Id) -> u32 {
     u32::try_from(span.into_u64()).unwrap_or(0)
 }

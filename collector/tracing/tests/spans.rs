@@ -1,5 +1,4 @@
-//! Tests spans in real programs. Each test starts this binary again, which runs the test's body in a process of its
-//! own.
+//! Tests spans in real programs. Each test starts this binary again, which runs the test's body in its own process.
 
 #![allow(
     clippy::unwrap_used,

@@ -46,7 +46,7 @@ cases! {
     sphereflake 16 * PASS;
 }
 
-/// Width and height of the picture in pixels. At this size, drawing it opens nearly as many scopes as a pass has.
+/// Width and height of the picture in pixels. At this size, one drawing opens nearly [`PASS`] scopes.
 const SPHEREFLAKE_SIZE: usize = 32;
 
 /// Draws one small picture on the calling thread.

@@ -1,4 +1,4 @@
-//! Runs this program again for each peer and case, in a process of its own.
+//! Runs this program again in a new process for each peer and case.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::peers;
 
 pub(crate) const FLAG: &str = "--child";
 
-/// Measures in the child, and writes a row.
+/// In the child process: measures a case with a peer, and writes the row.
 pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     let measured = peers::measure_named(peer, case).ok_or(format!("no peer {peer} or no case {case}"))?;
     let recorded = measured
@@ -32,13 +32,13 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     ))
 }
 
-/// Runs a child from the parent, and waits for its end. Returns its measurements, and the time from the last scope to the
-/// end of the process.
+/// In the parent process: runs a child and waits until it exits. Returns the child's measurements, and the time from
+/// its last scope to its exit.
 pub(crate) fn run(peer: &str, case: &str) -> Result<(Measured, Duration), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
         .args([FLAG, "--peer", peer, "--case", case])
-        // hotpath would open a port.
+        // Without this variable, hotpath opens a port.
         .env("HOTPATH_METRICS_SERVER_OFF", "1")
         .stdout(Stdio::piped())
         .spawn()

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-/// Start of a row; other output of a peer is ignored.
+/// Prefix of a row. The parent ignores lines without it, which are the peer's own output.
 pub(crate) const ROW: &str = "ROW ";
-/// Line that a child writes when the scopes are over and the end begins.
+/// Line that a child writes after its last scope, before it finishes the profiler.
 pub(crate) const END: &str = "END";
 
-/// Reports to the parent that the scopes are over.
+/// Reports to the parent that the last scope has ended.
 pub(crate) fn end_begins() {
-    // A parent that has ended needs no report.
+    // Writing fails if the parent has exited, and then nobody needs the report.
     let _ = say(END);
 }
 

@@ -20,9 +20,9 @@ const USAGE: &str = "usage: peers [--json] [--case NAME] [--peer NAME]";
 #[derive(Debug, Default)]
 struct Options {
     json: bool,
-    /// The only case; `None` for all.
+    /// The only case to measure; `None` for all.
     case: Option<String>,
-    /// The only peer; `None` for all.
+    /// The only peer to measure; `None` for all.
     peer: Option<String>,
     /// Whether this process is a child, which measures and writes one row.
     child: bool,

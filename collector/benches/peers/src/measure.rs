@@ -11,30 +11,30 @@ use tickscope_bench::timing::timed;
 use crate::peer::{Counted, Peer};
 use crate::{cases, lines};
 
-/// Number of pairs of plain and measured runs; each pair has two plain and two measured runs.
+/// Number of ABBA pairs; each has two plain and two measured runs.
 const PAIRS: usize = 40;
 
 /// Measurements of a case with a peer.
 pub(crate) struct Measured {
-    /// Nanoseconds of a scope, including the work in it.
+    /// Time per scope in ns, including the work in it.
     pub(crate) ns_per_scope: f64,
-    /// Nanoseconds of a scope above the plain run.
+    /// Time per scope in ns that the profiler adds to the plain run.
     pub(crate) added_ns: f64,
-    /// Median of the pairs' ratios of measured to plain.
+    /// Median over all pairs of the measured time divided by the plain time.
     pub(crate) ratio: f64,
     /// 95 % confidence interval of `ratio`.
     pub(crate) interval: (f64, f64),
-    /// CPU time in ns of all other threads, while scopes ran and at the end, divided by the number of scopes.
+    /// CPU time per scope in ns that all other threads used while scopes ran and while the profiler finished.
     pub(crate) background_ns: f64,
-    /// Number of scopes that were opened in all runs.
+    /// Number of scopes that the peer opened in all runs.
     pub(crate) scopes: u64,
-    /// Number of scopes that the peer has recorded; `None` if it cannot say.
+    /// Number of scopes that the peer has recorded; `None` if it has no count.
     pub(crate) recorded: Option<u64>,
     /// Memory peak in KiB.
     pub(crate) peak_kib: u64,
 }
 
-/// Measures a case of the peer of this process. Returns `None` for an unknown case.
+/// Measures a case with the peer `P`. Returns `None` for an unknown case.
 pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
     let plain = cases::case::<Plain>(case)?;
     let measured = cases::case::<P>(case)?;
@@ -42,7 +42,7 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
 
     let peer = P::start();
     let cpu_before = background_cpu();
-    // The first runs make the nodes, and warm up caches and branch predictors.
+    // The first runs create the peer's data, and warm up caches and branch predictors.
     timed(plain);
     timed(measured);
     let pairs: Vec<(f64, f64)> = (0..PAIRS)
@@ -76,7 +76,7 @@ fn count(case: fn()) -> u64 {
     counted.finish().unwrap_or(0)
 }
 
-/// Returns the CPU time in ns so far of all threads but this one.
+/// Returns the CPU time in ns that all threads but this one have used so far.
 fn background_cpu() -> f64 {
     let [process, thread] = [ClockId::ProcessCPUTime, ClockId::ThreadCPUTime].map(|clock| {
         let time = clock_gettime(clock);

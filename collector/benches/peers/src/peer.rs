@@ -1,10 +1,10 @@
-//! The interface of a profiler in the comparison.
+//! The interface that each compared profiler implements.
 
 use std::cell::Cell;
 
 use tickscope_bench::{Plain, Probe};
 
-/// A profiler: its scopes, and the setup around them.
+/// A compared profiler: its scopes, and how it starts and finishes.
 pub(crate) trait Peer: Probe + Sized {
     /// Starts the profiler as its documentation recommends.
     fn start() -> Self;

@@ -53,7 +53,7 @@ impl Loop {
         command
     }
 
-    /// Returns the nanoseconds of a call.
+    /// Returns the time per call in ns.
     fn time(&self, dir: &Path) -> f64 {
         let output = done(&mut self.command(dir, 5_000_000, &[]));
         let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
@@ -61,7 +61,7 @@ impl Loop {
         text.lines().find_map(number).unwrap()
     }
 
-    /// Returns the number of instructions of a call.
+    /// Returns the number of instructions per call.
     fn instructions(&self, dir: &Path) -> f64 {
         let count = |times| {
             let under = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];

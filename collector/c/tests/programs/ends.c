@@ -1,4 +1,5 @@
-/* A program that runs for a millisecond: ends WAY. In each way, "work" is called a hundred times. */
+/* A program that runs for a millisecond and ends in a given way: ends WAY. Before each end, "work" is called a
+ * hundred times. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

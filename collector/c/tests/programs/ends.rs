@@ -4,7 +4,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::support::{Counted, Language, build, done, program};
 
-/// Returns the number of programs for each way. `.ci/nightly` runs many programs beside busy loops.
+/// Returns how often each way is tested. `.ci/nightly` sets a high number, and runs the programs next to busy loops.
 fn times() -> u32 {
     std::env::var("ENDS").map_or(1, |ends| ends.parse().unwrap())
 }

@@ -14,7 +14,7 @@ fn each_call_of_an_unaware_program_ends_once() {
         for words in [&["-O0"][..], &["-O2"], &["-O2", "-fno-omit-frame-pointer"]] {
             let words = [words, &["-std=c++17", "-g", "-finstrument-functions"]].concat();
             let program = support::build(dir.path(), compiler, Language::Cpp, &words, "unaware.cpp");
-            // Modes do not depend on optimisation, so all modes run only with -O0.
+            // How modes work does not depend on optimisation, so all modes run only with -O0.
             let modes = if words.contains(&"-O0") {
                 &["exact", "adaptive", "sampled"][..]
             } else {
@@ -66,7 +66,7 @@ fn check(counted: &Counted, what: &str) {
         (5, 10),
         "{what}"
     );
-    // Calls on the coroutine's stack are not counted.
+    // Calls on the coroutine's stack are dropped.
     let losses = &counted.0.capture.losses;
     assert_eq!((losses.dropped, losses.unbalanced), (1 + 2 * fib(3), 0), "{what}");
 }

@@ -136,7 +136,7 @@ fn no_instruction_is_left_where_it_is_disabled() {
     }
 }
 
-/// Returns the instructions of both functions, without addresses.
+/// Returns the instructions of the two functions in `pair.c`, without addresses.
 fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>) {
     let mut objdump = Command::new("objdump");
     let output = done(
@@ -152,8 +152,8 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Targets of jumps are places in the function itself, which differ, so they are removed. Padding in front of
-        // the next function is not part of this one.
+        // Jump targets are addresses in each function itself, so they differ and are removed. The padding after this
+        // function belongs to the next one.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
         let lines = lines.map(|line| match line.starts_with('j') {
@@ -269,7 +269,7 @@ fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
     assert_eq!(counted.calls_below("caf\u{e9}", r"\xff"), 1);
     let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
     assert_eq!(site(r"\xff").group, r"gr\xfcn");
-    // The environment is known before `main` as well: the first scope has found the request for a report.
+    // The environment is read before `main` as well: the first scope already found the request for a report in it.
     let text = fs::read_to_string(&report).unwrap();
     assert!(text.contains("names::early"), "{text}");
 }

@@ -1,5 +1,5 @@
-/* Loads libraries, lets each do its work, keeps the counts of each in a file, and unloads them: host LIBRARY FILE ...
- * */
+/* Loads libraries, calls each one's work, writes each one's counts to a file, and unloads them: host LIBRARY FILE
+ * ... */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
         command
             .arg(support::libraries().join("libtickscope.a"))
             .args(support::SYSTEM);
-        // The plugin is never unloaded, like the shared library, because it contains the collector.
+        // Like the shared library, the plugin is never unloaded, because it contains the collector.
         command.arg("-Wl,-z,nodelete").arg("-Wl,--exclude-libs,ALL");
     }
     done(&mut command);

@@ -124,7 +124,7 @@ static void texts(const char *kept) {
     CHECK(fails(tickscope_dump_to(1, (tickscope_format)-1), "no form -1"));
     CHECK(fails(tickscope_dump_to(-1, TICKSCOPE_TKS), "-1"));
     CHECK(fails(tickscope_dump_to(1 << 20, TICKSCOPE_TKS), "1048576"));
-    /* Writing to a pipe without a reader, or to the reading end of a pipe, is an error and no signal. */
+    /* Writing to a pipe without a reader, or to the reading end of a pipe, is an error and raises no signal. */
     if (pipe(pipes)) return;
     CHECK(fails(tickscope_dump_to(pipes[0], TICKSCOPE_TKS), "no dump: descriptor"));
     close(pipes[0]);

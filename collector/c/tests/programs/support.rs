@@ -72,7 +72,7 @@ pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the path of a source beside this file.
+/// Returns the path of a source file in this file's folder.
 pub(crate) fn source(name: &str) -> PathBuf {
     package().join("tests/programs").join(name)
 }
@@ -99,8 +99,9 @@ pub(crate) fn libraries() -> &'static Path {
     })
 }
 
-/// Returns the flags with which a C compiler uses the linker of the Rust toolchain, if there is one. For such a large
-/// archive, that linker takes a third of the usual linker's time. The examples are linked by the usual linker.
+/// Returns the flags with which a C compiler uses the linker of the Rust toolchain, if there is one. With an archive as
+/// large as libtickscope.a, that linker takes a third of the usual linker's time. The examples are linked by the usual
+/// linker.
 fn quick_linker() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
     FOUND.get_or_init(|| {

@@ -171,7 +171,7 @@ fn qualifiers_stay() {
     assert_eq!(log_of(r#match), "+match -match");
 }
 
-// The attributes outside and inside show that both kinds stay in their places.
+// Attributes outside and inside of the function test that both kinds stay where they are.
 #[allow(clippy::mixed_attributes_style)]
 /// Documented.
 #[inline(never)]

@@ -334,7 +334,7 @@ fn all_arguments_are_dropped_in_the_poll_in_the_order_of_a_plain_function() {
     );
 }
 
-/// Scope macro of another crate, with two names.
+/// Scope macro of another crate, which takes two names.
 macro_rules! other_scope {
     ($module:literal, $name:literal) => {
         let _guard = concat!($module, $name);

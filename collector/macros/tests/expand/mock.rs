@@ -1,4 +1,4 @@
-//! A mock of the collector: the items that the expansion names write into a log of the thread.
+//! A mock of the collector: the items that the expansion calls write a log per thread.
 //!
 //! A scope is logged as `+name .. -name`. A future is logged as `*name` when it is counted, and as `+name -name` for
 //! each poll. A name in a group is `group/name`.

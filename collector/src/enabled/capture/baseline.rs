@@ -21,15 +21,15 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
 }
 
-/// Amounts of a node other than calls and time, by the codes of the quantities.
+/// Amounts of a node other than calls and time, indexed by the code of the quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
-/// Amounts of a node that grow. A reset takes their baseline.
+/// Amounts of a node that only grow. A reset keeps them as the baseline.
 pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Returns the larger of each two amounts. Captures use it so that no amount falls below its baseline.
+    /// Returns the larger amount of each pair. Captures use it so that no amount falls below its baseline.
     fn at_least(self, other: Self) -> Self;
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct Baseline {
     pub(crate) waits_in: WaitsIn,
     /// Durations of calls of futures.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks that were charged to the root but belong to rows, in epochs before the last reset, before the
-    /// previous reset, and since the last reset.
+    /// In adaptive mode: ticks charged to the root that belong to rows. `handed_past` counts them until the last reset,
+    /// `handed_undo` until the reset before it, and `handed_now` since the last reset.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -100,12 +100,10 @@ impl Measured {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
 
-    /// Returns the ticks in which the thread was waiting.
     pub(crate) fn waiting(&self) -> u64 {
         self.get(Quantity::Waiting)
     }
 
-    /// Adds ticks in which the thread was waiting.
     pub(crate) fn add_waiting(&mut self, ticks: u64) {
         self.set(Quantity::Waiting, self.waiting().saturating_add(ticks));
     }
@@ -126,7 +124,7 @@ impl Measured {
         self.set(Quantity::FutureVanished, vanished);
     }
 
-    /// Sets the number of calls of a future that are in flight, from the counts since the beginning.
+    /// Sets the number of calls of a future that are in flight, from `whole`, the counts without a baseline.
     fn set_in_flight(&mut self, whole: Self) {
         let begun = whole.get(Quantity::InFlight);
         let ends = [
@@ -174,8 +172,8 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<Vec<T>> {
-    /// Takes the present amounts. No amount falls below its baseline, although the last reset may have seen a few ticks that the
-    /// thread then charged elsewhere.
+    /// Stores the present amounts. No amount falls below its baseline, although the last reset may have seen a few
+    /// ticks that the thread then charged to another node.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
         let present = present.iter().enumerate();
@@ -194,7 +192,7 @@ impl<T: Amounts> Epochs<Vec<T>> {
 }
 
 impl Baseline {
-    /// Takes the present counters. No counter falls below its baseline.
+    /// Stores the present counters. No counter falls below its baseline.
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
@@ -206,7 +204,8 @@ impl Baseline {
         self.counts.shown(index)
     }
 
-    /// Returns the amounts of a node other than calls and time since the reset. Most programs count no such amounts.
+    /// Returns the amounts of a node other than calls and time since the reset. Most programs have none, which is the
+    /// fast case.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let Some(&whole) = self.measured.current.get(index) else {
             return Measured::default();
@@ -241,7 +240,7 @@ impl Baseline {
         self.cpu.current.map(|cpu| cpu.saturating_sub(base))
     }
 
-    /// Sets the number of the root's ticks that belong to rows.
+    /// Sets how many of the root's ticks in this epoch belong to rows.
     pub(crate) fn hand(&mut self, ticks: u64) {
         self.handed_now = ticks;
     }

@@ -43,10 +43,10 @@ impl Locked {
         Self(state)
     }
 
-    /// Merges the threads that have left their trees without taking the lock.
+    /// Merges the trees of threads that ended without getting the lock.
     fn with_left_threads(mut self) -> Self {
         for (block, name, cpu_ns) in registry::left() {
-            // A mode may have been switched since the thread left.
+            // The mode may have changed since the thread ended.
             block.tree.catch_up(config::exact_path());
             self.state().finish_thread(block, name, cpu_ns);
         }

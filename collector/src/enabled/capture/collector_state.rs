@@ -1,11 +1,11 @@
 //! The collector's state outside of the trees, and the order of a capture, of a reset and of a switch of modes.
 //!
-//! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A snapshot
-//! shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that a capture missed is
-//! therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
+//! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A
+//! snapshot shows the counter minus the baseline, and a reset raises the baseline by the amount *shown*. An amount that
+//! a capture missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
 //!
-//! The file of each field's type documents the invariants of that field. Two invariants bind the fields: all begin an epoch
-//! together, right after a capture, and each thread counts in exactly one of `live` and `finished`.
+//! The file of each field's type documents the invariants of that field. Two invariants span several fields: all fields
+//! begin an epoch together, right after a capture, and each thread counts in exactly one of `live` and `finished`.
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
@@ -63,12 +63,13 @@ pub(crate) struct CollectorState {
 }
 
 impl CollectorState {
-    /// Captures a snapshot. The baselines remember the amounts that it shows.
+    /// Captures a snapshot. The baselines keep the amounts that the snapshot shows.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
 
-    /// Captures a snapshot. If it is whole, it has all kept data of watched calls, and the calls in flight of this moment.
+    /// Captures a snapshot. With `is_whole`, it has all kept data of watched calls, and the calls that are in flight at
+    /// this moment.
     pub(crate) fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         for row in lost_futures::end(is_whole) {
@@ -147,12 +148,12 @@ impl CollectorState {
         lost
     }
 
-    /// Describes in a snapshot which sites count, and how.
+    /// Describes in a snapshot which sites are measured, and how.
     fn show_sites(&mut self, snapshot: &mut Snapshot, epoch: &Epoch, lost: Lost) {
         self.rules.look();
         let mut off_sites = Vec::new();
         for site in site_table::met() {
-            // A site that was met is in the list of sites, even without a row.
+            // Every site that was met is in the list of sites, even without a row.
             let id = self.sites.id(site);
             if site.is_ruled_off() {
                 off_sites.push(id);
@@ -218,7 +219,7 @@ impl CollectorState {
         sums
     }
 
-    /// Finds the current node of each thread, and adds the time since the last look to this node.
+    /// Finds the current node of each thread, and adds the time since the last sample to this node.
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.epochs.switch().mode;
@@ -240,8 +241,8 @@ impl CollectorState {
         }
     }
 
-    /// Measures in another mode from now on, in a new reset epoch. Returns the snapshot that closes the old epoch, or
-    /// `None` if nothing changes.
+    /// Switches to another mode, in a new reset epoch. Returns the snapshot that closes the old epoch, or `None` if
+    /// nothing changes.
     pub(crate) fn switch_to(&mut self, mode: Mode, histograms: bool) -> Option<Snapshot> {
         let before = self.epochs.switch();
         if (before.mode, before.histograms) == (mode, histograms) {
@@ -264,7 +265,7 @@ impl CollectorState {
         Some(closing)
     }
 
-    /// Switches the mode for the program itself. The publisher will fetch the closing snapshot.
+    /// Switches the mode at the program's own request, and keeps the closing snapshot for the publisher.
     pub(crate) fn switch_by_program(&mut self, mode: Mode, histograms: bool) {
         if let Some(closing) = self.switch_to(mode, histograms) {
             self.epochs.keep_closing(&closing);
@@ -279,7 +280,8 @@ impl CollectorState {
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
     pub(crate) fn reset(&mut self) -> Snapshot {
-        // A number that a value site gets during this capture belongs to either epoch, so the capture has a stretch of its own.
+        // A value recorded during this capture may belong to either epoch, so the capture has its own stretch of
+        // numbers.
         numbers::begin_stretch();
         let closing = self.capture(CaptureKind::Closing);
         numbers::begin_stretch();
@@ -294,7 +296,7 @@ impl CollectorState {
         closing
     }
 
-    /// Resets for the program itself. The publisher will fetch the closing snapshot.
+    /// Resets at the program's own request, and keeps the closing snapshot for the publisher.
     pub(crate) fn reset_by_program(&mut self) -> Snapshot {
         let closing = self.reset();
         self.epochs.keep_closing(&closing);
@@ -322,7 +324,6 @@ impl CollectorState {
         matched
     }
 
-    /// Removes the rule of a pattern.
     pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
         self.rules.forget(pattern);
         functions::follow();
@@ -334,8 +335,8 @@ impl CollectorState {
         functions::follow();
     }
 
-    /// Watches the functions that a pattern matches, and switches them on if they are off. Returns false if the maximum number of
-    /// patterns is watched.
+    /// Watches the functions that a pattern matches, and switches them on if they are off. Returns false if the maximum
+    /// number of patterns is already watched.
     pub(crate) fn watch(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_watched = self.watches.add(pattern, over);
         for pattern in self.watches.switched_off() {
@@ -347,7 +348,7 @@ impl CollectorState {
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
     /// that the thread counts once. The tree must get no more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
+        // While the lock is held, no capture can show time after the tick up to which this call charges time.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         self.watches.read(block, &mut self.sites, true);

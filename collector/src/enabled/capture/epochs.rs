@@ -3,7 +3,7 @@
 //! No amount is below its baseline. A reset takes the present amount as baseline, so nothing is shown and nothing is lost. An
 //! undo of the last reset restores the previous baseline.
 
-/// An amount now, at the last reset, and at the reset before.
+/// The present amount, and the amounts at the last reset and at the reset before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epochs<T> {
     pub(crate) current: T,
@@ -12,7 +12,6 @@ pub(crate) struct Epochs<T> {
 }
 
 impl<T: Clone + Default> Epochs<T> {
-    /// Begins a new epoch.
     pub(crate) fn reset(&mut self) {
         self.undo = std::mem::replace(&mut self.base, self.current.clone());
     }

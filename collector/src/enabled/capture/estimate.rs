@@ -1,21 +1,23 @@
 //! Estimates of time where not every call was timed.
 //!
-//! **Adaptive**: the time of an untimed call is in the self time of the nearest timed frame around it. This module gives it back
-//! from parents to children. For each untimed call, a child gets the mean of its timed calls. All children of a node together get
-//! at most the node's time. Time that one row gets is taken from another row. So the sum over all rows, and the total of every
-//! root, stay as measured.
+//! **Adaptive**: the time of an untimed call is in the self time of the nearest timed frame around it. This module
+//! gives it back from parents to children. For each untimed call, a child gets the mean of its timed calls. All
+//! children of a node together get at most the node's time. Time that one row gets is taken from another row. So the
+//! sum over all rows, and the total of every root, stay as measured.
 //!
-//! **Sampled**: the time of a row is the number of samples times their distance. Only the errors are computed here.
+//! **Sampled**: the time of a row is the number of samples times the time between two samples. Only the errors are
+//! computed here.
 
 use tickscope_format::latency::Packed;
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// The part of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS), in ns, that is known to be the callee's.
+/// The part of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS), in ns, that is known to belong to the callee.
 pub(crate) const CALLEES_NS: f64 = 1.0;
 
-/// Returns for each row the ticks that looks may misattribute at the borders of its calls, and at the borders of its callees.
+/// Returns for each row the ticks that samples may misattribute at the borders of its calls, and at the borders of its
+/// callees.
 pub(crate) fn border_ticks(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<[f64; 2]> {
     let mut borders = vec![[0.0; 2]; rows.len()];
     for (index, row) in rows
@@ -42,7 +44,7 @@ pub(crate) struct Estimated {
     pub(crate) self_error: f64,
     /// Standard error of the total time, in ticks.
     pub(crate) total_error: f64,
-    /// Ticks of the self time in which the thread was waiting, and was ready.
+    /// Ticks of the self time in which the thread was waiting, and in which it was ready.
     pub(crate) off_cpu: [u64; 2],
 }
 
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
-        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of that is refused.
+        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of the 1 800 ticks is refused.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
@@ -251,10 +253,11 @@ mod tests {
             let estimated = sampled(&rows, &baseline(counts), &epoch);
             [0, 1, 2].map(|row: usize| (estimated[row].self_error, estimated[row].total_error))
         };
-        // With a hundred looks, a share of one half is known to 5 %.
+        // With a hundred samples, a share of one half is known to 5 %.
         let found = errors(100.0, 0.0, &[(0, 0, 5000), (9, 0, 5000), (0, 0, 0)]);
         assert_eq!(found[1].0, 500.0);
-        // A look cannot tell to which call the border of a call belongs, so the border is an error of caller and callee.
+        // A sample cannot tell to which call the border of a call belongs, so the border is an error of caller and
+        // callee.
         let found = errors(1.0, 5.0, &[(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)]);
         assert_eq!(found, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }

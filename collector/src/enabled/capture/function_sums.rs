@@ -21,14 +21,14 @@ pub(crate) struct Done {
     pub(crate) ticks: u64,
     /// Ticks that the clock has charged to the function's nodes and the nodes below them, including ticks of open calls.
     pub(crate) charged: u64,
-    /// The charged ticks, where the ticks of a recursion count only once, in its outermost call.
+    /// Charged ticks without those of recursive calls, which their outermost call includes.
     pub(crate) charged_once: u64,
-    /// Charged ticks of calls outside all functions that count.
+    /// Charged ticks of calls that no switched-on function encloses.
     pub(crate) charged_outermost: u64,
 }
 
 impl Done {
-    /// Returns the share of the function's charged ticks that is left if a recursion counts once.
+    /// Returns `charged_once` as a share of `charged`.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {
             0 => 1.0,
@@ -36,8 +36,8 @@ impl Done {
         }
     }
 
-    /// Returns whether much of the function's time is in calls outside all functions that count. Without this function, the calls
-    /// inside would have no caller.
+    /// Returns whether over a tenth of the function's time is in calls that no switched-on function encloses. If it
+    /// were switched off, the calls inside would have no caller.
     pub(crate) fn is_outermost(&self) -> bool {
         self.charged_outermost > self.charged_once / 10
     }
@@ -48,7 +48,7 @@ impl Done {
 struct Row {
     /// Ticks of the node, with the ticks of the nodes below it that were added before.
     ticks: u64,
-    /// Whether a function that counts is open around the node.
+    /// Whether a switched-on function encloses the node.
     is_inside: bool,
 }
 
@@ -65,7 +65,7 @@ impl FunctionSums {
             .resize(function_sites::all().len(), Done::default());
         let length = tree.nodes.len();
         let mut rows = vec![Row::default(); length as usize];
-        // Parents stand before children.
+        // Parents come before children.
         for (index, node) in (1..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
             if let Some(parent) = node.parent.get() {
                 let counts = parent.site.get().is_some_and(|site| !site.is_ruled_off());
@@ -118,7 +118,8 @@ impl FunctionSums {
     }
 }
 
-/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` excludes later polls of a future.
+/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` is the number of calls,
+/// without the later polls of a future.
 fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
     let Some(latency) = node.latency.get() else {
         return (0, 0);
@@ -170,8 +171,8 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner calls. The mean of the timed calls alone is too
-    /// long.
+    /// All of a recursion's few outer calls are timed, and few of its many inner calls. The mean over all timed calls
+    /// would be too long.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();

@@ -18,7 +18,7 @@ use crate::enabled::record::{calls_by_future, function_sites};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
-/// Numbers of calls of a thread's functions, by the kind of their end.
+/// Numbers of calls of a thread's functions, by how they ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     returned: u64,
@@ -107,13 +107,14 @@ impl Ends {
     }
 }
 
-/// Lets the sleds of functions follow the rules and the mode.
+/// Switches the sleds of functions on or off, as the rules and the mode require.
 pub(crate) fn follow() {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     function_sites::follow(false);
 }
 
-/// Returns the time until the next check for ends that can be switched off; `None` if no ends are to be switched off.
+/// Returns the time until the next check for end sleds that can be switched off; `None` if no end sled is to be
+/// switched off.
 pub(crate) fn ends_wait() -> Option<Duration> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_sites::ends_wait();

@@ -8,7 +8,7 @@ use crate::enabled::capture::epochs::Epochs;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     by_node: Epochs<Vec<Packed>>,
-    /// Histogram since the reset, by node, for nodes with a baseline. It is kept because most histograms change rarely.
+    /// Cached, because most histograms change rarely: the histogram since the reset, for each node with a baseline.
     since: Vec<Packed>,
     /// By node: number of the current histogram among all histograms that the node has had.
     made: Vec<u64>,
@@ -36,8 +36,8 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 }
 
 impl Histograms {
-    /// Takes the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new number
-    /// began empty, so the baselines do not apply to it.
+    /// Stores the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new
+    /// number began empty, so the baselines do not apply to it.
     pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
         if self.made.len() <= index {
             self.made.resize(index + 1, 0);
@@ -55,8 +55,8 @@ impl Histograms {
         match filled(&self.by_node.base, index).map(Packed::unpacked) {
             None => place(&mut self.by_node.current, index).set(histogram),
             Some(base) => {
-                // While the thread moves a call from its place to its bucket, the call may be in neither. So the histogram
-                // may lack calls that the baseline includes.
+                // While the thread moves a call from its buffer to its bucket, the call may be in neither. So the
+                // histogram may lack calls that the baseline includes.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.by_node.current, index).set(&present);

@@ -1,7 +1,8 @@
-//! Samples of the program counter: the timers of the threads, and their samples, added up by function and place.
+//! Samples of the program counter: the timers of the threads, and their samples, added up by node and code address.
 //!
-//! A sample stands for the CPU time that its thread has used since the sample before, because timers fire less often than
-//! requested. Addresses become file addresses here, where the loader can be queried; readers find the lines.
+//! A sample stands for the CPU time that its thread has used since its previous sample, because timers fire less often
+//! than requested. Addresses become file addresses here, where the loader can be queried; readers convert them to
+//! source lines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,7 +25,8 @@ use crate::enabled::record::tree::Tree;
 /// Maximum number of distinct places.
 const PLACES_MOST: usize = 1 << 16;
 
-/// Maximum numbers of places in a periodic snapshot, and in any other snapshot. The places with most samples are shown.
+/// Maximum numbers of places in a periodic snapshot, and in any other snapshot. The places with the most samples are
+/// shown.
 const PLACES_SHOWN: usize = 1 << 12;
 const PLACES_SHOWN_WHOLE: usize = 1 << 14;
 
@@ -51,7 +53,7 @@ pub(crate) struct Lines {
     /// Rate of the last request above 0, at which the samples in `found` were taken.
     asked_hz: u32,
     state: LinesState,
-    /// Threads with a timer, by the address of the block.
+    /// Threads with a timer, by the address of their block.
     timed: BTreeMap<usize, Timed>,
     found: Found,
     lost: Sampled,
@@ -64,7 +66,7 @@ pub(crate) struct Lines {
     modules: Vec<Module>,
 }
 
-/// Records the place of the calling thread, in its signal handler. `block` is the address of its block.
+/// Records the calling thread's program counter, from the signal handler. `block` is the address of the thread's block.
 fn sample(block: usize, pc: usize) {
     let is_it = |known: &&'static Block| known.address() == block;
     let Some(block) = registry::all().find(is_it) else {
@@ -81,7 +83,7 @@ fn sample(block: usize, pc: usize) {
     }
 }
 
-/// Returns all places in these nodes or rows.
+/// Returns the range of places in these nodes or rows.
 fn places_of(owners: RangeInclusive<Owner>) -> RangeInclusive<Place> {
     let (first, last) = owners.into_inner();
     (Some(first), 0, 0)..=(Some(last), u32::MAX, u64::MAX)
@@ -111,7 +113,7 @@ impl Lines {
         self.look();
     }
 
-    /// Gives each new thread a timer, and takes the samples.
+    /// Gives each new thread a timer, and collects the samples.
     pub(crate) fn look(&mut self) {
         if self.hz == 0 {
             return;
@@ -140,9 +142,9 @@ impl Lines {
                 Ok(Some(timed)) => {
                     self.timed.insert(address, timed);
                 }
-                // The thread has ended.
+                // The thread has ended, or there is no memory for its ring.
                 Ok(None) => {}
-                // The number of timers may be limited.
+                // The limit of timers is reached; the other threads keep theirs.
                 Err(_) if !self.timed.is_empty() => return,
                 Err(error) => {
                     self.hz = 0;
@@ -194,7 +196,7 @@ impl Lines {
         }
     }
 
-    /// Takes the samples from the rings of the threads.
+    /// Collects the samples from the rings of the threads.
     pub(crate) fn drain(&mut self) {
         // Most programs never request samples, so their threads have no ring.
         if self.asked_hz == 0 {
@@ -273,7 +275,8 @@ impl Lines {
         self.drain();
         for found in [&mut self.found, &mut self.before.0] {
             let of_tree = found.range(places_of(Owner::of_tree(tree)));
-            // Most ended threads have few samples, while `found` has many.
+            // Only the thread's own range is visited, because most ended threads have few samples, while `found` has
+            // many.
             let of_tree: Vec<(Place, Sampled)> = of_tree.map(|(&place, &sampled)| (place, sampled)).collect();
             for (place, sampled) in of_tree {
                 found.remove(&place);
@@ -309,7 +312,6 @@ impl Lines {
         self.before = (std::mem::take(&mut self.found), std::mem::take(&mut self.lost));
     }
 
-    /// Undoes the last reset.
     pub(crate) fn undo(&mut self) {
         let (found, lost) = std::mem::take(&mut self.before);
         for (place, before) in found {

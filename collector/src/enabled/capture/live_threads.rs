@@ -1,7 +1,7 @@
-//! The live threads: what captures and looks know of each thread, other than its tree.
+//! The live threads: what captures and samples know of each thread, other than its tree.
 //!
-//! A thread is known from the first capture or look that finds its block until the block is given back. So a block's address
-//! stands for one thread.
+//! A thread is known from the first capture or sample that finds its block until the block is given back. So a block's
+//! address stands for one thread.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub(crate) struct LiveThread {
     pub(crate) name: String,
     pub(crate) baseline: Baseline,
     pub(crate) reader: Reader,
-    /// Ticks that looks added to each node in sampled mode.
+    /// In sampled mode: ticks that samples added to each node.
     pub(crate) sampled: Vec<u64>,
-    /// In adaptive mode: the ticks for which looks found the thread in each node.
+    /// In adaptive mode: ticks for which samples found the thread in each node.
     found: Vec<u64>,
-    /// The newest look at the system call in which the thread waits.
+    /// The newest check of the system call in which the thread waits.
     pub(crate) looked: Option<Looked>,
 }
 
@@ -60,8 +60,8 @@ impl LiveThread {
         reading
     }
 
-    /// Adds the time since the last look to the node where the thread is. Returns false if the thread is in an event, because
-    /// that time is not the program's.
+    /// Adds the time since the last sample to the thread's current node. Returns false if the thread is in an event,
+    /// because the program did not spend that time.
     pub(crate) fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) -> bool {
         if block.tree.stands_still() {
             return true;
@@ -84,7 +84,7 @@ impl LiveThread {
 }
 
 impl LiveThreads {
-    /// Returns the thread of a block, and makes it known.
+    /// Returns the thread of a block, which is added if it is new.
     pub(crate) fn of(&mut self, block: &'static Block) -> &mut LiveThread {
         self.0.entry(block.address()).or_insert_with(|| LiveThread {
             name: thread_name::of_living(block.tid.load(Ordering::Relaxed)),
@@ -102,7 +102,7 @@ impl LiveThreads {
         thread
     }
 
-    /// Returns the ticks that looks added to each node of a block in sampled mode.
+    /// Returns the ticks that samples added to each node of a block in sampled mode.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn sampled(&self, block: &'static Block) -> &[u64] {
         self.0.get(&block.address()).map_or(&[], |thread| &thread.sampled)
@@ -113,13 +113,13 @@ impl LiveThreads {
         self.0.values_mut()
     }
 
-    /// Finds the system calls in which threads wait, as far as the budget of a round allows. Threads take turns.
+    /// Finds the system calls in which threads wait, as far as the CPU budget of one check allows. Threads take turns.
     pub(crate) fn look_at_waits(&mut self, looks: &mut Looks) {
         let before = os::own_cpu_ns();
         let now = config::now();
         let mut budget = Budget::new();
         for block in registry::living_after(looks.at).take(THREADS_MOST) {
-            // A new thread is known from its first capture on.
+            // A thread that no capture has seen yet is skipped.
             if let Some(thread) = self.0.get_mut(&block.address()) {
                 let Some(found) = waiting_looks::look(block, thread.looked, now, &mut budget) else {
                     break;
@@ -148,7 +148,7 @@ mod tests {
         let mut thread = LiveThread::default();
         let mut look = || thread.sample(block, 7, Mode::Sampled);
         assert!(look());
-        // The first event leaves the current node in place, and the second takes it out.
+        // The first kind of event leaves `current` set, and the second kind empties it.
         block.tree.set_in_event(true);
         assert!(!look());
         block.tree.set_in_event(false);

@@ -15,7 +15,7 @@ use crate::enabled::runtime::config;
 /// Time for which a call must seem to be over, in seconds.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
-/// Number of calls that a snapshot checks if it is not whole. Checking them takes some milliseconds.
+/// Maximum number of calls that a snapshot checks if it is not whole. Checking them takes some milliseconds.
 const AT_ONCE: u32 = 10_000;
 
 /// Checks calls of async functions that are between two polls, and ends the calls that are over. Returns a row for each ended
@@ -42,7 +42,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
         ByteRead::Refused => true,
     };
     if held.state >= SUSPENDED && !is_as_it_was() {
-        // No seen poll of the call can be in progress, because it would have taken the call out of the table.
+        // No poll that the hooks saw can be in progress, because it would have taken the call out of the table.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
         Suspicion::Some

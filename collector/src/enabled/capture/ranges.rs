@@ -1,8 +1,8 @@
 //! The smallest and the largest number of each value and gauge since the reset, by node index.
 //!
-//! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to either epoch around
-//! it, so they only bound the extremes. The histogram of a value narrows these bounds down to the edges of its buckets. An
-//! extreme is exact if a number that surely belongs to the epoch is equal to the bound.
+//! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to the epoch
+//! before it or after it, so they only bound the extremes. The histogram of a value narrows these bounds down to the
+//! edges of its buckets. An extreme is exact if a number that surely belongs to the epoch is equal to the bound.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ struct Range {
 /// The ranges of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Range since the last reset, as of the last reading.
+    /// Range of the numbers between the last reset and the last reading.
     now: Range,
     /// Ranges that belong to the epoch as well: from an undone reset, ended threads, and the level at the reset.
     carried: Range,
@@ -90,7 +90,7 @@ impl Range {
     /// Returns the range of the stretches that belong to the epoch. `stretch` is the stretch of the reading. `closed` is the
     /// number of executions that the previous reset has certainly counted.
     fn of_epoch(read: &Read, stretches: &[Seen], stretch: u64, closed: u64) -> Self {
-        // The stretch of the reset that closes this epoch has an odd number.
+        // The stretch of an epoch has an even number, and that of the reset that closes it has the next number.
         let between = stretch & !1;
         let mut range = Self::default();
         let mut first = read.calls;
@@ -113,7 +113,7 @@ impl Range {
                 range.maybe = both(range.maybe, Some(bounds), Bounds::and);
             }
         }
-        // An execution found its stretch before the reset, but the reset did not count it.
+        // An execution chose its stretch before the previous reset, but was counted after it.
         if closed > 0 && first > closed {
             let bounds = if read.level.is_some() {
                 all
@@ -143,7 +143,7 @@ impl Node {
         self.now.and(self.carried)
     }
 
-    /// Returns the range with which a new epoch begins: a level holds until it is set again.
+    /// Returns the range with which a new epoch begins: a gauge keeps its level until it is set again.
     fn held(&self) -> Range {
         self.level.map_or_else(Range::default, |(level, _)| {
             let number = of_level(level);
@@ -164,7 +164,7 @@ impl Ranges {
         node.now = match &read.stretches {
             Some(stretches) => Range::of_epoch(read, stretches, stretch, node.closed),
             None if read.level.is_some() => node.now,
-            // Only the histogram bounds the numbers.
+            // Without stretches, only the histogram bounds the numbers.
             None => Range {
                 maybe: Some(Bounds::ALL),
                 ..node.now
@@ -185,7 +185,7 @@ impl Ranges {
         self.0.get(&(index as u32))?.shown().extremes(within)
     }
 
-    /// Returns the level of a gauge, with all levels since the reset.
+    /// Returns the level of a gauge, with the range of its levels since the reset.
     pub(crate) fn level(&self, index: usize) -> Option<Level> {
         let node = self.0.get(&(index as u32))?;
         let (last, set_tick) = node.level?;

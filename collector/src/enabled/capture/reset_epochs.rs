@@ -1,9 +1,9 @@
-//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that the program
-//! ended.
+//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that
+//! the program ended.
 //!
-//! A reset and an undo each begin an epoch with a number of its own. All of an epoch is measured in one mode. Only the last reset
-//! can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are kept only while
-//! a publisher fetches them.
+//! A reset and an undo each begin an epoch with its own number. All of an epoch is measured in one mode. Only the last
+//! reset can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are
+//! kept only while a publisher fetches them.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,6 @@ pub(crate) struct ResetEpochs {
 }
 
 impl ResetEpochs {
-    /// Returns how scopes are measured in this epoch.
     pub(crate) fn switch(&mut self) -> Switch {
         *self.switch.get_or_insert_with(mode_switch::newest)
     }
@@ -75,7 +74,7 @@ impl ResetEpochs {
         self.reset_ns = Some(os::monotonic_ns());
     }
 
-    /// Makes the last reset final, because ticks before it cannot be added to ticks from now on.
+    /// Makes the last reset final, because ticks from before it cannot be added to later ticks.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }
@@ -97,7 +96,7 @@ impl ResetEpochs {
         self.closings.clear();
     }
 
-    /// Keeps the closing snapshot of a reset by the program for the publisher.
+    /// Keeps for the publisher the closing snapshot of a reset that the program requested.
     pub(crate) fn keep_closing(&mut self, closing: &Snapshot) {
         if self.is_publishing && self.closings.len() < CLOSINGS_MAX {
             self.closings.push_back(closing.clone());
@@ -109,7 +108,6 @@ impl ResetEpochs {
         std::mem::take(&mut self.closings)
     }
 
-    /// Returns whether [`Self::take_closings`] would return any snapshot.
     pub(crate) fn has_closings(&self) -> bool {
         !self.closings.is_empty()
     }

@@ -14,7 +14,6 @@ pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
-    /// Kind of the row's site.
     pub(crate) kind: SiteKind,
 }
 
@@ -27,11 +26,12 @@ pub(crate) struct Epoch {
     pub(crate) timed_ticks: f64,
     /// In adaptive mode: the part of that cost that the call includes in its own time, in ticks.
     pub(crate) timed_within_ticks: f64,
-    /// In the modes sampled and adaptive: the time between two looks, in ticks.
+    /// In the modes sampled and adaptive: the time between two samples, in ticks.
     pub(crate) period_ticks: f64,
     /// In adaptive mode: the possible error of a timed call's duration, in ticks.
     pub(crate) doubt_ticks: f64,
-    /// In the modes sampled and adaptive: the time at the borders of a call that looks may give to the wrong call, in ticks.
+    /// In the modes sampled and adaptive: the time at the borders of a call that samples may give to the wrong call, in
+    /// ticks.
     pub(crate) border_ticks: f64,
     /// In adaptive mode: the part of the border time that is the callee's, and not the caller's, in ticks.
     pub(crate) callees_ticks: f64,

@@ -1,8 +1,8 @@
-//! The publisher's looks at where each thread is, in the modes sampled and adaptive.
+//! The publisher's sampling of where each thread is, in the modes sampled and adaptive.
 //!
-//! A look reads the current node of all threads, and counts in each thread for the time since the previous look. A thread that
-//! has begun since also gets the whole time, and a thread that has ended gets no time; on average these errors cancel out. The
-//! sums only grow, and a reset takes their baseline.
+//! A sampling round reads the current node of all threads, and adds the time since the previous round to each of these
+//! nodes. A thread that began since then also gets the whole time, and a thread that ended gets none; on average these
+//! errors cancel out. The sums only grow, and a reset keeps them as the baseline.
 
 use tickscope_format::snapshot::{Mode, SeenCost};
 
@@ -10,45 +10,46 @@ use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::runtime::config;
 use crate::types::Clock;
 
-/// In adaptive mode a look counts for at most this many times the mean time between two looks. That mean is computed with at
-/// least `LEAST_HZ`.
+/// In adaptive mode a round counts for at most this many mean times between two rounds. The mean follows from the rate,
+/// which is taken to be at least `LEAST_HZ`.
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
-/// Sums of the looks since the beginning.
+/// Sums of the rounds since the beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     count: u64,
-    /// Ticks for which the looks count.
+    /// Ticks for which the rounds count.
     ticks: u64,
-    /// Number of times that a look found a thread in an event, and the ticks for which these looks count.
+    /// Number of times that a round found a thread in an event, and the ticks for which these rounds count.
     in_events: u64,
     event_ticks: u64,
 }
 
-/// The looks so far.
+/// The sampling rounds so far.
 #[derive(Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sums: Epochs<Sums>,
-    /// Tick of the last look, or of a later switch of modes, from which the next look counts. `None` makes the next look
-    /// count for no time.
+    /// Tick of the last round, or of a later switch of modes, from which the next round counts. `None` makes the next
+    /// round count for no time.
     pub(crate) looked_at: Option<u64>,
 }
 
-/// Returns whether the publisher looks where each thread is in this mode.
+/// Returns whether the publisher samples the threads in this mode.
 pub(crate) fn wants_samples(mode: Mode) -> bool {
-    // A clock of the program's own may stand still while a thread works, or run while it waits.
+    // A custom clock may stand still while a thread works, or run while it waits.
     let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
     mode.is_sampling() || mode.has_estimated_times() && !is_own()
 }
 
 impl Sampling {
-    /// Counts a look, with `hz` looks a second, and returns the ticks for which it counts.
+    /// Counts a round, with `hz` rounds a second, and returns the ticks for which it counts.
     pub(crate) fn look(&mut self, mode: Mode, hz: f64) -> u64 {
         let now = config::now();
         let mut passed = now.saturating_sub(self.looked_at.replace(now).unwrap_or(now));
         if !mode.is_sampling() {
-            // Adaptive mode uses shares, not sums. A look that is late, because the publisher had no CPU, must not decide alone.
+            // Adaptive mode uses shares, not sums. A round that is late, because the publisher had no CPU, must not
+            // outweigh all others.
             let longest = LONGEST_LOOKS / hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
@@ -57,20 +58,20 @@ impl Sampling {
         passed
     }
 
-    /// Counts a thread that a look has found in an event.
+    /// Counts a thread that a round has found in an event.
     pub(crate) fn meet_event(&mut self, passed: u64) {
         self.sums.current.in_events += 1;
         self.sums.current.event_ticks = self.sums.current.event_ticks.saturating_add(passed);
     }
 
-    /// Returns the number of looks since the reset.
+    /// Returns the number of rounds since the reset.
     pub(crate) fn looks(&self) -> u64 {
         self.sums.current.count - self.sums.base.count
     }
 
-    /// Returns the mean time between two looks since the reset, in ticks. The reset was `since_reset` ticks ago.
+    /// Returns the mean time between two rounds since the reset, in ticks. The reset was `since_reset` ticks ago.
     pub(crate) fn period_ticks(&self, mode: Mode, since_reset: f64) -> f64 {
-        // In adaptive mode a look may count for less than the time since the previous look.
+        // In adaptive mode a round may count for less than the time since the previous round.
         let ticks = match mode.is_sampling() {
             true => since_reset,
             false => (self.sums.current.ticks - self.sums.base.ticks) as f64,

@@ -26,7 +26,7 @@ pub(crate) struct SessionInfo {
     pub(crate) timed_ns: (f64, f64),
     /// Time by which loads take longer when a clock reading separates them; see `clock_drain`.
     pub(crate) drains_ns: Option<f64>,
-    /// In the modes sampled and adaptive: number of looks a second at the node of each thread.
+    /// In the modes sampled and adaptive: number of samples a second of each thread's node.
     pub(crate) sampling_hz: f64,
     /// Cost of functions.
     pub(crate) functions: functions::Told,

@@ -21,7 +21,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the mean of two parts, weighted by the inverse of their variances.
+    /// Returns the mean of two estimates of a part, weighted by the inverse of their variances.
     fn with(self, other: Self) -> Self {
         let both = self.variance + other.variance;
         if both <= 0.0 {
@@ -34,8 +34,8 @@ impl Part {
     }
 }
 
-/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and the thread
-/// the sum of all calls.
+/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and
+/// each thread the sum of all its calls.
 pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
     let period = epoch.period_ticks.max(1.0);
     let mut found: Vec<f64> = (0..rows.len())
@@ -74,7 +74,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         children[parent].push(index);
     }
     let before: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
-    // The ticks of each call, and their error.
+    // The final total ticks of each row, and their error.
     let mut has = vec![(0_u64, 0.0); rows.len()];
     has[0].0 = ticks[0];
     for index in (0..rows.len()).filter(|&index| !rows[index].kind.is_counter()) {
@@ -83,7 +83,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         let part = |ticks: u64, error: f64, doubt: f64, found: f64, border: f64| {
             let timed = Part {
                 share: ticks as f64 / whole,
-                // A share is wrong by at most the whole.
+                // The error of a share is at most 1.
                 variance: ((error * error + doubt * doubt) / (whole * whole)).min(1.0),
             };
             if count < SAMPLES_LEAST {
@@ -119,7 +119,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
             has[child] = (child_has, error(part));
             estimated[child].total_error = error(part);
         }
-        // Time outside of all rows is handed to rows, but rows never give time to it.
+        // Time may move from outside of all rows into rows, but never back.
         if index == 0
             && left > own.ticks
             && let Some(most) = children[index].iter().copied().max_by_key(|&child| has[child].0)
@@ -156,8 +156,8 @@ fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     }
 }
 
-/// Returns the share of a part with `found` of `count` samples, of which `border` may be another part's. One extra sample counts
-/// half here and half elsewhere, so no share is certain.
+/// Returns the share of a part in which `found` of `count` samples were; a share of `border` may belong to other parts.
+/// One extra sample counts half here and half elsewhere, so no share is certain.
 fn sampled(found: f64, count: f64, border: f64) -> Part {
     let share = (found + 0.5) / (count + 1.0);
     Part {
@@ -166,7 +166,7 @@ fn sampled(found: f64, count: f64, border: f64) -> Part {
     }
 }
 
-/// Makes parts add up to 1, by spreading the difference by variance.
+/// Makes parts add up to 1, by spreading the difference over them in proportion to their variances.
 fn reconcile(parts: &mut [Part]) {
     for _ in 0..4 {
         let left = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// Combines rows. `of` has the calls of each row, its ticks by timed calls, and its samples of 100 ticks each. Of each call,
-    /// `doubt_ticks` are doubtful, and `callees_ticks` were taken for the caller's.
+    /// Combines rows. `of` has the calls of each row, its ticks by timed calls, and its samples of 100 ticks each. Of
+    /// each call, `doubt_ticks` are doubtful, and `callees_ticks` were charged to the caller.
     fn combined(
         rows: &[Row],
         of: &[(u64, u64, u64)],

@@ -20,9 +20,9 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) rows: &'a [Row],
     /// The open calls: row and tick of their beginning, outermost first.
     pub(crate) open: &'a [(u32, u64)],
-    /// Live blocks of each row, in rising order.
+    /// Live blocks of each row, by ascending row index.
     pub(crate) live: &'a [(u32, Sampled)],
-    /// Samples of the code in each row, in rising order.
+    /// Samples of the code in each row, by ascending row index.
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn append(
         open: open.iter().filter_map(frame).collect(),
         ..thread
     });
-    // Ticks that were charged outside of all rows but belong to untimed calls.
+    // These ticks were charged to the root, but belong to untimed calls.
     baseline.hand(charged_outside - outside_ticks);
     baseline.add_lifetime(&mut snapshot.lifetime);
 }
@@ -165,8 +165,8 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns the quantities of a node. Its time off the CPU is limited to its self ticks, because it may be an estimate. Also, a
-/// reset or a capture in the middle of an event may have seen only one of the two.
+/// Returns the quantities of a node, with its time off the CPU limited to its self ticks. The time off the CPU may
+/// exceed them if it is an estimate, or if a capture in the middle of an event saw only one of the two.
 fn quantities(
     baseline: &Baseline,
     index: usize,

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
 ///
-/// If the last reading took long, this holds its result and the time of the next reading.
+/// `Some` if the last reading took long: its result, and the earliest time of the next reading.
 #[derive(Debug, Default)]
 pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 
@@ -71,7 +71,7 @@ fn read(sites: &mut SiteIds, now: u64) -> Tasks {
     let mut above: Vec<(u32, Seen)> = Vec::new();
     for (index, call) in calls.iter().enumerate() {
         let Some((_, seen)) = *call else { continue };
-        // The loop goes up to a call whose path is known, and down again.
+        // Goes up to an awaiting call whose path is known, and down again to add the paths below it.
         let mut parent = NO_PARENT;
         let mut at = (index as u32, seen);
         above.clear();

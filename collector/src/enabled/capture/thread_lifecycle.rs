@@ -1,7 +1,7 @@
 //! Beginning and end of threads, and the decision which threads count.
 //!
-//! The names of threads are the kernel's, and the capturing thread reads them. Asking std for the current thread's name
-//! allocates, and aborts the program if an allocator asks while std sets the thread up.
+//! The names of threads come from the kernel, and the capturing thread reads them. Asking std for the current thread's
+//! name would allocate. It would also abort the program if an allocator asked while std sets up the thread.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,13 +26,14 @@ thread_local! {
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Its drop runs at the end of a thread if the program has used up the system's thread-local keys. It is only a fallback: std
-/// allocates to set it up, which is not allowed in a handler that has interrupted the allocator.
+/// Dropped at the end of a thread if the program has used up the system's thread-local keys. This is only a fallback:
+/// std allocates to set up this value, which is not allowed in a handler that has interrupted the allocator.
 struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        // `exit` drops the first thread's values, possibly in a handler that has interrupted the allocator.
+        // `exit` drops the first thread's values, possibly in a handler that has interrupted the allocator. So that
+        // thread merges nothing.
         leave(threads::thread_id() != std::process::id());
     }
 }
@@ -104,7 +105,7 @@ fn join() {
     }
 }
 
-/// Makes the calling thread count from now on.
+/// Makes the calling thread count.
 pub(crate) fn include() {
     let begins = begins();
     let off = config::settle().off;
@@ -132,7 +133,7 @@ pub(crate) fn exclude() {
     }
 }
 
-/// Ends everything that is open in this thread's tree, and charges no time from now on.
+/// Ends everything that is open in this thread's tree, and stops charging time.
 fn charge_no_more(block: &'static Block) {
     block.tree.catch_up_if_alarmed(config::exact_path());
     block.tree.end_all(config::now);
@@ -163,7 +164,7 @@ fn leave(may_merge: bool) {
             .finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
-            // Only this thread knows when it ended.
+            // Only this thread knows when it ended, so it ends its calls before it leaves the tree.
             charge_no_more(block);
             registry::leave(block, threads::thread_name(), os::own_cpu_ns());
         }

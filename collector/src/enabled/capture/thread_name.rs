@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// Name of threads without a name of their own, which have the name of the process.
+/// Name of a thread that was given no name; the kernel then reports the name of the process.
 pub(crate) const UNNAMED: &str = "thread";
 
 /// Returns the name of a thread that may still run.

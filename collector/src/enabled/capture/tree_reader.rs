@@ -54,10 +54,10 @@ pub(crate) struct Reader {
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
     futures: Futures,
-    /// The histogram being read, kept for its capacity.
+    /// The histogram being read, kept to reuse its memory.
     histogram: Histogram,
     open_gap: OpenGap,
-    /// Numbers of ended function calls, by kind of end, at the moment of the counts.
+    /// Numbers of ended function calls, by kind of end, when the counts were read.
     ends: Ends,
 }
 
@@ -78,7 +78,7 @@ impl Reader {
             Some(Clocks { wall_ns, cpu_ns })
         };
         self.find_rows(&block.tree, sites);
-        // The ended calls of futures are read first, so that no more calls of a thread end than begin.
+        // The ended calls of futures are read first, so that they never outnumber the begun calls of the thread.
         let (length, histogram) = (self.rows.len(), &mut self.histogram);
         self.futures
             .read(&block.tree, length, &mut baseline.async_histograms, histogram);
@@ -105,9 +105,9 @@ impl Reader {
         }
     }
 
-    /// Reads all nodes whose rows are known. Adds the time since the last event, by the clock `now` and with `limit` for a gap.
-    /// `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the node where the thread is if
-    /// the thread had no event meanwhile.
+    /// Reads all nodes whose rows are known. Adds the time since the last event, by the clock `now`, unless it exceeds
+    /// `limit`. `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the thread's
+    /// current node if the thread had no event meanwhile.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,
@@ -118,7 +118,7 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
-        // The ends are read before the beginnings: while the thread goes on, there are then no more ends than beginnings.
+        // The ends are read before the beginnings, so that ends never outnumber beginnings while the thread runs on.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.resize(self.rows.len());
@@ -149,9 +149,9 @@ impl Reader {
             }
         }
         let now = now();
-        // SYNC POINT: mark before counters, counters before last: if neither `current` nor `last` has changed, no event touched
-        // the counters read in between. `current` is checked first: an event whose counters were seen has taken `current` out,
-        // and an event that puts the same node back moves `last` before that.
+        // SYNC POINT: mark before counters, counters before last: if neither `current` nor `last` has changed, no event
+        // touched the counters read in between. `current` is checked first: an event whose counters were seen has taken
+        // `current` out, and an event that puts the same node back moves `last` first.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
@@ -207,7 +207,7 @@ impl Reader {
         !self.futures.are_none()
     }
 
-    /// Marks all histograms as changed, because the collected data have changed kind.
+    /// Marks all histograms as changed, because the thread measures something else in the new mode.
     pub(crate) fn forget(&mut self) {
         self.changed.forget();
     }
@@ -251,9 +251,10 @@ impl Reader {
     }
 }
 
-/// Returns the histogram of a node and its number, for another thread; the number is 0 without a histogram.
+/// Returns the histogram of a node as another thread may read it, and its number; the number is 0 without a histogram.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: counts in the same memory from an earlier life do not belong to this node.
+    // SYNC POINT: a histogram is made before it is found: counts that an earlier life left in its memory do not belong
+    // to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
@@ -330,7 +331,7 @@ fn read_value(
 
 /// Reads the counters and the numbers of a gauge; `None` if it was not set yet.
 fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::Read> {
-    // SYNC POINT: calls before numbers.
+    // SYNC POINT: calls before numbers, as in `read_value`.
     counts.calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
     let set_tick = numbers.map_or(0, |numbers| numbers.set_tick.load(Ordering::Relaxed));

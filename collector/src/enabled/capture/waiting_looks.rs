@@ -1,7 +1,7 @@
 //! Finds the system calls in which threads wait, for threads that have had no event for a while.
 //!
-//! A look at a thread reads a file of the kernel, which takes a few microseconds. Each round of looks therefore has a budget of
-//! files, of threads and of time, and threads take turns.
+//! A check of a thread reads a file of the kernel, which takes a few microseconds. Each round of checks therefore has a
+//! budget of files, of threads and of time, and threads take turns.
 
 use crate::enabled::capture::tree_reader::is_quiet;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -14,7 +14,7 @@ use crate::enabled::record::waits::least_ticks;
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
-/// The shortest time between two rounds of looks, in nanoseconds.
+/// The shortest time between two rounds of checks, in nanoseconds.
 const BETWEEN_NS: u64 = 50_000_000;
 
 /// The time between two rounds is at least this many times the CPU time of the last round: 0.1 % of a core.
@@ -27,11 +27,11 @@ pub(crate) const THREADS_MOST: usize = 256;
 const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// State between two rounds of looks. The publisher owns it, because only the publisher looks.
+/// State between two rounds of checks. The publisher owns it, because only the publisher checks threads.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     next_ns: u64,
-    /// The thread looked at last.
+    /// The thread that was checked last.
     pub(crate) at: Option<&'static Block>,
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct Budget {
     until_ns: u64,
 }
 
-/// State of a thread at the newest look at it.
+/// State of a thread at its newest check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looked {
-    /// Tick of the event before the look.
+    /// Tick of the event before the check.
     last: u64,
-    /// The thread's CPU time.
+    /// The thread's CPU time at the check.
     cpu_ns: u64,
     doing: Doing,
 }
 
-/// Result of a look at a thread.
+/// Result of checking a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// State of the thread, if it has had no event meanwhile.
@@ -97,7 +97,7 @@ fn is_busy(tree: &Tree, now: u64) -> bool {
     last != PAUSED && now.saturating_sub(last) < least
 }
 
-/// Looks at a thread; `looked` is the result of the previous look at it. Returns `None` if the budget is used up.
+/// Checks a thread; `looked` is the result of its previous check. Returns `None` if the budget is used up.
 pub(crate) fn look(
     block: &'static Block,
     looked: Option<Looked>,
@@ -117,7 +117,8 @@ pub(crate) fn look(
     let Some(cpu_ns) = os::cpu_ns_of(tid) else {
         return nothing;
     };
-    // A thread cannot leave its system call without using CPU time.
+    // A thread cannot leave its system call without using CPU time, so it is still in the same call if its CPU time is
+    // the same.
     let same = looked
         .filter(|looked| looked.last == last && looked.cpu_ns == cpu_ns)
         .filter(|looked| matches!(looked.doing, Doing::Waiting(_)));
@@ -129,7 +130,7 @@ pub(crate) fn look(
             None => return nothing,
         },
     };
-    // SYNC POINT: the look before the mark and the last event, as in `Reader::read_counts`.
+    // SYNC POINT: the check before the mark and the last event, as in `Reader::read_counts`.
     fence(Ordering::Acquire);
     if !is_quiet(tree, current, last) {
         return nothing;
@@ -145,8 +146,8 @@ pub(crate) fn look(
     })
 }
 
-/// Returns a thread's state: the state at the newest look if the thread has had no event since, or running if its last event is
-/// recent. Returns `None` otherwise.
+/// Returns a thread's state: the state at the newest check if the thread has had no event since, or running if its last
+/// event is recent. Returns `None` otherwise.
 pub(crate) fn doing(block: &Block, looked: Option<Looked>, now: u64) -> Option<Doing> {
     let last = block.tree.last.load(Ordering::Acquire);
     match looked {

@@ -15,7 +15,6 @@ pub(crate) struct WaitsIn {
 }
 
 impl WaitsIn {
-    /// Counts one sample.
     pub(crate) fn count(&mut self, node: u32, call: Call) {
         self.counted.entry((node, call)).or_default().current += 1;
     }

@@ -29,7 +29,6 @@ use crate::enabled::record::typical_paths;
 use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
-/// The watched functions.
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
     /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
@@ -42,7 +41,6 @@ pub(crate) struct Watches {
     heard: BTreeSet<usize>,
 }
 
-/// A watched function.
 #[derive(Debug)]
 struct Watched {
     pattern: Pattern,
@@ -61,8 +59,8 @@ impl Watches {
         self.watched.iter_mut().flatten()
     }
 
-    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of patterns
-    /// is watched.
+    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of
+    /// patterns is already watched.
     pub(crate) fn add(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_it =
             |watched: &Option<Watched>| watched.as_ref().is_some_and(|known| known.pattern == pattern);
@@ -121,7 +119,7 @@ impl Watches {
                 }
             }
         }
-        // A site that another pattern also matches now belongs to that pattern's watch.
+        // A site of a removed watch joins the watch of another pattern that matches it.
         self.looked_at = None;
         self.look();
     }
@@ -181,7 +179,7 @@ impl Watches {
         }
     }
 
-    /// Begins to read the threads of a snapshot.
+    /// Begins a reading of all threads for a snapshot.
     pub(crate) fn begin_reading(&mut self) {
         self.all().for_each(|watched| watched.totals.begin_reading());
     }
@@ -194,7 +192,8 @@ impl Watches {
         }
     }
 
-    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds for threads.
+    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds that
+    /// threads use.
     pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
         self.look();
         carried_calls::give_lost_back();
@@ -221,8 +220,8 @@ impl Watches {
 }
 
 impl Watched {
-    /// Returns the function's part of a snapshot, and sets the threshold for threads. `steps` is the number of trace steps in the
-    /// snapshot so far.
+    /// Returns the function's part of a snapshot, and sets the threshold that threads use. `steps` is the number of
+    /// trace steps in the snapshot so far.
     fn show(&mut self, snapshot: &Snapshot, is_whole: bool, steps: &mut usize, sites: &mut SiteIds) -> Watch {
         let calls = &self.of_threads.kept;
         self.exemplars

@@ -87,8 +87,8 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
-        // Functions of the same name and place are adjacent in the table. Any of them may poll a given future, so
-        // futures belong to the first.
+        // Functions of the same name and source position are adjacent in the table. Any of them may poll a given
+        // future, so futures belong to the first.
         let same = before.filter(|(_, other)| is_same(other, &function));
         let first = same.map_or(number, |(first, _)| first);
         before = Some((first, function));

@@ -1,15 +1,16 @@
 //! Functions that report their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
 //!
 //! Such a call is an ordinary call in the middle of the function. It passes the function's address and return address,
-//! but not the place of the return address on the stack. This place distinguishes open functions and finds functions
-//! that ended without an event (`record/frames`). It usually has the same distance from the stack pointer as in the
-//! last call of the function. If the return address is not there, the frame pointer or the unwinder finds it. A search
-//! of the stack is the last resort: it may find a copy of the return address from an earlier call, in a part of the
-//! frame that the function has not written yet.
+//! but not where the return address is on the stack. This stack address, called the place of a call, distinguishes open
+//! functions and finds functions that ended without an event (`record/frames`). It usually has the same distance from
+//! the stack pointer as in the last call of the function. If the return address is not there, the frame pointer or the
+//! unwinder finds it. A search of the stack is the last resort: it may find a copy of the return address from an
+//! earlier call, in a part of the frame that the function has not written yet.
 //!
 //! An inlined function reports its calls as well. It has the place and the return address of the function into which it
-//! was inlined. So a function that begins at the place of an open function was inlined into it. Otherwise the open
-//! function has ended without an event, for instance by `longjmp`. The origin of the call decides between the two cases.
+//! was inlined. So if a function begins at the place of an open function, either it was inlined into that function, or
+//! that function has ended without an event, for instance by `longjmp`. The code address that reports the beginning
+//! decides between the two cases.
 
 use tickscope_format::snapshot;
 
@@ -31,7 +32,7 @@ const LOOK: u64 = 1 << 20;
 /// Describes the function at an address. Called when the function is first shown.
 pub type Describe = fn(u64) -> snapshot::Site;
 
-/// State of the program where a function reports its beginning or end.
+/// Registers and addresses of the program where a function reports its beginning or end.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// The address of the function.
@@ -67,7 +68,8 @@ pub fn begin(event: &Event, describe: Describe) {
 pub fn end(event: &Event) {
     let mut event = *event;
     if event.is_in_place_of_return() {
-        // A jump pushes no return address, so the stack pointer was 8 bytes lower, at the function's return address.
+        // A jump pushes no return address, so the stack pointer was 8 bytes lower than with a call: at the function's
+        // return address.
         event.stack -= 8;
     }
     let event = &event;
@@ -112,7 +114,7 @@ fn begin_usually(event: &Event) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // This event does not make an excluded thread count.
+        // An excluded thread does not begin to count at this event.
         return current_thread::is_decided();
     };
     let Some(top) = tree.frames.top() else {
@@ -312,7 +314,7 @@ fn end_rarely(event: Event) {
         };
         let mut inner = 0;
         let mut frame = tree.frames.top();
-        // A function without an open call began while it did not count.
+        // If no open function is this one, the function began while it did not count.
         while let Some(open) = frame.filter(|open| !is_it(open)) {
             inner += 1;
             frame = open.below();

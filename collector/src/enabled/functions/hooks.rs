@@ -1,10 +1,10 @@
 //! Hooks at the entry and the end of a function.
 //!
-//! These functions run at places where the program expects no call. `enter` and `exit` handle usual events. They are
-//! compiled for the baseline CPU and call no function; `trampolines` has the reason. They return false if
-//! `enter_rarely` or `exit_rarely` has to handle the event. Nothing is changed then, except if `enter` has opened a
-//! call of a function that was switched off meanwhile. The end of such a call may have no event, so `enter_rarely`
-//! closes it.
+//! These functions run where the program expects no call. `enter` and `exit` handle usual events. They are compiled for
+//! the baseline CPU and call no function; `trampolines` has the reason. They return false if `enter_rarely` or
+//! `exit_rarely` has to handle the event. In that case they have changed nothing, except if `enter` has opened a call
+//! of a function that was switched off meanwhile. The end of such a call may have no event, so `enter_rarely` closes
+//! it.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;
@@ -23,7 +23,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // This event does not make an excluded thread count.
+        // An excluded thread does not begin to count at this event.
         return current_thread::is_decided();
     };
     let is_done = usual::begin(
@@ -89,7 +89,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // The function that is open at this place is another one. It has ended without an event.
+            // Another function is open at this stack address, so it has ended without an event.
             close_ended(tree, place, true);
         }
     });

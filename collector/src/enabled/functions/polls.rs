@@ -1,16 +1,17 @@
 //! Hooks at the entry and the end of a function that polls an async body, and at the drop of such a future.
 //!
-//! The compiler turns the body of an `async fn` or an async block into a function that gets the address of the future. The table
-//! has the offset of the future's state byte, which records how far the body has come. Before a poll the byte tells whether a
-//! call begins, and after it whether the call is over. So each future counts one call, as
+//! The compiler turns the body of an `async fn` or an async block into a function that gets the address of the future.
+//! The table has the offset of the future's state byte, which records how far the body has come. Before a poll the byte
+//! tells whether a call begins, and after it whether the call is over. So each future counts one call, as
 //! [`Profiled`](crate::enabled::future::Profiled) does for futures that the source marks.
 //!
 //! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. The collector notices
 //! this when a future of the same kind begins at its address, or by a check (`capture/lost_futures`). A call also
-//! vanishes if some polls of its future were inlined into other functions, unless the drop is seen. At the drop, the
-//! byte tells whether the body has returned.
+//! vanishes if some polls of its future were inlined into other functions, unless a sled reports the drop. At the drop,
+//! the byte tells whether the body has returned.
 //!
-//! These hooks may call any function, so they take longer than the hooks of other functions. A poll takes much longer still.
+//! These hooks may call any function, so they take longer than the hooks of other functions. A poll itself takes much
+//! longer.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -32,7 +33,6 @@ use crate::enabled::scope;
 /// The state of a body that was not polled yet.
 const UNRESUMED: u8 = 0;
 
-/// The state of a body that has returned.
 const RETURNED: u8 = 1;
 
 /// Handles the beginning of a poll. `first` and `second` are the first two arguments of the polling function.
@@ -76,7 +76,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         };
         let polling = call.begin_poll(site, Some(node), is_first, None);
         if polling.is_none() {
-            // The call of this poll began unseen, so `begin_poll` has not counted the poll.
+            // The beginning of this call was not seen, so `begin_poll` has not counted the poll.
             tree.measure([(Quantity::Polls, 1)], config::exact_path);
         }
         let poll = Poll {
@@ -119,7 +119,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // The function that is open at this place is another one. It has ended without an event.
+                // Another function is open at this stack address, so it has ended without an event.
                 close_ended(tree, place, true);
             }
             return;

@@ -1,13 +1,12 @@
-//! Targets of sleds: code that keeps the program's registers around the collector's functions.
+//! Targets of sleds: code that saves and restores the program's registers around the collector's functions.
 //!
-//! A sled is at a place where the compiler expects no call: at a function's first instruction, where the arguments are
-//! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
-//! or results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
-//! which register, and why.
-//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no
-//! function. So it changes only the low halves of vector registers, and these are kept; a test checks its instructions.
-//! If the short function returns false, another function handles the event. That function may run any code, so the
-//! whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
+//! A sled is where the compiler expects no call: at a function's first instruction, where the arguments are in
+//! registers, and in place of its return, where the result is in registers. So all registers that may hold arguments or
+//! results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
+//! which register, and why. First comes a short function that handles the usual event. It is compiled for the baseline
+//! CPU and calls no function. So it changes only the low halves of vector registers, and these are kept; a test checks
+//! its instructions. If the short function returns false, another function handles the event. That function may run any
+//! code, so the whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -37,7 +36,7 @@ pub(super) fn trampolines() -> Trampolines {
     }
 }
 
-/// 1 if the CPU has `xsavec`, which skips components in their initial state, as most components are; otherwise 0.
+/// 1 if the CPU has `xsavec`, otherwise 0. `xsavec` skips components in their initial state, which most components are.
 static COMPACTS: AtomicU8 = AtomicU8::new(0);
 
 /// Returns whether the CPU and the system can keep the state of the vector units, and sets [`COMPACTS`].
@@ -140,8 +139,8 @@ trampolines! {
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely;
 }
 /// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
-/// is above this address, the end belongs to a call that began while the function was off. Many such calls may end
-/// while an earlier call is still open.
+/// is above this address, the end belongs to a call that began while the function was off, and is ignored here. Many
+/// such calls may end while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {

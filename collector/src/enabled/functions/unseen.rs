@@ -40,12 +40,12 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
     Some(tree)
 }
 
-/// Returns whether a function whose call has just begun was switched off meanwhile.
+/// Returns whether the function was switched off while its call began.
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the check of open
-    // calls). Either that check finds the call, or this function finds the site disabled.
+    // SYNC POINT: the open call before the site's state (pairs with the barrier that all threads pass before the check
+    // of open calls). Either that check finds the call, or this function finds the site disabled.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }
@@ -78,7 +78,7 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };
     if call.is_in_flight() && site.is_ruled_off() {
-        // The call may have ended without an event while the function was being switched off.
+        // The call may have ended without an event while the function was being switched off, so it counts as vanished.
         let held = Held {
             began: call.began,
             call: call.id,

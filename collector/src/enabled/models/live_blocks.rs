@@ -1,10 +1,10 @@
-//! Models of the table of sampled blocks, whose places change while a capture reads them.
+//! Models of the table of sampled blocks, whose entries change while a capture reads them.
 
 use super::leaked;
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::live_blocks::Table;
 
-/// Returns a table with one group of one place.
+/// Returns a table with one group of one entry.
 fn small() -> &'static Table<1, 1> {
     let table: &'static Table<1, 1> = leaked();
     table.put(0x1000, 10, 1);
@@ -18,7 +18,7 @@ fn check(table: &'static Table<1, 1>) {
     }
 }
 
-/// A block is freed while a capture reads, and another block takes its place.
+/// A block is freed while a capture reads, and another block takes its entry.
 #[test]
 fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
     let table = small();
@@ -46,8 +46,8 @@ fn an_address_that_was_never_taken_out_has_its_newest_block() {
     });
 }
 
-/// A thread puts a block into a place while another thread takes its own block out of it. In any order, the other
-/// thread gets its own block.
+/// A thread puts a block into an entry while another thread takes its own block out of this entry. In any order, the
+/// other thread gets its own block.
 #[test]
 fn a_place_that_is_left_serves_another_thread() {
     let table = small();

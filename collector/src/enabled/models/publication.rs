@@ -14,7 +14,7 @@ use crate::enabled::record::node::Nodes;
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
-/// Nodes whose number is below the length that a reader sees are complete: their pages, sites, parents and places.
+/// Nodes whose number is below the length that a reader sees are complete: their indices, sites and parents.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
     let nodes: &'static Nodes = leaked();

@@ -18,7 +18,7 @@ fn holders_take_no_more_than_was_waited() {
         let taken = WAITERS.take(30);
         WAITERS.leave(35);
         one.join().unwrap();
-        // The first thread waits until 40 at the latest, the second until 35.
+        // The first thread waits until tick 40 at the latest, and the second until tick 35.
         let sum = taken + holder.join().unwrap();
         assert!(sum <= 30 + 15, "{sum}");
         assert!(!WAITERS.any());

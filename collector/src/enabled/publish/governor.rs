@@ -1,12 +1,12 @@
 //! Keeps the cost of measuring functions within its budget, a share of the program's CPU time. Functions that are
-//! expensive to measure and have little time are switched off until the rest fits. Their time moves to their callers,
-//! which stay on, and samples estimate their part of it. The governor works in each mode that counts, with the cost of
-//! a call in that mode. It uses the mean time of timed calls, or of samples in modes that time no calls.
+//! expensive to measure and have little time are switched off until the rest fits the budget. Their time moves to their
+//! callers, which stay on, and samples estimate their part of it. The governor works in each mode that counts, with the
+//! cost of a call in that mode. It uses the mean time of timed calls, or of samples in modes that time no calls.
 //!
-//! Dependencies are switched off before the packages of the workspace, and functions with the highest cost for their
-//! measured time first. So only few functions are switched off, and the same functions in each run. The governor judges
-//! only periods with enough CPU time, and functions with enough timed calls. It never switches off polls of async
-//! functions, functions that are outermost, and functions that last much longer than measuring them.
+//! Dependencies are switched off before the packages of the workspace, and functions with the highest cost relative to
+//! their measured time first. So only few functions are switched off, and the same functions in each run. The governor
+//! judges only periods with enough CPU time, and functions with enough timed calls. It never switches off polls of
+//! async functions, functions that are outermost, and functions that last much longer than measuring them.
 //!
 //! The governor's rounds are frequent in the beginning and rare later. When the cost has been far below the budget for
 //! some time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
@@ -56,7 +56,7 @@ const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 const WORTH: f64 = 100.0;
 
 /// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget.
-/// Other functions are switched off until the cost is at [`AIM`]. So functions with much time are not switched on and
+/// Other functions are switched off until the cost is at [`AIM`]. So functions with long calls are not switched on and
 /// off for a small part of the cost.
 const TELLS_MUCH: f64 = 20.0;
 
@@ -65,7 +65,7 @@ const HARMLESS: f64 = 0.0005;
 
 /// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a
 /// further round is seldom needed, and costs that a round cannot measure also fit: the session itself, and cache misses
-/// because of the tree.
+/// caused by the tree.
 const AIM: f64 = 0.5;
 
 /// CPU time in ns at the start of a program, when it calls other functions than later. During this time the cost may be
@@ -137,7 +137,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// A function is less than another if it is switched off before it.
+    /// The lesser of two functions is switched off first.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -388,7 +388,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let call_ns = cost_ns / calls as f64;
     let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
-    // An outermost function is kept for its callees, but not if its calls are no longer than measuring them.
+    // An outermost function is kept for its callees, but not if its calls last no longer than measuring them.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
     Some(Busy {
         number,
@@ -400,8 +400,9 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to switch off, with the cost of each. Functions with much time are switched off until the rest
-/// costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the CPU time.
+/// Returns the functions to switch off, with the cost of each. Functions with long calls (`TELLS_MUCH`) are switched
+/// off until the rest costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the
+/// CPU time.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Learned> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);

@@ -38,7 +38,7 @@ const BATCHES: u32 = 7;
 /// Number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// In adaptive mode, this many calls of the calibrated node count as timed before the measurement.
+/// In adaptive mode, the calibrated node begins with this many calls that count as timed.
 const TIMED: u64 = 1 << 20;
 
 /// Cost of a scope, in nanoseconds.
@@ -195,7 +195,7 @@ fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
     ticks * 1e9 / config::ticks_per_second()
 }
 
-/// Returns the nanoseconds of one call of `body`, in the fastest batch.
+/// Returns the time of one call of `body` in ns, in the fastest batch.
 #[inline(always)]
 fn best(body: impl Fn(&mut f64)) -> f64 {
     let clock = config::get().chosen.clock;

@@ -1,5 +1,5 @@
 //! Cuts down a snapshot that is too large for a record. Its smallest subtrees become "(pruned)" rows, so that all sums
-//! hold and nothing is lost silently.
+//! stay right and nothing is lost silently.
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;
@@ -8,7 +8,7 @@ use tickscope_format::{FormatError, Snapshot};
 /// Maximum number of places in the code whose samples are kept.
 const PLACES_KEPT: usize = 1 << 10;
 
-/// Appends the payload of a snapshot to the bytes.
+/// Function that appends the payload of a snapshot to a buffer.
 type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
 /// If the payload is longer than `longest`, encodes the snapshot again, with as many of its rows as fit.
@@ -24,7 +24,7 @@ pub(crate) fn shorten(
     let mut pruned = None;
     while payload.len() as u64 > longest {
         let whole = pruned.as_ref().unwrap_or(snapshot);
-        // About this many rows of this size fit. Data other than rows may still be too large.
+        // About this many rows of the present mean size fit. Data other than rows may still be too large.
         let rows = (whole.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
         let Some(cut) = prune(whole, rows) else { break };
         payload.clear();

@@ -44,7 +44,7 @@ pub(crate) use self::rings::{clean_beside, is_crowded, replace_ring_warning};
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// The time between two checks for requests, at any rate of records.
+/// The time between two checks for requests, however often records are written.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].
@@ -53,12 +53,11 @@ const FIRST_LOOK: Duration = Duration::from_millis(2);
 /// A program of this age is unlikely to end soon, so cleaning up does not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
-/// The state of the background thread.
 pub(crate) struct Publisher {
     rings: Rings,
     name: String,
     settings: Settings,
-    /// Buffer for payloads, kept for its capacity.
+    /// Buffer for payloads, kept to reuse its memory.
     payload: Vec<u8>,
     pace: Pace,
     cost: OwnCost,
@@ -159,7 +158,6 @@ impl Publisher {
         }
     }
 
-    /// Takes the message about rings lost since the last call.
     pub(crate) fn take_said(&mut self) -> Option<String> {
         self.rings.take_said()
     }
@@ -238,7 +236,6 @@ impl Publisher {
         self.tell();
     }
 
-    /// Returns the path of the ring, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.rings.path()
     }
@@ -388,8 +385,8 @@ impl Publisher {
         self.measure_cost();
     }
 
-    /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. One lock covers both,
-    /// so no reset comes between them.
+    /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. All are taken under
+    /// one lock, so no reset comes between them.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
@@ -428,7 +425,7 @@ impl Publisher {
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // A second is long enough to notice another rate. If there was none, the rate over the whole run is reliable.
+        // A changed rate is noticed within a second. If there was none, the rate over the whole run is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {

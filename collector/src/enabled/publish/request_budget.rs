@@ -9,7 +9,6 @@ const SHARE: u64 = 20;
 /// Maximum CPU time that accumulates while there are no requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
-/// The CPU time that is left for requests.
 pub(crate) struct RequestBudget {
     /// The time left in nanoseconds; negative if the last request cost more than was left.
     left: i64,
@@ -37,7 +36,6 @@ impl RequestBudget {
         self.left > 0
     }
 
-    /// Subtracts the cost of requests.
     pub(crate) fn spend(&mut self, cost_ns: u64) {
         self.left = self.left.saturating_sub_unsigned(cost_ns);
     }

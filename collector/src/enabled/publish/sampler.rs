@@ -1,6 +1,6 @@
 //! Decides when to sample where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random
 //! intervals. Samples take at most a fixed share of a core. In adaptive mode, samples of an idle program are rarer
-//! still, because its calls are long, and the clock measures long calls.
+//! still, because its calls are long, and the clock alone measures long calls well.
 
 use std::time::{Duration, Instant};
 

@@ -92,8 +92,8 @@ extern "C" fn begin_before_main() {
 }
 
 /// Wakes the publisher's thread, which gives the ring its name. A child that was forked before its first scope begins
-/// its own session. A new thread does this, because the scope may be inside the program's allocator. If the thread
-/// cannot start, scopes are still counted.
+/// its own session on a new thread, because the scope may be inside the program's allocator. If the thread cannot
+/// start, scopes are still counted.
 fn at_first_scope() {
     if config::begins_anew() {
         let _ = threads::spawn(|| {

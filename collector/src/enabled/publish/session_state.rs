@@ -24,7 +24,7 @@ pub(crate) enum Phase {
     Publishing,
     /// The ring was destroyed from outside. The publisher works without a ring until it has made another one.
     Lost,
-    /// No place for a ring was found; scopes are only counted.
+    /// No directory could hold a ring; scopes are only counted.
     Counting,
     /// The last record is being written.
     Finishing,
@@ -36,9 +36,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: u32,
     /// Whether the environment has begun the session, and no part of the program has joined it.
     pub(crate) is_of_environment: bool,
-    /// Whether the publisher's thread exists.
     pub(crate) has_thread: bool,
-    /// Name of the running session.
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) path: Option<PathBuf>,
@@ -86,7 +84,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the last record, and returns whether it is to be written.
+    /// Requests the last record, and returns whether it is to be written.
     pub(crate) fn ask_to_finish(&mut self) -> bool {
         match self.phase {
             Phase::Publishing | Phase::Lost => {
@@ -113,7 +111,6 @@ impl Shared {
     }
 }
 
-/// Locks the shared state.
 pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -123,7 +120,6 @@ pub(crate) fn try_shared() -> Option<MutexGuard<'static, Shared>> {
     try_lock(&SHARED)
 }
 
-/// Locks the publisher.
 pub(crate) fn publisher() -> MutexGuard<'static, Option<Publisher>> {
     PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
 }

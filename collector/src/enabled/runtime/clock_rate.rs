@@ -97,12 +97,11 @@ impl ClockRate {
         self.held.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the number of times that the clock has broken.
     pub(crate) fn breaks(&self) -> u32 {
         self.breaks.load(Ordering::Relaxed)
     }
 
-    /// Returns the ticks of a clock in a second. Waits for the rest of 0.2 ms if the measurement has just begun.
+    /// Returns the ticks of a clock in a second. Waits until the measurement has lasted 0.2 ms.
     pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
         if let Some(rate) = clock.declared_rate() {
             return rate;
@@ -216,7 +215,7 @@ mod tests {
             }
         }
 
-        /// Repeats the steps of `Publisher::clock_broke`, together with its part of the collector's state.
+        /// Repeats the steps of `Publisher::clock_broke`, and the changes that it makes to the collector's state.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now);
             if broke {

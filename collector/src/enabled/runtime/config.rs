@@ -19,7 +19,6 @@ use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
-/// The clock, the limits and the start time.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// The clock in use.
@@ -72,7 +71,7 @@ pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Id of the process that decided the configuration; 0 before. Forks that bypass `pthread_atfork` are detected by it.
+/// Id of the process that decided the configuration; 0 before. It detects forks that bypass `pthread_atfork`.
 static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Runs in each forked child. Only loads and stores atomics.

@@ -14,8 +14,8 @@ fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks for copies that count. Must be called without any lock of the collector: the loader's list has a lock, and a
-/// program may call the collector while it holds the loader's lock.
+/// Searches for copies that count. Must be called without any lock of the collector: the loader's list has a lock, and
+/// a program may call the collector while it holds the loader's lock.
 pub(crate) fn look() {
     // In a forked child, the loader's lock may be held by a thread that does not exist there.
     if config::is_forked_child() {
@@ -30,7 +30,6 @@ pub(crate) fn files() -> Vec<PathBuf> {
     found().iter().map(|copy| copy.file.clone()).collect()
 }
 
-/// Returns the warning about other copies.
 pub(crate) fn warning() -> Option<String> {
     let found = found();
     let others: Vec<String> = found

@@ -82,8 +82,8 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
     text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
 }
 
-/// Hashes by FNV-1a over words of eight bytes instead of single bytes, because a table has half a megabyte, and this happens
-/// before `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
+/// Hashes by FNV-1a over words of eight bytes instead of single bytes, because a table is half a megabyte long, and
+/// this happens before `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));

@@ -70,7 +70,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            // Records come often enough to attach quickly, and too rarely to cost anything.
+            // With this interval viewers attach quickly, and records cost next to nothing.
             interval: Duration::from_secs(1),
             // The ring holds about 500 records of 1 000 nodes. The history, one record every ten seconds, may take
             // another 16 MiB and holds about an hour.

@@ -12,7 +12,7 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 use crate::enabled::scope::Scope;
 
-/// [`std::sync::Condvar`], whose waits are a row. Its mutex is the mutex of this [module](super).
+/// [`std::sync::Condvar`], whose waits are a row. It works with the mutex of this [module](super).
 ///
 /// ```
 /// use tickscope::sync::{Condvar, Mutex};
@@ -58,7 +58,6 @@ impl Condvar {
         }
     }
 
-    /// Opens the scope of a wait.
     fn enter(&self) -> Scope {
         enter(&self.label, &self.site, Labelled::Condvar)
     }

@@ -171,7 +171,7 @@ macro_rules! like_std {
 }
 pub(super) use like_std;
 
-/// Lets a guard stand for its value, as std's guard does. A guard with `mut` may change the value.
+/// Makes a guard dereference to its value, as std's guard does. A guard with `mut` may change the value.
 macro_rules! guard {
     ($guard:ident) => {
         impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {

@@ -30,7 +30,7 @@ pub struct RwLock<T: ?Sized> {
     inner: sync::RwLock<T>,
 }
 
-/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind them.
+/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind these writers.
 struct Queues {
     readers: Waiters,
     writers: Waiters,
@@ -47,7 +47,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
 /// Gives the lock back when it is dropped; see [`std::sync::RwLockWriteGuard`].
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
-    // Dropped first, as above.
+    // Dropped first, like `_reading`.
     _writing: Writing<'a>,
     inner: sync::RwLockWriteGuard<'a, T>,
 }
@@ -119,7 +119,8 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
-        // Only `readers` are free: waiting writers also wait for readers that have the lock.
+        // Only `readers` is passed: waiting writers also wait for the readers that have the lock, so their time is
+        // charged.
         let scope = enter(&self.label, &self.read_site, Labelled::Read);
         wait_for(scope, readers, &[readers], || self.inner.read())
     }

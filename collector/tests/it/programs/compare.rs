@@ -68,7 +68,7 @@ fn exact<T: Copy + std::fmt::Debug>(range: Extremes<T>) -> (T, T) {
     (range.min, range.max)
 }
 
-/// Returns a cell with all measures of a place except calls and time.
+/// Returns a cell with all measures of a path except calls and time.
 fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     let in_flight = of(Quantity::InFlight).cast_signed() - of(Quantity::EndedElsewhere).cast_signed();
     Cell {

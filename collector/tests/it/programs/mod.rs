@@ -1,5 +1,5 @@
-//! Random programs, compared with a reference model. All counts of each place in each epoch must be exact: calls,
-//! ticks, sums, latencies, values, levels, allocations, live blocks and calls of futures. The numbers of dropped and
+//! Random programs, compared with a reference model. All counts of each path in each epoch must be exact: calls, ticks,
+//! sums, latencies, values, levels, allocations, live blocks and calls of futures. The numbers of dropped and
 //! unbalanced events must be exact as well. Over resets and undos from all threads, the epochs must add up to the
 //! lifetime.
 //!

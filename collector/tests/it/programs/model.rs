@@ -1,5 +1,5 @@
-//! Counts that a program should have by the documentation: a plain map from paths to calls and ticks. The model has no
-//! nodes, baselines or captures. Each thread's innermost place gets the time that passes.
+//! Counts that a program should have according to the documentation: a plain map from paths to calls and ticks. The
+//! model has no nodes, baselines or captures. The path of each thread's innermost call gets the time that passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::allocations::Allocated;
 /// Names from the top of a thread, joined by `/`. The empty path is the time outside of all scopes.
 pub(crate) type Path = String;
 
-/// Counts of one place.
+/// Counts of one path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) calls: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Cell {
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// Current state of the place, which resets do not change.
+    /// Current state of the path, which resets do not change.
     pub(crate) standing: Standing,
     /// Whether the live bytes include samples of small blocks, which represent unsampled blocks.
     pub(crate) sampled_small: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Futures {
     pub(crate) lasted: BTreeMap<u16, u64>,
 }
 
-/// Current state of a place.
+/// Current state of a path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Standing {
     /// Number of calls of a future that began here, minus the calls that ended here.
@@ -60,7 +60,7 @@ pub(crate) struct Standing {
     pub(crate) level: Option<(i64, u64)>,
 }
 
-/// A block of memory: its size in bytes, and the owner and place of its sample if it is sampled.
+/// A block of memory: its size in bytes, and the owner and path of its sample if it is sampled.
 #[derive(Clone, Debug)]
 struct Block {
     bytes: usize,
@@ -103,7 +103,7 @@ pub(crate) struct Life {
     pauses: u32,
     paused_at: u64,
     pub(crate) open: Vec<Frame>,
-    /// All places in which the thread has counted.
+    /// All paths in which the thread has counted.
     known: BTreeSet<Path>,
     pub(crate) counted: Epochs,
     /// Guards, each with the path of the call that its drop ends; `None` if the call does not count.
@@ -136,7 +136,7 @@ pub(crate) enum Who {
 /// State that the collector must have now.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// Largest depth, and largest number of places, of a thread.
+    /// Largest depth, and largest number of paths, of a thread.
     limits: (usize, usize),
     pub(crate) tick: u64,
     pub(crate) mode: Mode,
@@ -321,7 +321,7 @@ impl Life {
         add_allocated(&mut self.counted.now.at("").allocated, early);
     }
 
-    /// Returns the place with this name below the innermost call, unless it is beyond the limits.
+    /// Returns the path with this name below the innermost call, unless the path is beyond the limits.
     fn place(&mut self, name: &str, (depth, nodes): (usize, usize)) -> Option<Path> {
         let path = below(&self.at(), name);
         if !self.known.contains(&path) && (self.known.len() >= nodes || self.open.len() >= depth) {
@@ -331,7 +331,7 @@ impl Life {
         Some(path)
     }
 
-    /// Returns the place that calls beyond the limits share below the innermost call. Calls inside them have no place.
+    /// Returns the path that calls beyond the limits share below the innermost call. Calls inside them have no path.
     fn place_over_the_limit(&self, name: &str, (depth, _): (usize, usize)) -> Option<Path> {
         let at = self.at();
         let is_inside = at.ends_with("over the limit)");
@@ -427,7 +427,7 @@ impl Model {
         self.life(hand).early = early;
     }
 
-    /// Lets time pass, and adds the time to the innermost place of each thread.
+    /// Lets time pass, and adds the time to the path of each thread's innermost call.
     pub(crate) fn spend(&mut self, ticks: u64) {
         self.tick += ticks;
         self.spent += ticks;
@@ -446,7 +446,7 @@ impl Model {
         self.hands[hand].as_mut().expect("begun before")
     }
 
-    /// Opens a scope that counts as `calls` calls; returns the scope's place for its guard.
+    /// Opens a scope that counts as `calls` calls; returns the scope's path for its guard.
     fn open(&mut self, hand: usize, name: &str, calls: u64) -> Option<Path> {
         let (limits, began, on) = (
             self.limits,
@@ -502,7 +502,7 @@ impl Model {
         self.unbalanced += inside;
     }
 
-    /// Counts allocations and frees of a thread at its innermost place.
+    /// Counts allocations and frees of a thread in the path of its innermost call.
     fn allocated(&mut self, hand: usize, allocated: Allocated) {
         let is_off = self.mode == Mode::Off;
         let life = self.life(hand);
@@ -581,7 +581,7 @@ impl Model {
         let now = self.tick;
         let guard = self.open(hand, POLLED, is_first.into());
         if is_first {
-            // A call without a place at its first poll does not count at later polls either.
+            // A call without a path at its first poll does not count at later polls either.
             self.flights[which] = guard.is_some().then_some(now);
             if let Some(path) = &guard {
                 self.life(hand).counted.standing(path).in_flight += 1;
@@ -599,7 +599,7 @@ impl Model {
         }
     }
 
-    /// Drops an unfinished future, in its scope if the scope has a place.
+    /// Drops an unfinished future, in its scope if the scope has a path.
     fn drop_future(&mut self, hand: usize, which: usize) {
         if std::mem::take(&mut self.polls[which]) == 0 {
             return;
@@ -623,8 +623,8 @@ impl Model {
         self.allocated(hand, given(stage::bytes_of_a_future()));
     }
 
-    /// Ends the call of a future at the place of its last scope, or at its place on this thread. The end is not counted
-    /// if there is no place.
+    /// Ends the call of a future in the path of its last scope, or in its path on this thread. The end is not counted
+    /// if there is no path.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
         let Some(began) = self.flights[which].take() else {
             return;

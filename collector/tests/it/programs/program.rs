@@ -27,7 +27,7 @@ pub(crate) const HANDLED: &str = "handled";
 /// Patterns that switch sites off and on.
 pub(crate) const PATTERNS: [&str; 8] = ["red", "green", "bytes", "polled", "rows", "queue", "gr*", "*"];
 
-/// Largest number of threads at once, and number of names that they share.
+/// Number of hands, each with at most one thread at a time, and number of names that the threads share.
 pub(crate) const HANDS: usize = 4;
 pub(crate) const NAMES: usize = 2;
 

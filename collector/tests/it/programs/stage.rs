@@ -201,7 +201,8 @@ pub(crate) struct Hand {
     thread: JoinHandle<()>,
 }
 
-/// Place where a thread gets its next act. Neither thread allocates here, because allocations are counted.
+/// Place where a thread gets its next act. Neither this thread nor the test's thread allocates here, because
+/// allocations are counted.
 #[derive(Default)]
 struct Desk {
     paper: Mutex<Paper>,

@@ -1,8 +1,8 @@
 //! Finds the collector's span by the registry's id of the span.
 //!
 //! The registry could keep the collector's span among the span's extensions, behind a lock and a map by type. In this
-//! table, most spans have their own place, and a lookup is one load. A span whose place is taken by another span is in
-//! a map.
+//! table, most spans have their own slot, and a lookup is one load. A span whose slot is taken by another span is in a
+//! map.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PLACES: usize = 4096;
 
-/// A place for a span of the registry. Only the closing of the span frees its place.
+/// A slot for a span of the registry. Only the closing of the span frees its slot.
 struct Place {
-    /// The registry's id; 0 if the place is free, [`TAKEN`] while it is filled.
+    /// The registry's id; 0 if the slot is free, [`TAKEN`] while it is filled.
     id: AtomicU64,
     number: AtomicU32,
 }
 
-/// Value of `id` while the place is filled. No span has this id.
+/// Value of `id` while the slot is filled. No span has this id.
 const TAKEN: u64 = u64::MAX;
 
 static TABLE: [Place; PLACES] = [const {
@@ -27,7 +27,7 @@ static TABLE: [Place; PLACES] = [const {
     }
 }; PLACES];
 
-/// The spans whose places are taken by other spans.
+/// The spans whose slots are taken by other spans.
 static FURTHER: Mutex<Option<HashMap<u64, u32>>> = Mutex::new(None);
 
 /// Number of spans in `FURTHER`. It is usually 0, and then a lookup of a span that the layer filters out takes no lock.

@@ -1,5 +1,5 @@
-//! Measures the cost that counting adds to an allocation and its free, for the allocators of tickscope, hotpath and
-//! dhat. They are compared with the system's allocator, which all three call. The allocators take turns in one process,
+//! Measures how much time counting adds to allocating and freeing a block, with the allocators of tickscope, hotpath
+//! and dhat. The baseline is the system's allocator, which all three call. The allocators take turns in one process,
 //! each within an open scope of its profiler.
 //!
 //! `allocations [ROUNDS]`, 101 rounds by default.
@@ -14,17 +14,17 @@ use tickscope_bench::timing::timed;
 /// Number of blocks that a round allocates and frees.
 const BLOCKS: usize = 100_000;
 
-/// Number of blocks for dhat, which takes the backtrace of each allocation.
+/// Number of blocks for dhat: fewer, because dhat takes a backtrace of each allocation.
 const BLOCKS_OF_DHAT: usize = 1_000;
 
-/// Sizes in bytes: a node of a list, and a buffer.
+/// Sizes of blocks in bytes: a small node of a list, and a buffer.
 const SIZES: [usize; 2] = [64, 4096];
 
 static TICKSCOPE: tickscope::Alloc = tickscope::Alloc::system();
 static HOTPATH: hotpath::CountingAllocator = hotpath::CountingAllocator::new();
 static DHAT: dhat::Alloc = dhat::Alloc;
 
-/// Returns the time in ns to allocate and free a block.
+/// Returns the time in ns to allocate and free one block.
 fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout, blocks: usize) -> f64 {
     let all = timed(|| {
         for _ in 0..blocks {
@@ -78,7 +78,7 @@ fn main() -> Result<(), String> {
             println!("{size:5}  {name:10} {all:9.2} {added:9.2} [{low:.2} {high:.2}]");
         }
     }
-    // dhat must have counted the blocks that were compared.
+    // dhat must have counted every block whose time was measured.
     let counted = dhat::HeapStats::get().total_blocks;
     let wanted = (SIZES.len() * rounds * BLOCKS_OF_DHAT) as u64;
     if counted < wanted {

@@ -1,4 +1,5 @@
-//! coarse-prof: a tree per thread. It prints rates and no counts, so the count is the rate times the time.
+//! coarse-prof keeps a call tree per thread. It prints calls per second instead of counts, so the count is this rate
+//! times the elapsed time.
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ impl Probe for CoarseProf {
 
     #[inline(always)]
     fn begin(name: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Guard {
-        // The macro is not used, because it binds the guard to a local variable.
+        // The crate's macro cannot be used, because it binds the guard to a local variable.
         coarse_prof::PROFILER.with(|profiler| profiler.borrow_mut().enter(name))
     }
 }

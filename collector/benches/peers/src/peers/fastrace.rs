@@ -17,7 +17,6 @@ pub(crate) struct Fastrace {
     spans: Arc<AtomicU64>,
 }
 
-/// Reporter that counts the spans.
 struct Counter(Arc<AtomicU64>);
 
 impl Probe for Fastrace {

@@ -1,4 +1,5 @@
-//! hotpath: the code that `#[hotpath::measure]` inserts into a function, under a guard that reports into a file at its end.
+//! hotpath: scopes run the code that `#[hotpath::measure]` inserts into a function. A guard around them writes the
+//! report to a file when it is dropped.
 
 use std::path::PathBuf;
 
@@ -37,7 +38,7 @@ impl Peer for Hotpath {
     }
 
     fn finish(self) -> Option<u64> {
-        // Dropping the guard makes it read the rest of its queues.
+        // Dropping the guard handles the calls that are still in hotpath's queues, and writes the report.
         drop(self.guard);
         let text = std::fs::read_to_string(&self.report).ok()?;
         let _ = std::fs::remove_file(&self.report);
@@ -46,7 +47,7 @@ impl Peer for Hotpath {
             let end = digits.find(|c: char| !c.is_ascii_digit())?;
             digits[..end].parse::<u64>().ok()
         });
-        // One of the calls is the call of the guard's function.
+        // One of the counted calls is the guard's own function.
         Some(calls.sum::<u64>().saturating_sub(1))
     }
 }

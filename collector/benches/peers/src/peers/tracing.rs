@@ -18,14 +18,13 @@ use crate::sites::site;
 
 pub(crate) struct Tracing;
 
-/// Layer that measures spans.
 struct Timing;
 
 /// Time at which a span was entered last.
 struct Entered(Instant);
 
 thread_local! {
-    /// Number of exits, and ns between enters and exits.
+    /// Number of exits, and total ns between each enter and its exit.
     static SUMS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 

@@ -36,7 +36,7 @@ impl Changed {
         open.iter().for_each(|&(index, _)| self.again(index as usize));
     }
 
-    /// Marks all nodes, because the collected data have changed kind.
+    /// Marks all nodes, because the thread measures something else in the new mode.
     pub(super) fn forget(&mut self) {
         self.0.fill(READINGS);
     }

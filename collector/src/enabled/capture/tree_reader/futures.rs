@@ -17,7 +17,8 @@ const LOOKS: u32 = 20;
 #[derive(Debug, Default)]
 pub(super) struct Futures {
     rows: Vec<u32>,
-    /// Number of sites that had become known late as futures' sites when the rows were found.
+    /// Value of [`site::late_futures`] when the rows were found: the number of sites that were recognized late as
+    /// futures.
     late: u32,
     /// By row: calls that were over at the last reading.
     over: Vec<Over>,
@@ -55,8 +56,8 @@ impl Futures {
         self.rows.is_empty()
     }
 
-    /// Reads the ended calls in a tree of `length` rows. The caller reads the tree afterwards, so that no more calls of a thread
-    /// end than begin. `histogram` is a buffer.
+    /// Reads the ended calls in a tree of `length` rows. The caller reads the tree afterwards, so that the ended calls
+    /// of a thread never outnumber the begun calls. `histogram` is a buffer.
     pub(super) fn read(
         &mut self,
         tree: &'static Tree,
@@ -97,7 +98,7 @@ impl Futures {
             if let Some(latency) = latency {
                 histograms.set(index, histogram, latency.made());
             }
-            // A call is counted before it is in its bucket.
+            // The thread counts a call before it puts the call into its bucket, so the histogram may lack calls.
             if latency.is_none() || histogram.count() != over.all {
                 self.changed.again(index);
             }

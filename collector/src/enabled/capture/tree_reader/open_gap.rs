@@ -12,7 +12,7 @@ use crate::enabled::record::waits::ticks_per_ns;
 pub(super) struct OpenGap {
     /// Tick of the event before the gap.
     last: u64,
-    /// Ticks of the gap off the CPU.
+    /// Ticks of the gap in which the thread was off its CPU.
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,
@@ -21,7 +21,7 @@ pub(super) struct OpenGap {
     shown: Vec<Shown>,
 }
 
-/// A row with the time of an open gap, at the last reading.
+/// A row that showed time of an open gap at the last reading, with the amounts that it showed.
 #[derive(Debug)]
 struct Shown {
     index: usize,
@@ -41,7 +41,7 @@ pub(super) struct Pending {
 /// Returns the time that a tree's next event will charge: all time since the last event, at tick `last`, in modes that measure
 /// time.
 pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
-    // A longer gap is not charged.
+    // A gap above the limit is not charged.
     let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
     let mut since = (last != PAUSED).then_some(last);
     let mut pending = Pending::default();
@@ -81,13 +81,13 @@ impl OpenGap {
         self.off
     }
 
-    /// Begins to note what rows show of a gap at tick `now`.
+    /// Forgets what rows showed before, and begins to record what they show of a gap in a reading at tick `now`.
     pub(super) fn begin_to_show(&mut self, now: u64) {
         self.shown_at = now;
         self.shown.clear();
     }
 
-    /// Notes the amounts of a row that shows time of the gap.
+    /// Records the amounts of a row that shows time of the gap.
     pub(super) fn show(&mut self, index: usize, counts: &[Counts], measured: &[Measured]) {
         self.shown.push(Shown {
             index,
@@ -96,8 +96,8 @@ impl OpenGap {
         });
     }
 
-    /// Lets no row fall below what it showed of the gap, if the thread has charged no time since. Its last event is at tick
-    /// `last`. The thread may have lost its CPU in the middle of the event that ends the gap. Its counters then lack the time of
+    /// Keeps each row at what it showed of the gap, unless the thread has charged time since; its last event is at tick
+    /// `last`. The thread may have lost its CPU in the event that ends the gap, and then its counters lack the time of
     /// the gap.
     pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut Vec<Measured>) {
         if last >= self.shown_at {
@@ -108,7 +108,7 @@ impl OpenGap {
                 counts.ticks = counts.ticks.max(shown.ticks);
             }
             if shown.waiting > 0 {
-                // Without amounts before the gap, no row has any yet.
+                // `measured` is empty if no row had such amounts before the gap.
                 measured.resize(counts.len(), Measured::default());
                 if let Some(measured) = measured.get_mut(shown.index) {
                     measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));

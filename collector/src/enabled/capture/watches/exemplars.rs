@@ -1,6 +1,6 @@
 //! The slow calls of a watched function that are kept whole.
 //!
-//! Each kept call has a number of its own and does not change while it is kept, so it is read once.
+//! Each kept call has its own number and does not change while it is kept, so it is read once.
 
 use std::collections::HashMap;
 
@@ -185,7 +185,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     trace
 }
 
-/// Counts `steps` as missing in the gap of the trace, which is here if the trace has no gap yet.
+/// Adds `steps` to the steps that are missing in the trace's gap. A trace without a gap gets one at the present step.
 fn leave_out(trace: &mut Trace, steps: u64) {
     let step = trace.len() as u32;
     let gap = trace.gap.get_or_insert(TraceGap {

@@ -1,7 +1,7 @@
 //! Sums of a watched function's calls by path, over all threads.
 //!
-//! A path begins at the outermost call of the function, and has a higher number than its parent. Sums of living threads are read
-//! anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
+//! A path begins at the outermost call of the function, and has a higher number than its parent path. Sums of living
+//! threads are read anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,6 @@ const NOWHERE: u32 = u32::MAX;
 /// Path of a node whose path has not been determined yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// The sums, by path.
 #[derive(Debug, Default)]
 pub(super) struct PathTotals {
     pub(super) paths: Paths,
@@ -31,7 +30,7 @@ pub(super) struct PathTotals {
     finished: Vec<Counted>,
     /// Sums of all threads.
     all: Vec<Counted>,
-    /// Path of each node, by the address of the block.
+    /// Path of each node, by the address of the thread's block.
     paths_of: HashMap<usize, Vec<u32>>,
 }
 
@@ -54,7 +53,7 @@ struct PathRow {
 struct Counted {
     typical: [u64; COUNTS],
     slow: [u64; COUNTS],
-    /// For each kind of cause: calls, ticks, and calls of the path.
+    /// For each kind of cause: calls with this cause, ticks that it added to them, and calls of the path in them.
     causes: [[u64; 3]; CauseKind::ALL.len()],
 }
 
@@ -95,7 +94,8 @@ impl Counted {
     }
 }
 
-/// Returns the sums as snapshots show them. Waiting and ready are limited, because a thread may have counted between two reads.
+/// Returns the sums as snapshots show them. Waiting and ready are limited to the ticks, because the thread may have
+/// counted between the reads.
 fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COUNTS]) -> PathSums {
     let waiting = waiting.min(ticks);
     PathSums {
@@ -109,7 +109,7 @@ fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COU
 }
 
 impl PathTotals {
-    /// Begins to read the threads of a snapshot.
+    /// Begins a reading of all threads for a snapshot.
     pub(super) fn begin_reading(&mut self) {
         self.all.clone_from(&self.finished);
     }
@@ -172,7 +172,7 @@ impl PathTotals {
         })
     }
 
-    /// Returns the means of typical calls, for threads.
+    /// Returns the means of typical calls, with which threads compare slow calls.
     pub(super) fn typical(&self) -> TypicalPaths {
         let mut typical = TypicalPaths::default();
         // By path: number of calls of the watched function at the beginning of the path.
@@ -223,7 +223,7 @@ fn path_of(
     sites: &mut SiteIds,
 ) -> Option<u32> {
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
-    // The loop goes up to a node whose path is known, and down again.
+    // Goes up to a node whose path is known, and down again to set the paths below it.
     let mut chain = Vec::new();
     let mut path = NOWHERE;
     for node in tree.nodes.get(index).into_iter().flat_map(Node::up) {

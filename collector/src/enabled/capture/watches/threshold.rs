@@ -1,4 +1,4 @@
-//! The duration from which on a call of a watched function is slow.
+//! The shortest duration at which a call of a watched function is slow.
 
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::snapshot::{Mode, Over, WatchState};
@@ -6,7 +6,7 @@ use tickscope_format::snapshot::{Mode, Over, WatchState};
 /// Number of calls that must have ended before their durations say which calls are slow.
 const CALLS_LEAST: u64 = 200;
 
-/// Maximum share of slow calls, where the threshold is not a requested duration.
+/// Maximum share of slow calls, unless the threshold is a requested duration.
 const SHARE_MOST: f64 = 0.02;
 
 /// Smallest ratio of two neighbouring durations that counts as the gap before a tail.
@@ -18,7 +18,7 @@ const TAIL_LEAST: u64 = 3;
 /// Factor by which a threshold rises if too many calls are slow.
 const RISE: f64 = 1.25;
 
-/// A threshold, and how it came about.
+/// A threshold, and how it was found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Threshold {
     /// Threshold in ticks; 0 while it is not known.
@@ -31,12 +31,11 @@ pub(super) struct Threshold {
 }
 
 impl Threshold {
-    /// Returns the threshold in ticks; 0 if it is not known.
     pub(super) fn ticks(self) -> u64 {
         self.ticks
     }
 
-    /// Returns the threshold that is known without any call, which is a requested duration.
+    /// Returns the threshold before any call has ended: a requested duration, or 0.
     pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
         let ticks = match over {
             Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),
@@ -48,7 +47,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the threshold for calls that are counted from 0 again.
+    /// Returns the threshold to use after all counts of calls were reset.
     pub(super) fn after_reset(self) -> Self {
         Self {
             compared: (0, 0),

@@ -1,5 +1,5 @@
 //! Compares functions that are switched at random moments with a model of the open calls. No compiled functions are
-//! called: a call is an event at a place on the test thread's stack, if the sled that would report it is on.
+//! called: a call is an event at an address of the test thread's stack, if the sled that would report it is on.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,7 +86,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let (low, bytes) = threads::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
-    // Calls that were left without an end event. They stay open until an event at their place or further up the stack.
+    // Calls that were left without an end event. They stay open until an event at their stack address or further up.
     let mut left: Vec<Call> = Vec::new();
     let (mut begun, mut returned) = (0, 0);
     for step in steps {

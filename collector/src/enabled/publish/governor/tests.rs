@@ -65,7 +65,8 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
     let found = since(done(11_000, 110, 2_200_000), done(1_000, 10, 200_000)).unwrap();
     assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
     assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
-    // Too few calls were timed, or each lasts much longer than measuring it.
+    // Both functions stay on: too few calls of the first were timed, and calls of the second last much longer than
+    // measuring them.
     assert!(!since(done(11_000, 60, 2_200_000), done(0, 0, 0)).unwrap().may_go);
     assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
     // The time of a recursion counts once.

@@ -13,14 +13,14 @@ use crate::enabled::publish::prune;
 /// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Maximum number of closing records at once. After that, each periodic record allows one more closing record. So a
-/// program that resets all the time does not overwrite the hour with closing records.
+/// Maximum number of closing records in a row. After that, each periodic record allows one more closing record. So a
+/// program that resets all the time does not overwrite its hour of history with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
 /// Decides which records go into the coarse ring, and keeps the records that wait to be written; answers to viewers
 /// come first.
 pub(super) struct Coarse {
-    /// Number of times that [`EVERY`] had passed at the last periodic record.
+    /// Number of whole periods of [`EVERY`] that the publisher had run at the last periodic record.
     passed: u64,
     /// Number of closing records that are still allowed.
     closings: u32,
@@ -68,7 +68,7 @@ impl Coarse {
     }
 
     /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. After an error the other
-    /// records are still written. Returns the error if the ring is whole and has not failed before.
+    /// records are still written. Returns the first error if the ring is whole and this is its first failure.
     pub(super) fn write(&mut self, ring: Option<&mut OwnRing>, payload: &mut Vec<u8>) -> Option<FormatError> {
         let waiting = std::mem::take(&mut self.waiting);
         let ring = ring?;

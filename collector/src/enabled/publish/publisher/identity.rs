@@ -6,7 +6,7 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, copies};
 
-/// Returns the header of a ring of the program, which publishes under this name.
+/// Returns the header of the ring of this program, which publishes under the name `name`.
 pub(super) fn header(name: &str, settings: &Settings) -> Header {
     copies::look();
     debug_assert!(name.len() <= NAME_BYTES_MAX);

@@ -29,7 +29,6 @@ impl OwnCost {
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
     }
 
-    /// Returns whether the publisher's thread has begun.
     pub(super) fn has_begun(&self) -> bool {
         self.tid != 0
     }

@@ -1,14 +1,14 @@
-//! Decides how often a record is made: as often as the program and the viewers ask for, unless records would cost more
+//! Decides how often a record is made: as often as the program and the viewers request, unless records would cost more
 //! than their share of a core.
 
 use std::time::{Duration, Instant};
 
 use tickscope_format::layout::slot;
 
-/// Interval of records for a viewer that has not asked for another interval.
+/// Interval of records for a viewer that has not requested another interval.
 const WATCHED: Duration = Duration::from_millis(100);
 
-/// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
+/// The intervals that viewers may request, in nanoseconds: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
 /// The interval is at least this many times the cost of a record, so records cost at most 1 % of a core.
@@ -20,17 +20,17 @@ const COST_SHARE_SAMPLED: u32 = 200;
 /// Replaces [`COST_SHARE`] without viewers, so records cost at most 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
+/// Usual interval without viewers. A program that requests a shorter interval gets it at any cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Expensive records lengthen the interval without viewers to at most this time. A program that is killed loses no more than
-/// that.
+/// Expensive records lengthen the interval without viewers to at most this time. A program that is killed loses at most
+/// the counts of this time.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 pub(super) struct Pace {
-    /// The interval that the program asks for.
+    /// The interval that the program requests.
     usual: Duration,
-    /// The interval that the viewer of each slot asks for.
+    /// The interval that the viewer of each slot requests.
     wishes: [Duration; slot::COUNT],
     /// The slots that have a viewer.
     watched: Vec<usize>,
@@ -61,7 +61,7 @@ impl Pace {
         self.interval.saturating_sub(self.last_record.elapsed())
     }
 
-    /// Takes the interval that the viewer of a slot asks for. It is in force from the next [`look`](Self::look) on.
+    /// Takes the interval that the viewer of a slot requests. It applies from the next [`look`](Self::look) on.
     pub(super) fn wish(&mut self, slot: usize, ns: u64) {
         self.wishes[slot] = Duration::from_nanos(ns.clamp(*WISHES.start(), *WISHES.end()));
     }
@@ -120,12 +120,12 @@ mod tests {
         pace.wish(3, 20_000_000);
         assert_eq!(interval(&mut pace, &[0, 3], false), Duration::from_millis(20));
         assert_eq!(pace.viewers(), 2);
-        // The viewer has left, so the interval that it asked for no longer applies.
+        // The viewer has left, so the interval that it requested does not apply.
         assert_eq!(interval(&mut pace, &[0], false), WATCHED);
         assert_eq!(interval(&mut pace, &[0, 3], false), WATCHED);
         pace.wish(3, 0);
         assert_eq!(interval(&mut pace, &[3], false), Duration::from_millis(10));
-        // The program asks for a shorter interval than the viewers.
+        // The program requests a shorter interval than the viewers.
         let mut pace = Pace::new(Duration::from_millis(5));
         assert_eq!(interval(&mut pace, &[0], false), Duration::from_millis(5));
     }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(interval(&mut pace, &[], false), Duration::from_micros(3_500_000));
         pace.note_record(SECOND);
         assert_eq!(interval(&mut pace, &[], false), SECOND * 100);
-        // A program that asks for more records gets them unwatched.
+        // A program that requests more records gets them without viewers as well.
         let mut pace = Pace::new(SECOND / 2);
         pace.note_record(Duration::from_millis(4));
         assert_eq!(interval(&mut pace, &[], false), SECOND / 2);

@@ -21,7 +21,6 @@ const RINGS_LOST: &str = "ring files lost: ";
 /// The shortest time between two rings that replace lost rings.
 const BETWEEN: Duration = Duration::from_secs(60);
 
-/// The ring in use, and facts about lost rings.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     /// `None` while a lost ring has no replacement.
@@ -96,7 +95,6 @@ pub(crate) fn is_crowded(own: &Path) -> bool {
 }
 
 impl Rings {
-    /// Returns the path of the ring, while there is one.
     pub(super) fn path(&self) -> Option<&Path> {
         self.current.as_ref().map(OwnRing::path)
     }

@@ -22,7 +22,7 @@ pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     Some(report(snapshot, &options))
 }
 
-/// Returns the form that a program names.
+/// Returns the form of a report for a format of the API.
 pub fn of_format(format: Format) -> Form {
     match format {
         Format::Text => Form::Text,

@@ -13,7 +13,7 @@ use crate::enabled::platform::descriptors;
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,
-    /// End of the next interval.
+    /// Time at which the current interval ends.
     due: Instant,
     /// Whether nothing was written yet.
     new: bool,
@@ -41,7 +41,6 @@ impl Log {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Returns whether the interval has ended.
     pub(crate) fn is_due(&self) -> bool {
         self.rest().is_zero()
     }

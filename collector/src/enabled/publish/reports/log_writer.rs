@@ -20,7 +20,6 @@ struct Queue {
     text: String,
     /// Number of lines left out since the last written line.
     left_out: usize,
-    /// Whether the writing thread exists.
     has_thread: bool,
     /// Whether the last line has been queued.
     finished: bool,

@@ -15,14 +15,14 @@ use crate::enabled::platform::descriptors;
 use crate::enabled::platform::signals::Unsignalled;
 use crate::types::{Destination, Format};
 
-/// Largest number that is inserted into a name whose file exists.
+/// Largest number that is inserted into the name of a report if a file of that name exists.
 const NUMBER_MAX: u32 = 999;
 
 /// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
-/// Writes the report at exit. An error is reported on standard error; a failure of this message is ignored. `ring_dir`
-/// is the directory of the program's ring, if it has one.
+/// Writes the report at exit. An error is reported on standard error; a failure to print it is ignored. `ring_dir` is
+/// the directory of the program's ring, if it has one.
 pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: Option<&Path>) {
     // An error in this function must not change how the program ends.
     let _unsignalled = Unsignalled::new();
@@ -36,8 +36,8 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: 
     }
 }
 
-/// Writes the report as text. Without the feature `report`, keeps the snapshot in a file beside the ring and prints its
-/// path.
+/// Writes the report as text. Without the feature `report`, keeps the snapshot in a file next to the ring and prints
+/// its path.
 fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
     if let Some(text) = text(snapshot) {
         return descriptors::write_all(descriptor, text.as_bytes(), PATIENCE_MS)
@@ -128,7 +128,6 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
     ))
 }
 
-/// Prints one line on standard error.
 fn say(what: &str) {
     // A path may contain any character, so control characters are replaced.
     let line = format!("tickscope: {}\n", what.replace(char::is_control, "?"));
@@ -171,8 +170,8 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the report is text because its name ends in an unknown ending that looks like the ending of a form.
-/// Numbers do not look like an ending of a form.
+/// Returns whether the report becomes text only because its name has an unknown ending with a letter in it. An ending
+/// of digits is not meant as a form.
 fn says_no_form(path: &Path) -> bool {
     // Without the feature, the endings of the forms are unknown.
     if !cfg!(feature = "report") {

@@ -59,7 +59,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     match HELD.take().map(ManuallyDrop::into_inner) {
         Some(mut held) => {
-            // The ring belongs to the parent, and is not mapped in the child.
+            // The ring belongs to the parent and is not mapped in the child, so the child must not drop it.
             std::mem::forget(held.publisher.take());
             let shared = &mut *held.shared;
             (shared.phase, shared.sessions, shared.has_thread) = (Phase::Idle, 0, false);

@@ -30,17 +30,17 @@ use crate::types::Destination;
 /// Time for which a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// Time for which an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
+/// Time without progress of the publisher's thread after which an exiting thread writes the last record itself.
 const FIRST: Duration = Duration::from_millis(100);
 
 /// Maximum stack use of writing the last record, in bytes.
 const STACK: u64 = 256 << 10;
 
 /// Id of the thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An
-/// exiting thread may not look up its stack, because the C library allocates to find it.
+/// exiting thread must not look up its stack, because the C library allocates to find it.
 static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
-/// Whether the program has asked the publisher for a reset.
+/// Whether the program has requested a reset from the publisher.
 pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Id of the thread that works on records: the publisher's thread, or the thread that writes the last record in its
@@ -73,7 +73,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
         }
         drop(shared);
         if let Some(publisher) = try_take_publisher() {
-            // The thread that requested the last record no longer waits for it, so this thread writes it.
+            // The thread that requested the last record has given up waiting for it, so this thread writes it.
             finish(publisher);
             session_state::shared().stop_publishing();
         } else if !wait(&mut patience) {
@@ -96,7 +96,8 @@ pub(super) fn may_work() -> bool {
 }
 
 /// Returns whether the calling thread may write the last record at the exit of the program. Only the thread that has
-/// begun the session may, because its stack is known. The unwinder follows the addresses that it finds on the stack.
+/// begun the session may, outside of signal handlers. Its stack is known, so the unwinder can follow the addresses on
+/// it to find a handler.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(threads::thread_id())
@@ -104,8 +105,8 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead rings
-/// beside it have not been removed.
+/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead
+/// rings next to it have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();

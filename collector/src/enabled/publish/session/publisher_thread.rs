@@ -30,7 +30,7 @@ pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
 /// Runs the thread. A panic ends the publisher and not the program.
 fn run() {
     if std::panic::catch_unwind(serve).is_err() {
-        // The publisher's state is unknown after a panic.
+        // The publisher's state is unknown after a panic, so the publisher is dropped.
         drop(session_state::publisher().take());
         let mut shared = shared();
         shared
@@ -74,8 +74,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may be writing the last record. A publisher is here only if a new session has begun
-                // and is already ending.
+                // If another thread is writing the last record, there is no publisher. A publisher means that a new
+                // session has begun and is already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
@@ -83,7 +83,7 @@ fn serve() {
         if is_over {
             shared.has_thread = false;
             drop(shared);
-            // No thread waits for the removal of old rings.
+            // The removal of old rings comes last, because no thread waits for it.
             return unclean
                 .iter()
                 .for_each(|own: &PathBuf| publisher::clean_beside(own));
