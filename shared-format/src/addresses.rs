@@ -73,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// Adds all frames of `others`. Above [`ADDRESSES_MAX`] addresses, further ones are dropped.
+    /// Adds the frames of `others` up to [`ADDRESSES_MAX`] addresses in total; further addresses are dropped.
     pub fn extend(&mut self, others: Self) {
         let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {

@@ -69,8 +69,8 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// Reserved ids of sections that earlier versions wrote: 7 (histograms, three times as long), 24 (samples of
-// code by function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
+// Reserved ids of sections that earlier versions wrote: 7 (histograms in a form three times as long), 24 (samples of code by
+// function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
 /// Id of the section of addresses. Only recordings have this section; each record contains the addresses that are new
 /// to the recording.
 const ADDRESSES: u64 = 31;

@@ -1,4 +1,4 @@
-//! The error of this crate, with the value found, the value wanted, and the place.
+//! The error of this crate, with the value found, the value wanted, and the path or offset.
 
 use std::error::Error;
 use std::fmt;

@@ -17,7 +17,7 @@ pub use self::packed::Packed;
 pub struct Latencies {
     /// Rows that have a histogram, in order.
     pub row: Vec<u32>,
-    /// End of each row's histogram in `packed`.
+    /// Byte offset in `packed` at which each row's histogram ends.
     pub end: Vec<u32>,
     /// The histograms; see [`Packed`].
     pub packed: Vec<u8>,

@@ -32,7 +32,7 @@
 
 #![warn(missing_docs)]
 
-// Fixtures name this crate as every other crate does.
+// Fixtures call this crate `tickscope_format`, because `tickscope-testkit` compiles them as well.
 #[cfg(test)]
 extern crate self as tickscope_format;
 

@@ -57,8 +57,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
-    /// no undo began this epoch.
+    /// The earlier reset epoch that an undo has continued in this epoch, so that the record's counts begin with those of that
+    /// epoch; `None` if this epoch did not begin with an undo.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,
@@ -202,7 +202,7 @@ impl Recording {
         };
         let capture = match stored::info(stored) {
             Some((capture, _)) => capture,
-            // A kept snapshot is the only record of its file.
+            // The record of a snapshot file is not packed; its payload contains the capture info.
             None => match self.stored(&moment) {
                 Ok(payload) => codec::capture(&payload).unwrap_or_default(),
                 Err(_) => return Ok(None),

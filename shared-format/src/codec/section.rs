@@ -141,7 +141,6 @@ pub(super) fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0, u64::checked_add)
 }
 
-/// Appends a section.
 pub(super) fn append(
     out: &mut Vec<u8>,
     id: u64,

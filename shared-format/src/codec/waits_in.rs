@@ -1,9 +1,9 @@
-//! The section of wait names: names, samples by row and name, and the state of each thread.
+//! The section of calls in which threads wait: names of calls, samples by row and name, and the state of each thread.
 
 use super::section::{Section, refuse, sum};
 use crate::snapshot::WaitsIn;
 
-/// Longest name of a call that threads wait in, in bytes.
+/// Maximum length in bytes of the name of a call in which threads wait.
 const NAME_MAX: usize = 64;
 
 pub(super) const WAITS_IN: Section = Section {

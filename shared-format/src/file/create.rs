@@ -21,8 +21,8 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// Bytes of a new file that get blocks at once: the pages before the ring, and the part of the ring that most programs
-/// write first. Zeroing the blocks of a whole ring takes milliseconds, and the program waits for its first record.
+/// Bytes of a new file whose blocks are allocated when it is created: the pages before the ring, and the part of the ring that
+/// most programs write first. The program waits for its first record, and zeroing the blocks of a whole ring takes milliseconds.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
@@ -35,10 +35,10 @@ pub struct OwnRing {
     server: Server,
     header: Header,
     dir: PathBuf,
-    /// A second open file, without the lock: for giving the file its name and for finding out which slots are held.
-    /// Only the mapping holds the lock, and a forked child does not inherit the mapping.
+    /// A second descriptor of the file, without the lock. It serves to name the file and to find out which slots are held. Only
+    /// the mapping holds the lock, and a forked child does not inherit the mapping.
     file: Descriptor,
-    /// Damage to the file, after which it is never written again.
+    /// Damage that was found in the file, which is never written again after that.
     damage: Option<Damage>,
     /// Path of the file once it is linked.
     path: PathBuf,
@@ -50,9 +50,9 @@ pub struct OwnRing {
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`]
-    /// adds the other blocks. If space is short, or the ring would take more than a quarter of the free space, its size
-    /// is halved, down to 1 MiB. The coarse ring never grows larger than that size.
+    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
+    /// other blocks. If space is short, or the ring would take more than a quarter of the free space, its size is halved, down to
+    /// 1 MiB. The coarse ring never grows larger than a halved ring.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -185,8 +185,8 @@ impl OwnRing {
         self.check().is_ok()
     }
 
-    /// Checks that the file still has its length and that no store has failed. Every use checks first. A damaged file
-    /// is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
+    /// Checks that the file still has its length and that no store has failed. Every method that uses the file checks it first. A
+    /// damaged file is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
     ///
     /// # Errors
     /// The damage to the file.
@@ -246,7 +246,7 @@ impl OwnRing {
         &self.path
     }
 
-    /// Returns the bytes of the ring, which may be fewer than requested.
+    /// Returns the size of the ring in bytes, which may be smaller than requested.
     pub fn ring_bytes(&self) -> u64 {
         self.header.ring_words * WORD as u64
     }
@@ -383,7 +383,7 @@ impl OwnRing {
         self.server.look(&self.words)
     }
 
-    /// Replies to a request, with the first record that shows its effect and the reset epoch after it.
+    /// Replies to a request with the number of the first record that shows its effect, and the reset epoch after it.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
         if !self.is_whole() {
             return;
@@ -456,7 +456,7 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
 
 fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path {
-        // If it cannot be removed, `list --clean` finds it later.
+        // A file that cannot be removed is found later by `list --clean`.
         let _ = fs::remove_file(path);
     }
 }

@@ -21,7 +21,7 @@ const PACKED_ADDRESSES: u64 = 67;
 /// Bytes of the first section, which can be read without unpacking the others.
 pub(super) const INFO_BYTES: usize = 48;
 
-/// Number of a record's first bytes that show whether it has [`Addresses`], because their section is the second.
+/// These first bytes of a record show whether it has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Name of a record in messages.
@@ -30,7 +30,7 @@ const WHAT: &str = "packed record";
 /// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
 
-/// Returns the number and epochs of a stored record, and the position of the record that contains its sites. Returns
+/// Returns the capture's number and epochs of a stored record, and the position of the record that contains its sites. Returns
 /// `None` for an unpacked payload.
 pub(super) fn info(stored: &[u8]) -> Option<(CaptureInfo, u64)> {
     let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
