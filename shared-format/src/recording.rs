@@ -57,8 +57,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// The earlier reset epoch that an undo has continued in this epoch, so that the record's counts begin with those of that
-    /// epoch; `None` if this epoch did not begin with an undo.
+    /// The earlier reset epoch that an undo has continued in this epoch, so that the record's counts begin with that epoch;
+    /// `None` if no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,

@@ -31,12 +31,12 @@ const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 /// Value of `previous` in the first record.
 const NONE: u64 = u64::MAX;
 
-/// Place of a ring and of its two state words.
+/// Location of a ring and of its two state words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First word of the ring.
     pub first: usize,
-    /// Words of the ring, a power of two.
+    /// Size of the ring in words, a power of two.
     pub words: u64,
     /// Index of the word `intent`.
     pub intent: usize,
@@ -107,7 +107,8 @@ impl Region {
         self.first + (position & (self.words - 1)) as usize
     }
 
-    /// Returns the words of the longest record: half the ring, so that the newest finished record is never overwritten.
+    /// Returns the length of the longest record in words: at most half the ring, so that the newest finished record is never
+    /// overwritten.
     fn longest(&self) -> u64 {
         (self.words / 2).min(record::WORDS as u64 + record::BYTES_MAX / WORD as u64)
     }
@@ -269,13 +270,13 @@ impl Writer {
         }
     }
 
-    /// Returns the bytes of the longest payload that fits.
+    /// Returns the length of the longest payload that fits, in bytes.
     pub fn longest_payload(&self) -> u64 {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the length in bytes that the used part of the file has after a record with this payload. Once records
-    /// wrap around, this part ends with the ring.
+    /// Returns the length in bytes of the file's used part once a record with this payload is published. After records have
+    /// wrapped around, this part ends with the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -351,7 +352,7 @@ pub fn read_before(
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position, and returns it with the words of its payload. Returns `None` if the
+/// Copies the head of the record at a position, and returns it with the number of words of the payload. Returns `None` if the
 /// record has been overwritten or is longer than `most` words.
 fn read_head(
     words: &impl ReadWords,
@@ -382,8 +383,8 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than it claims. Before the whole length is allocated, the word of the record that lies last
-    // in the file is therefore read: in a record that wraps around, the ring's last word.
+    // A file may be shorter than its header claims. Memory for the whole record is therefore allocated only once the record's
+    // last word in the file was read. If the record wraps around, this is the ring's last word.
     let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
     let last = match end < region.at(position) {
         true => region.first + region.words as usize - 1,

@@ -94,7 +94,7 @@ pub struct Snapshot {
     pub value_rows: Vec<ValueRow>,
     /// The counters that are gauges, in row order.
     pub gauge_rows: Vec<GaugeRow>,
-    /// Quantities of rows beside calls and time.
+    /// Quantities of rows other than calls and time.
     pub measures: Measures,
     /// Whether time off the CPU was distinguished from work. If not, waiting is not known and has no column.
     pub waits: bool,
@@ -140,7 +140,7 @@ pub enum Values {
 pub struct Process {
     /// Name given to `start`, by default the name of the executable.
     pub name: String,
-    /// Process id, in the process's own namespace.
+    /// Process id, in the program's PID namespace.
     pub pid: u32,
     /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
@@ -248,8 +248,8 @@ impl Snapshot {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the column that contains them. The latencies of a
-    /// future are those of whole calls by the wall clock, and not of polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the column that contains them. A future's latencies are wall
+    /// times of whole calls, and not of polls. The rows of futures come last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);

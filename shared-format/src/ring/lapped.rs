@@ -84,8 +84,8 @@ fn payload_words_of(record: &Record) -> Vec<u64> {
     words::from_bytes(&record.payload).collect()
 }
 
-/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether it is
-/// whole. Returns `None` if the writer lapped it.
+/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether the copy is
+/// whole. Returns `None` if the writer lapped the reader.
 fn copy_unchecked(
     words: &impl ReadWords,
     region: &Region,
@@ -130,8 +130,8 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
         };
         met.backward += u64::from(sequence < met.last);
         if sequence == met.last {
-            // A writer with a core of its own needs far less time for its next record; otherwise it may wait for this
-            // core.
+            // A writer on another core needs far less time for its next record. If the reader waits longer, the writer may be
+            // waiting for this core.
             if since.elapsed() > SPIN {
                 std::thread::yield_now();
             }
@@ -175,8 +175,8 @@ fn read_unchecked(
     None
 }
 
-/// Reads the records of a writer process in one of the two ways. The readers take turns, so that the writer always has
-/// a core.
+/// Reads records while another process writes them in the given way. The readers take turns, so that the writer always has a
+/// core.
 fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Command::new(std::env::current_exe().unwrap())

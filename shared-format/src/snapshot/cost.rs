@@ -1,4 +1,4 @@
-//! The cost of measuring, and times that are too short for it.
+//! The cost of measuring, and which mean times are too short to be reliable beside it.
 
 use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 

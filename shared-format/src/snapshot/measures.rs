@@ -1,8 +1,8 @@
-//! Quantities of rows beside calls and time, as sparse columns, one for each quantity.
+//! Quantities of rows other than calls and time, as sparse columns, one for each quantity.
 
 use std::collections::BTreeMap;
 
-/// A quantity that is counted by row, beside calls and time.
+/// A quantity that is counted by row, other than calls and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Quantity {
@@ -202,7 +202,7 @@ pub struct Column {
     pub outside: Vec<(u32, u64)>,
 }
 
-/// Quantities of rows beside calls and time, with a column for each quantity that is not 0.
+/// Quantities of rows other than calls and time, with a column for each quantity that is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     columns: BTreeMap<Quantity, Column>,
@@ -298,8 +298,7 @@ impl Measures {
         off
     }
 
-    /// Lowers the time off the CPU of each row to its self ticks, because the difference of two captures may contain
-    /// more.
+    /// Lowers each row's time off the CPU to at most its self ticks, because the difference of two captures may be larger.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
         let own = |row: u32| self_ticks.get(row as usize).copied().unwrap_or(0);
         let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.take(off));

@@ -30,8 +30,8 @@ impl Site {
     }
 }
 
-/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that
-/// changes it gets a copy of its own.
+/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that changes it gets
+/// its own copy.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 
