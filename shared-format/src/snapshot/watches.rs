@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use super::over::Over;
 use crate::ids::{NO_PARENT, SiteId};
 
-/// Largest number of functions that are watched at once.
+/// Largest number of functions that are watched at the same time.
 pub const WATCHES_MAX: usize = 4;
 
 /// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical
@@ -17,8 +17,8 @@ pub struct Watch {
     pub function: String,
     /// Requested condition for slow calls.
     pub over: Over,
-    /// Number that changes when the watch begins to count anew, for example after a reset. While it stays, paths keep
-    /// their indices and counts do not fall.
+    /// Number that changes when the watch begins to count anew, for example after a reset. While the number stays the same, paths
+    /// keep their indices and counts do not fall.
     pub number: u64,
     /// Time when the watch began to count, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
@@ -26,12 +26,12 @@ pub struct Watch {
     pub state: WatchState,
     /// Duration in ticks from which a call is slow; 0 if it is not known yet. It may change.
     pub threshold_ticks: u64,
-    /// Calls that no sum includes.
+    /// Calls that were not recorded in full.
     pub lost: LostCalls,
     /// Sums by path, from the watched function on. Parents come before their children. Paths without a parent belong to
     /// the function itself.
     pub paths: Vec<WatchedPath>,
-    /// Causes of slow calls: for each slow call, the one path and kind that took most of its time above a typical call.
+    /// Causes of slow calls: for each slow call, the path and kind that took most of its extra time over a typical call.
     pub causes: Vec<CauseSum>,
     /// The slow calls that are kept whole: the longest ones, and some at random.
     pub exemplars: Vec<Exemplar>,
@@ -66,7 +66,7 @@ pub struct LostCalls {
     /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also
     /// async calls whose data between two polls did not fit.
     pub missed: u64,
-    /// Slow calls that are in the sums but could not be kept whole, because another thread used their place at that moment.
+    /// Slow calls that are in the sums but could not be kept whole, because another thread used their slot at that moment.
     pub not_kept: u64,
 }
 

@@ -20,7 +20,7 @@ pub fn script(to: &Path, text: &str) {
     install(&lines, to);
 }
 
-/// Runs a program. Its session, if it starts one, uses a directory of its own.
+/// Runs a program. If it starts a session, the session uses a temporary directory.
 pub fn run(program: &str, args: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     Command::new(program)

@@ -89,7 +89,7 @@ fn is(place: Place, file: &str, at: &Location<'_>) -> bool {
     (at.line(), at.column()) == place && at.file().ends_with(file)
 }
 
-/// Returns the thread of the model, or an empty name outside a model.
+/// Returns the id of the model's current thread as text, which is empty outside a model.
 fn thread() -> String {
     match super::runs() {
         true => format!("{:?}", loom::thread::current().id()),

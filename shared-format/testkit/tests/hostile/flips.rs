@@ -108,8 +108,8 @@ fn ended(dir: &Path) -> (Flipper, PathBuf, Written) {
     (Flipper::new(&path), path, written)
 }
 
-/// Flips every second bit of the header, state and slots pages, beginning with `first`, and returns the number of
-/// flips.
+/// Flips every second bit of the header, state and slots pages, beginning with bit `first` of each part, and returns the number
+/// of flips.
 fn every_second(first: u64) -> u64 {
     let dir = tempfile::tempdir().unwrap();
     let (flipper, path, written) = ended(dir.path());
