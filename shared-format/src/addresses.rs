@@ -1,4 +1,4 @@
-//! Functions, source files and lines at addresses of a program's code, by its debug information.
+//! Functions, source files and lines at addresses of a program's code, from its debug information.
 
 use std::collections::BTreeMap;
 

@@ -121,7 +121,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // This field has no section: only `tickscope-analysis` makes snapshots of values other than time.
+        // This field has no section, because only `tickscope-analysis` makes snapshots of values other than time.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -195,7 +195,7 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
         };
         to.push(&payload[body.at - section::HEAD..body.end()]);
     }
-    // `concat` allocates exactly the length, so a payload that is kept for long holds no spare memory.
+    // `concat` allocates exactly the bytes needed, so a payload that is kept for long holds no spare memory.
     Ok((others.concat(), sites.concat()))
 }
 

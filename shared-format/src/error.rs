@@ -40,7 +40,7 @@ pub enum FormatError {
     Damaged {
         /// Name of the field.
         what: &'static str,
-        /// Offset from the beginning of the file or record.
+        /// Offset in bytes from the beginning of the file or record.
         offset: u64,
         /// The value found.
         found: String,

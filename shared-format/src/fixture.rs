@@ -61,14 +61,14 @@ pub fn received(snapshot: &Snapshot) -> Snapshot {
     codec::decode(&payload(snapshot)).unwrap()
 }
 
-/// Encodes a snapshot as the fine ring or a recording holds it.
+/// Encodes a snapshot as the fine ring or a recording stores it.
 pub fn payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     payload
 }
 
-/// Encodes a snapshot as the coarse ring holds it.
+/// Encodes a snapshot as the coarse ring stores it.
 pub fn small_payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode_small(snapshot, &mut payload).unwrap();
@@ -497,7 +497,7 @@ pub fn sampled() -> Snapshot {
     s
 }
 
-/// Returns a tree in which `fib` calls itself three deep.
+/// Returns a tree with three nested calls of `fib`.
 pub fn recursion() -> Snapshot {
     let mut s = base();
     s.sites = vec![site("app", "fib", 3), site("app", "main", 9)].into();

@@ -55,7 +55,7 @@ pub mod header {
     pub const NAME_BYTES: usize = 15;
     /// The program's name, 8 words.
     pub const NAME: usize = 16;
-    /// Words of the name.
+    /// Number of words for the program's name.
     pub const NAME_WORDS: usize = 8;
     /// First word of the coarse ring, which lies after the ring; 0 if the file has no coarse ring.
     pub const COARSE_FIRST: usize = 24;
@@ -65,7 +65,7 @@ pub mod header {
     pub const LIBRARY_BYTES: usize = 26;
     /// Path of the library that contains the collector, if the executable does not: 32 words.
     pub const LIBRARY: usize = 27;
-    /// Words of the library's path.
+    /// Number of words for the library's path.
     pub const LIBRARY_WORDS: usize = 32;
     /// CRC-32 of all earlier words of the page.
     pub const CRC: usize = 511;
@@ -105,7 +105,7 @@ pub mod slot {
     pub const FIRST: usize = 2 * PAGE_WORDS;
     /// Number of slots.
     pub const COUNT: usize = 16;
-    /// Words of a slot.
+    /// Number of words in a slot.
     pub const WORDS: usize = 32;
     /// Words of a request, at the beginning of the slot; the viewer writes them.
     pub const REQUEST_WORDS: usize = 16;

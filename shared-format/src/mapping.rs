@@ -111,7 +111,7 @@ impl MapWords {
         (self.length * WORD) as u64
     }
 
-    /// Records that the file has blocks for this many bytes now.
+    /// Notes that the file has blocks for this many bytes now.
     pub(crate) fn has_grown(&mut self, bytes: u64) {
         self.length = (bytes as usize).min(self.map.len()) / WORD;
     }

@@ -31,9 +31,9 @@ pub fn has_more_rights() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Lowest number for the collector's descriptors. Programs get the lowest free numbers, and some programs
-/// close a number twice, the second time when it belongs to another file. The constant is below 64, because
-/// above that the kernel allocates a larger table of descriptors.
+/// Lowest number for the collector's descriptors. The kernel gives programs the lowest free numbers, and some programs close a
+/// number twice, the second time when another file has it. The constant is below 64, because above that the kernel allocates a
+/// larger table of descriptors.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
@@ -231,8 +231,8 @@ pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
-/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at
-/// `to` any more, the call returns an error, where a store would raise a signal.
+/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at `to` any
+/// more, the call returns an error, whereas a store would raise a signal.
 ///
 /// # Safety
 /// `from` has `bytes` bytes, and the bytes at `to` are read by atomics alone.
@@ -303,8 +303,8 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Returns the byte range of a lock that another open file holds in the given range, if any. If there are several locks, it may
-/// be any of them.
+/// Returns the byte range of a lock that another open file holds in the given range, if any. If there are several locks, returns
+/// any of them.
 ///
 /// # Errors
 /// The system's error.

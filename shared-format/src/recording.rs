@@ -213,7 +213,7 @@ impl Recording {
         Ok(Some(moment))
     }
 
-    /// Returns the bytes of the file behind a record's head.
+    /// Returns the stored bytes after a record's head, without padding.
     fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         // The record was within the file when records were found, so this length is at most the file's length at that
         // time.

@@ -52,7 +52,7 @@ pub struct Writer {
     next: u64,
     /// Position of the previous record.
     previous: u64,
-    /// Records written so far.
+    /// Number of records written so far.
     sequence: u64,
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn record_head(
     head
 }
 
-/// Returns the words of a record with this payload.
+/// Returns the length of a record with this payload, in words.
 fn words_of(payload: &[u8]) -> u64 {
     (record::WORDS + payload.len().div_ceil(WORD)) as u64
 }
@@ -364,14 +364,14 @@ fn read_head(
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
-    // The length is trusted only within these bounds, because the caller allocates it next.
+    // The length is trusted only within these bounds, because the caller allocates that much memory next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
     let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
     let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position. Returns `None` if it has been overwritten or is longer than `most` words. Adds the
+/// Copies the record at a position. Returns `None` if the record has been overwritten or is longer than `most` words. Adds the
 /// copied words to `copied`.
 fn try_read(
     words: &impl ReadWords,

@@ -191,7 +191,8 @@ pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
 }
 
-/// Returns the request half of a slot, for one write. A page of zeros is not a request, because its checksum would not be 0.
+/// Returns the request half of a slot, which a viewer writes with one write. A page of zeros is not a request, because its
+/// checksum would not be 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
     words[0] = sequence;

@@ -80,7 +80,7 @@ pub struct Snapshot {
     /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here
     /// as well, over numbers in place of ticks.
     pub latencies: Latencies,
-    /// Histograms of the finished calls of futures, from their first polls on. The durations of the polls are
+    /// Histograms of the finished calls of futures. A call's duration begins with its first poll. The durations of the polls are
     /// in [`latencies`](Self::latencies).
     pub async_latencies: Latencies,
     /// The futures in flight.

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count of the thread's bytes.
+/// The system's allocator, which also counts the bytes of each thread.
 pub(crate) struct Counting;
 
 #[derive(Clone, Copy)]

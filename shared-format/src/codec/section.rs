@@ -44,7 +44,7 @@ pub(super) struct Section {
     pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
 }
 
-/// Output of a section.
+/// The payload to which a section is written.
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,

@@ -17,7 +17,7 @@ pub(super) const WAITS_IN: Section = Section {
     },
 };
 
-/// Returns the first fault in a snapshot with `rows` rows and `threads` threads, if any.
+/// Returns the first fault in the waits of a snapshot with `rows` rows and `threads` threads, if any.
 fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str> {
     let is_word = |name: &String| {
         let bytes = name.as_bytes();

@@ -66,7 +66,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether a file begins like a ring, or is a ring without any written byte: all zeros.
+/// Returns whether a file begins like a ring, or is a ring in which nothing was written yet: all zeros.
 fn is_ours(file: &File) -> bool {
     let mut magic = [0; WORD];
     let read = file.read_exact_at(&mut magic, 0);

@@ -52,7 +52,7 @@ pub struct OwnRing {
 impl OwnRing {
     /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
     /// other blocks. If space is short, or the ring would take more than a quarter of the free space, its size is halved, down to
-    /// 1 MiB. The coarse ring never grows larger than a halved ring.
+    /// 1 MiB. If the ring is halved, the coarse ring never grows larger than the ring.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -251,7 +251,7 @@ impl OwnRing {
         self.header.ring_words * WORD as u64
     }
 
-    /// Returns the longest payload that fits into a record, in bytes.
+    /// Returns the length of the longest payload that fits into a record, in bytes.
     pub fn longest_payload(&self) -> u64 {
         self.writer.longest_payload()
     }
@@ -410,8 +410,8 @@ fn root() -> Option<(u64, u64)> {
     fs::metadata("/").ok().as_ref().map(id_of)
 }
 
-/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed
-/// on return, because a child that is forked while it is open keeps it.
+/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed on return,
+/// because a child that is forked earlier keeps its copy of the descriptor.
 fn lock_and_map(
     dir: &Path,
     locked: File,

@@ -51,7 +51,7 @@ pub enum Liveness {
         /// Time of the last sign of life, in nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// The program ended in order.
+    /// The program ended normally.
     Exited {
         /// Time of the end, in nanoseconds since the Unix epoch.
         unix_ns: u64,
@@ -377,8 +377,7 @@ impl RingFile {
         Ok(Liveness::Running)
     }
 
-    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file
-    /// of the system.
+    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file in `/proc`.
     fn is_of_this_boot(&self) -> bool {
         let (its, ours) = (self.header.boot_id, os::boot_id());
         its == ours || its == [0, 0] || ours == [0, 0]

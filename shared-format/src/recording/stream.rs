@@ -278,7 +278,7 @@ mod tests {
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x11;
-            // Reading must end after any change. Its result is not checked, because some changes, such as of padding, have no
+            // Reading must end after any change. The result is not checked, because some changes, such as of padding, have no
             // effect.
             let _ = pieces(&flipped[..]);
         }

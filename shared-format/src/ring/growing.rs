@@ -1,8 +1,8 @@
 //! A ring that begins small and doubles. Only a long-running program fills it.
 //!
 //! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size moves no
-//! record. So a ring doubles only until it first wraps; then its size is fixed. The size is a state word. A reader with an old
-//! size and a new position finds a record that names another position, and reads again.
+//! record. So a ring doubles only until it first wraps; then its size is fixed. A state word contains the size. A reader with an
+//! old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
@@ -184,7 +184,7 @@ mod tests {
         size: 4,
     };
 
-    /// Grows to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
+    /// Grows the ring to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
         let length = record::WORDS as u64 + bytes.div_ceil(8);
         while writer.wanted(bytes).is_some() {

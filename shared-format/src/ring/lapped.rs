@@ -1,6 +1,6 @@
-//! Tests with readers that never pause while another process laps them. The writer is faster than the
-//! readers. In one run it stores as programs do, in the other through a mapping. A reader never gets a mix of
-//! two records, with or without the checksum.
+//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. In one run the
+//! writer stores as programs do, in the other run through a mapping. A reader never gets a mix of two records, with or without
+//! the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` reads many more records.
 

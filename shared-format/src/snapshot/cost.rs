@@ -16,8 +16,8 @@ impl Snapshot {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads
-    /// and only a calibration is known.
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads and the
+    /// cost is known from calibration only.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }

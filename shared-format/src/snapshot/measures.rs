@@ -72,7 +72,7 @@ impl Quantity {
         self as u32
     }
 
-    /// Returns the quantity of a code, or `None` if this version does not know it.
+    /// Returns the quantity with this code, or `None` if this version does not know it.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|quantity| quantity.code() == code)
     }
@@ -276,7 +276,7 @@ impl Measures {
         }
     }
 
-    /// Removes the column of a quantity, and returns it.
+    /// Removes the column of a quantity, and returns it. The column is empty if the quantity was not counted.
     pub fn take(&mut self, quantity: Quantity) -> Column {
         self.columns.remove(&quantity).unwrap_or_default()
     }

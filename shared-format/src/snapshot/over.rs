@@ -33,7 +33,7 @@ impl Over {
         }
     }
 
-    /// Returns the condition of a code; `None` if the code is too large.
+    /// Returns the condition with this code; `None` if the code is too large.
     pub(crate) fn of_code(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Tail),

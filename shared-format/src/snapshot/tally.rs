@@ -199,7 +199,7 @@ impl Tally {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally with the tick at which its gauge was set converted by `tick`.
+    /// Returns the tally after `tick` has converted the tick at which its gauge was set.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {

@@ -63,8 +63,8 @@ pub enum WatchState {
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
     pub discarded: u64,
-    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also
-    /// async calls whose data between two polls did not fit.
+    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also async calls whose
+    /// data could not be kept between two polls, because the space for it is limited.
     pub missed: u64,
     /// Slow calls that are in the sums but could not be kept whole, because another thread used their slot at that moment.
     pub not_kept: u64,
@@ -152,11 +152,11 @@ pub struct Exemplar {
     pub number: u64,
     /// Whether the call is one of the longest; otherwise it was chosen at random.
     pub is_longest: bool,
-    /// Time of its beginning, in nanoseconds since the Unix epoch.
+    /// Time when the call began, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
     /// Duration without pauses, in ticks.
     pub ticks: u64,
-    /// Name of its thread; for an async call, of the thread on which it ended.
+    /// Name of the call's thread; for an async call, of the thread on which it ended.
     pub thread: String,
     /// The kernel's id of that thread.
     pub tid: u32,
@@ -216,9 +216,9 @@ pub struct Note {
 pub struct TraceGap {
     /// Index of the step before which steps are missing.
     pub step: u32,
-    /// Number of steps.
+    /// Number of missing steps.
     pub steps: u64,
-    /// Time of the steps, in ticks.
+    /// Time of the missing steps, in ticks.
     pub ticks: u64,
 }
 
@@ -226,7 +226,7 @@ impl Then {
     /// All events, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Exit, Self::Enter, Self::GoOn, Self::Stay];
 
-    /// Returns the event of a code.
+    /// Returns the event with this code, or `None` if there is no such event.
     pub fn of(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Copies the program `from` to `to`. Another process (`install`) writes the copy: a child that another test starts
-/// meanwhile would otherwise hold the file open for writing, and running it would fail with "Text file busy".
+/// Copies the program `from` to `to`. Another process (`install`) writes the copy: a child that another test starts meanwhile
+/// would otherwise hold the file open for writing, and running the program would fail with "Text file busy".
 pub fn install(from: &Path, to: &Path) {
     let installed = Command::new("install")
         .args(["-m", "755"])

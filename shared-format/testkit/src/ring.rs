@@ -62,7 +62,7 @@ pub fn wants_kernel_copies() {
     }
 }
 
-/// A ring and the thread that writes it, until dropped.
+/// A ring, and the thread that writes it until the `Program` is dropped.
 #[derive(Debug)]
 pub struct Program {
     path: PathBuf,

@@ -168,7 +168,7 @@ fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     published.is_ok()
 }
 
-/// Returns the times in the coarse ring, newest first.
+/// Returns the times of the records in the coarse ring, newest first.
 fn coarse_times(ring: &RingFile) -> Vec<u64> {
     let newest = ring.coarse_newest().unwrap();
     std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
@@ -295,7 +295,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     );
     // A request does not make the file longer again.
     assert_eq!(fs::metadata(ring.path()).unwrap().len(), 5000);
-    // The writer does not write into the cut part either, because a store there would kill it.
+    // The writer does not write into the cut part either, because a store there would kill the program.
     assert!(!ring.is_whole());
     assert!(ring.publish(stamp_at(9, 9), b"late").is_err());
     ring.beat(1, 1);

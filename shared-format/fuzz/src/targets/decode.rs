@@ -1,4 +1,4 @@
-//! The target of payloads, which are the bytes of a record from a ring, a file or a page.
+//! The target `decode`: payloads, which are the bytes of a record from a ring, a file or a page.
 
 use tickscope_format::codec::{self, Decoder};
 

@@ -1,4 +1,4 @@
-//! Makes snapshots of any shape that a decoder accepts, and runs all operations on one or two of them.
+//! The target `derive`: makes snapshots of any shape that a decoder accepts, and runs all operations on one or two of them.
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
@@ -261,7 +261,7 @@ fn trace(path: impl Fn(&mut Input) -> u32, input: &mut Input) -> Trace {
     trace
 }
 
-/// Adds futures in flight, on paths whose parents mostly stand before them, and wall times of rows.
+/// Adds futures in flight, on paths whose parents mostly precede them, and wall times of rows.
 fn calls_of_futures(s: &mut Snapshot, input: &mut Input) {
     for index in 0..input.below(6) as u32 {
         let parent = match input.byte() {

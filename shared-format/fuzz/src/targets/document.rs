@@ -1,4 +1,4 @@
-//! HTML pages that contain a snapshot.
+//! The target `document`: HTML pages that contain a snapshot.
 
 use std::sync::LazyLock;
 

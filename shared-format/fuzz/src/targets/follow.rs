@@ -153,13 +153,13 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
     addresses
 }
 
-/// Returns one of the measures of a snapshot.
+/// Returns measure number `which` of a snapshot; the numbers wrap around.
 fn measure(snapshot: &Snapshot, which: usize) -> Measure {
     let measured: Vec<Measure> = Measure::measured(snapshot).collect();
     measured[which % measured.len()]
 }
 
-/// Checks that a snapshot made from others is a valid snapshot.
+/// Checks that `made`, a snapshot that was made from others, is valid.
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);
@@ -197,7 +197,7 @@ fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
     let top = tree.top().iter();
     let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
-    // The totals of the top rows add up to all that was measured.
+    // The totals of the top rows add up to the measured ticks of the snapshot.
     assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),

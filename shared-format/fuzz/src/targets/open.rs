@@ -104,7 +104,7 @@ fn honest() -> Vec<u64> {
     words
 }
 
-/// Returns the checksum of the format.
+/// Computes the checksum that the format defines, of words and of the bytes after them.
 pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&bytes_of(words));

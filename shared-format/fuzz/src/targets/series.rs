@@ -75,7 +75,7 @@ fn stream(bytes: &[u8]) {
             }
         }
         pieces += 1;
-        // Each piece takes at least the bytes of a record's head.
+        // Each piece takes at least as many bytes as a record's head.
         assert!(pieces * (record::WORDS * 8) <= bytes.len());
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn run(input: &[u8]) {
         match input.byte() % 8 {
             // Any word of the slot changes.
             0 => put(first + input.below(slot::WORDS), input.number()),
-            // The request, or the reply, gets any words and a valid checksum.
+            // The request gets any words and a valid checksum; in the next arm, the reply does.
             1 => {
                 for offset in 0..input.below(slot::REQUEST_WORDS) {
                     put(first + offset, input.number());
