@@ -6,14 +6,14 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::Module;
 
-/// A function at an address, and its place in the source. An unknown name is empty, an unknown line 0.
+/// A function at an address, and its place in the source. An unknown name is empty, and an unknown line is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Frame {
     /// Name of the function, without its module.
     pub function: String,
     /// Path of the source module: `app::parser`.
     pub module: String,
-    /// The source file.
+    /// Path of the source file.
     pub file: String,
     /// The line, from 1 on.
     pub line: u32,

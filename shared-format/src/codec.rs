@@ -140,7 +140,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
 /// Decodes a payload. Every index in the result is valid.
 ///
 /// # Errors
-/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset.
+/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset of the fault.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     Decoder::default().decode(bytes)
 }
@@ -184,7 +184,7 @@ impl Decoder {
 /// valid payload. Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
-/// [`FormatError::Truncated`], with the offset.
+/// [`FormatError::Truncated`], with the offset of the fault.
 pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
     for section in sections(payload) {

@@ -48,7 +48,7 @@ use std::ops::Range;
 
 use crate::error::{FormatError, damaged};
 
-/// Name of the section.
+/// Name of the section that contains the table.
 pub const SECTION: &str = ".tickscope.functions";
 
 /// First bytes of a table.
@@ -113,7 +113,7 @@ pub enum Origin {
     Unknown,
 }
 
-/// Code in a function that can be switched on.
+/// A stretch of code in a function, which can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sled {
     /// The linker's address of the sled.

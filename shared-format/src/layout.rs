@@ -23,7 +23,7 @@ pub const KNOWN_FEATURES: u64 = 0;
 
 /// Indices of the words in the header page.
 pub mod header {
-    /// [`RING_MAGIC`](super::RING_MAGIC).
+    /// Contains [`RING_MAGIC`](super::RING_MAGIC).
     pub const MAGIC: usize = 0;
     /// Major in the upper half, minor in the lower.
     pub const VERSION: usize = 1;
@@ -107,9 +107,9 @@ pub mod slot {
     pub const COUNT: usize = 16;
     /// Number of words in a slot.
     pub const WORDS: usize = 32;
-    /// Words of a request, at the beginning of the slot; the viewer writes them.
+    /// Number of words of a request, which begins the slot. The viewer writes these words.
     pub const REQUEST_WORDS: usize = 16;
-    /// Words of a reply, after the request; the program writes them.
+    /// Number of words of a reply, which follows the request. The program writes these words.
     pub const REPLY_WORDS: usize = 16;
 }
 

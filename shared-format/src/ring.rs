@@ -125,7 +125,7 @@ fn publish_words(
     words.store(region.intent, position.wrapping_add(len));
     // SYNC POINT: intent before words (meets the fence in `copy_words` after its copy).
     words.fence_release();
-    // `for_each`, because `Chain` would test its current half on every word in a `for` loop.
+    // Uses `for_each`, because in a `for` loop `Chain` would test its current half for every word.
     body.enumerate().for_each(|(offset, word)| {
         words.store(region.at(position.wrapping_add(offset as u64)), word);
     });
@@ -135,8 +135,8 @@ fn publish_words(
 
 /// Returns the beginning of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is not an atomic load, so a value is accepted once two reads agree. If the writer
-    // never pauses, the loop ends after its last try, and the record's checksum decides.
+    // A read through a file is not an atomic load, so `latest` is accepted once two reads agree. If the writer never pauses, the
+    // loop ends after its last try, and the record's checksum decides.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -224,7 +224,7 @@ pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     whole.iter().copied().chain(last).map(u64::from_le_bytes)
 }
 
-/// Returns whether words are the head of a record that begins at a position.
+/// Returns whether `head` is the head of a record that begins at `position`.
 pub(crate) fn is_head(head: &[u64; 8], position: u64) -> bool {
     head[record::MAGIC] as u32 == record::MAGIC_VALUE && head[record::POSITION] == position
 }
@@ -347,8 +347,8 @@ pub fn read_before(
     position: u64,
     previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    // Each record must end before the next begins. With overlapping records, reading back through a ring could take
-    // time in the square of its size.
+    // Each record must end before the next begins. With overlapping records, reading back through a ring could take time
+    // proportional to the square of its size.
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
@@ -414,7 +414,7 @@ impl Patience {
             if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
                 return Ok(record);
             }
-            // If the same record is damaged twice and the writer is not near it, it stays damaged.
+            // If the same record is damaged twice and the writer is not near it, the damage is permanent.
             let intent = read_one(words, region.intent)?;
             if intent.wrapping_sub(latest) > region.words {
                 self.lapped += 1;

@@ -40,7 +40,7 @@ pub enum Op {
     Reset,
     /// Undo the last reset.
     UndoReset,
-    /// Use this time between two records, in nanoseconds, for this viewer.
+    /// Publish records at this interval in nanoseconds, for this viewer.
     Interval(u64),
     /// Switch the mode. This closes the reset epoch.
     Mode(Mode),
@@ -50,8 +50,8 @@ pub enum Op {
     SitesOn(Pattern),
     /// Remove the rule of this pattern; the other rules then decide on its sites.
     ForgetRule(Pattern),
-    /// Watch the functions that match, and distinguish their slow calls from typical ones. A pattern that is watched
-    /// already gets this threshold.
+    /// Watch the functions that match, and distinguish their slow calls from typical ones. If the pattern is already watched, the
+    /// watch gets this threshold.
     Watch(Pattern, Over),
     /// Stop watching the functions of this pattern.
     Unwatch(Pattern),

@@ -109,8 +109,8 @@ pub struct Snapshot {
     pub watches: Vec<Watch>,
     /// Samples of the program counter, if they were requested.
     pub lines: Lines,
-    /// Time in nanoseconds that reads of the clock add to four loads that miss all caches, beyond the time of the reads
-    /// themselves. The clock is read after each load. Near 0 if reads of the clock do not wait for loads; see
+    /// Time in nanoseconds by which reads of the clock prolong four loads that miss all caches, beyond the time of the reads
+    /// themselves. The clock is read after each load. The time is near 0 if reads of the clock do not wait for loads; see
     /// [`Snapshot::clock_drains`]. `None` if it was not measured.
     pub drains_ns: Option<f64>,
     /// Cost of measuring as seen by samples; `None` in modes that take no samples.

@@ -1,4 +1,4 @@
-//! Facts of a snapshot about the whole program.
+//! The sections with facts about the whole program.
 
 use super::section::{Section, anything, refuse};
 use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};

@@ -8,8 +8,8 @@ use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
 
-/// Histograms of durations. Histograms of values are in the section of values, because older readers refuse a
-/// counter with a histogram.
+/// Histograms of durations. Histograms of values are in the section of values, because values are counters, and older readers
+/// refuse a counter with a histogram.
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {

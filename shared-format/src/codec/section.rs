@@ -48,7 +48,7 @@ pub(super) struct Section {
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
-    /// Whether everything is written, for the fine ring, recordings and files. A record of the coarse ring has less.
+    /// Whether everything is written, as for the fine ring and for files. A record of the coarse ring has less.
     pub(super) is_fine: bool,
 }
 

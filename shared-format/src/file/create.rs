@@ -60,7 +60,7 @@ impl OwnRing {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// Creates a file as [`Self::create`] does, with the given way in which stores reach the file.
+    /// Creates a file as [`Self::create`] does; `way` says how stores reach the file.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -174,8 +174,7 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Returns the way in which stores reach the file: [`Way::Mapped`] also if the kernel has refused the requested
-    /// way.
+    /// Returns how stores reach the file. This is [`Way::Mapped`] if the kernel has refused another way.
     pub fn way(&self) -> Way {
         self.words.way()
     }
@@ -279,8 +278,8 @@ impl OwnRing {
         self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
     }
 
-    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the
-    /// longest payload in bytes that fits into its next record; 0 if there is no coarse ring.
+    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the length in
+    /// bytes of the longest payload that fits into the coarse ring's next record; 0 if there is no coarse ring.
     ///
     /// # Errors
     /// The system's error if not even the smallest ring fits; the next call tries again. Also as [`Self::check`].

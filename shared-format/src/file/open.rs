@@ -347,8 +347,8 @@ impl RingFile {
         let past = os::monotonic_ns().checked_sub(beat);
         let (age, interval) = match past {
             Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
-            // A beat in the future comes from a flipped bit or a container's own clock. Then the time of the newest
-            // record decides.
+            // A heartbeat in the future comes from a flipped bit or a container's own clock. Then the time of the newest record
+            // decides.
             None => {
                 let newest = self.newest().map(|record| record.stamp.unix_ns);
                 let heard = newest.unwrap_or(self.header.started_unix_ns);
@@ -425,7 +425,7 @@ impl Slot {
     /// The system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        // The sum wraps, because the first number comes from the page, which may contain any number.
+        // The sum wraps, because the first sequence number comes from the slots page, which may contain any number.
         self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;

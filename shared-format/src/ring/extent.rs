@@ -6,7 +6,7 @@ use crate::layout::{WORD, record};
 use crate::ring::{Region, Stamp, copy_words, read_head, read_latest, stamp_of};
 use crate::words::{ReadWords, bytes_of};
 
-/// Words in memory at a time: 64 KiB.
+/// Number of words that are read at a time: 64 KiB.
 const PIECE: u64 = (64 << 10) / WORD as u64;
 
 /// Position and length of a complete record.

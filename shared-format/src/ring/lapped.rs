@@ -25,7 +25,7 @@ const SPIN: Duration = Duration::from_micros(100);
 const WAY: &str = "LAPPING_WAY";
 const WAYS: [&str; 2] = ["copied", "mapped"];
 
-/// Returns the word at an index of a record's payload, which identifies the record and the index.
+/// Returns the word at an index of a record's payload. The word identifies both the record and the index.
 fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -203,7 +203,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
         .unwrap();
     let words = MapWords::new(&file, file.metadata().unwrap().len(), 0, Way::Mapped).unwrap();
     let (met, each) = (&mut Met::default(), reads.div_ceil(4));
-    // The viewer's way of reading, with the checksum and without it.
+    // Reads as a viewer does, first with the checksum and then without it.
     read_on(met, each, |_, body| match ring.newest() {
         Ok(record) => {
             *body = payload_words_of(&record);
@@ -216,7 +216,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&ring.words(), &region, lapped, body)
     });
-    // Readers through a mapping, which see every single store.
+    // Reads through a mapping, where every single store is visible.
     read_on(met, each, |lapped, body| {
         read_checked(&words, &region, lapped, body)
     });
@@ -232,7 +232,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 
 #[test]
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
-    // On one CPU writer and reader take turns, so hardly any read is lapped.
+    // On one CPU, writer and reader take turns, so hardly any read is lapped.
     let has_two_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     let asked = if has_two_cpus { 4_000 } else { 200 };
     let asked: u64 = std::env::var("READS").map_or(asked, |reads| reads.parse().unwrap());

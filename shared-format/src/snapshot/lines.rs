@@ -38,7 +38,7 @@ pub struct Lines {
     pub modules: Vec<Module>,
     /// Samples by row, module and address in rising order, with one entry for each place.
     pub samples: Vec<LineSample>,
-    /// Samples that came faster than they were read, whose places are unknown.
+    /// Samples that were lost because they came faster than they were read. Their places are unknown.
     pub lost: Sampled,
 }
 
@@ -79,8 +79,8 @@ pub struct LineSample {
     pub address: u64,
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the samples in nanoseconds. Each sample counts for the time that its thread had used since the
-    /// previous sample.
+    /// CPU time of the samples in nanoseconds. Each sample stands for the time that its thread had used since the previous
+    /// sample.
     pub cpu_ns: u64,
 }
 

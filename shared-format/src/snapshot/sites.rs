@@ -12,7 +12,7 @@ pub struct Site {
     pub name: String,
     /// Path of the module that contains it.
     pub module: String,
-    /// The source file.
+    /// Path of the source file.
     pub file: String,
     /// Line in the source file, from 1.
     pub line: u32,

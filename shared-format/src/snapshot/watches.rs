@@ -181,7 +181,7 @@ pub struct Trace {
     pub off_cpu: Vec<(u32, u64, u64)>,
     /// Keys of notes.
     pub keys: Vec<String>,
-    /// Notes of the program, in rising order.
+    /// Notes of the program, in rising order of their steps.
     pub notes: Vec<Note>,
     /// Place where steps were left out because there were too many.
     pub gap: Option<TraceGap>,
@@ -192,7 +192,7 @@ pub struct Trace {
 pub enum Then {
     /// The call of the path ended.
     Exit,
-    /// A call began, with the next step's path.
+    /// A call began, whose path is the path of the next step.
     Enter,
     /// An earlier call continued, such as a future that is polled again.
     GoOn,

@@ -64,7 +64,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s.measuring.histograms = false;
     s.latencies = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
-    // A sample stands for a millisecond, and the uncertainty of n samples is the root of n.
+    // A sample stands for a millisecond, and the uncertainty of n samples is the square root of n.
     let error = |ns: u64| (ns / 1_000_000).isqrt() * 1_000_000;
     for (row, &total) in totals.iter().enumerate() {
         s.estimates.push(Estimate {

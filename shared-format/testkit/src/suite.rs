@@ -35,7 +35,7 @@ impl Case {
         }
     }
 
-    /// Returns file and function, `storm::name`, without the crate and its module `all`.
+    /// Returns the file and the function as `storm::name`, without the crate and its module `all`.
     pub fn name(&self) -> &'static str {
         let split = self
             .path

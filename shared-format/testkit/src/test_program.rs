@@ -86,7 +86,7 @@ impl TestProgram {
         }
     }
 
-    /// Ends an epoch that had this number of calls.
+    /// Ends an epoch in which `work` had this number of calls.
     pub fn reset(&mut self, calls: u64) {
         self.shows(calls, CaptureKind::Closing);
         self.epoch += 1;

@@ -200,7 +200,7 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
         }
     }
     assert_eq!(length(), (5 << 20) + 3 * 4096);
-    // 4 MiB of records a little longer than 64 KiB.
+    // 63 records a little longer than 64 KiB fill 4 MiB.
     assert_eq!(coarse_times(&seen), Vec::from_iter((38..=100).rev()));
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 101);
     assert!(!publish_coarse(&mut ring, 101, 3 << 20), "half of it is the most");

@@ -101,7 +101,7 @@ fn close(path: &Path) {
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// Nothing shows in advance whether a store through the mapping would raise a signal, so the file is stored to no more.
+/// Nothing shows in advance whether a store through the mapping would raise a signal, so no more stores are made.
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);

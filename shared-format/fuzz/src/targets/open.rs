@@ -84,7 +84,8 @@ fn honest() -> Vec<u64> {
             tick: number,
             unix_ns: number,
         };
-        // The first two records nearly fill the ring. Their heads do not survive, because reading these records would take long.
+        // The first two records nearly fill the ring. Their heads are overwritten or erased, because reading them would take
+        // long.
         if number < 3 {
             payload.resize((LONG - record::WORDS) * WORD, 0);
         }
@@ -263,7 +264,7 @@ impl Image {
         self.put(at::CRC, checksum(&self.words[..at::CRC], &[]));
     }
 
-    /// Returns the index of the newest record's first word, as the state page says, but limited to the file.
+    /// Returns the index of the newest record's first word. The index comes from the state page, and is limited to the file.
     fn newest(&self, coarse: bool) -> usize {
         let (first, latest) = match coarse {
             true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),

@@ -1,5 +1,4 @@
-//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile
-//! program.
+//! The target `slots`: the program's server reads what hostile viewers wrote, and viewers read what a hostile program replied.
 
 use std::cell::RefCell;
 

@@ -158,8 +158,8 @@ pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     around(at, || action(is_weak(at)));
 }
 
-/// Runs an operation that has a result and is not a load of one word. It can only be made weak, by `action` itself.
-/// Postponed operations may run right before or after it.
+/// Runs an operation that has a result and is not a load of one word. A mutation can only make the operation weak, which `action`
+/// does itself. Postponed operations may run right before or after it.
 pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     let Some(mutation) = &*MUTATION else {
         return action();

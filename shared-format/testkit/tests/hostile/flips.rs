@@ -35,7 +35,7 @@ type Written = HashMap<(bool, u64), Vec<u8>>;
 /// Makes a ring file with records in both rings. Its program counts as running while the `OwnRing` exists.
 fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
     let header = Header {
-        // The present boot, because heartbeats of other boots do not count.
+        // The present boot's id, because heartbeats of other boots do not count.
         boot_id: os::boot_id(),
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
