@@ -209,7 +209,7 @@ pub struct Lifetime {
 impl Snapshot {
     /// Converts ticks to nanoseconds, rounded to the nearest.
     pub fn nanos(&self, ticks: u64) -> u64 {
-        // Products up to 2^53 are exact in f64; above, the rounding error stays far below the clock's error.
+        // Products up to 2^53 are exact in f64; above that, the rounding error stays far below the clock's error.
         let ns = ticks as f64 * 1e9 / self.clock.ticks_per_second;
         ns.round() as u64
     }

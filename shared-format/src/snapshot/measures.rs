@@ -267,7 +267,7 @@ impl Measures {
         self.columns.iter().map(|(&quantity, column)| (quantity, column))
     }
 
-    /// Sets the column of a quantity. A column without values removes it.
+    /// Sets the column of a quantity. If `column` is empty, removes the present column.
     pub fn set(&mut self, quantity: Quantity, column: Column) {
         if column.is_empty() {
             self.columns.remove(&quantity);

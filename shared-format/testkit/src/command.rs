@@ -13,7 +13,7 @@ pub fn install(from: &Path, to: &Path) {
     assert!(installed.unwrap().success(), "{from:?} as {to:?}");
 }
 
-/// Makes `to` an executable bash script of these lines, written by [`install`] for the same reason.
+/// Makes `to` an executable bash script of these lines. Another process writes the script, as in [`install`].
 pub fn script(to: &Path, text: &str) {
     let lines = to.with_extension("lines");
     std::fs::write(&lines, format!("#!/bin/bash\n{text}\n")).unwrap();

@@ -7,7 +7,6 @@
     reason = "for tests alone"
 )]
 
-// The path is explicit, because the collector includes this file from another folder.
 #[path = "model/mutation.rs"]
 pub mod mutation;
 
