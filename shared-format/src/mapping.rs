@@ -1,7 +1,7 @@
 //! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
 //! into the mapping.
 //!
-//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
+//! Another process may also cut the file. A store beyond the end of the file would then raise a signal that ends the program.
 //! Stores are therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
 //!
 //! **Order.** Each gathered run is copied by a separate call before any store that comes after a fence. The kernel's copies are
@@ -9,11 +9,11 @@
 //! another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`, which orders
 //! everything that this CPU stored, in the kernel or not.)
 //!
-//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb`
-//! for all lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole
-//! words alone. `latest` is accepted once two reads agree and the record there names its own position. A torn
-//! `intent` is either further than a ring's size from any record, or leaves the decision to the record's
-//! checksum. A size that is not a power of two is refused.
+//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all lengths
+//! (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone. `latest` is accepted
+//! once two reads agree and the record there names its own position. A torn `intent` either is further than a ring's size from
+//! the record, so that the copy is discarded, or leaves the decision to the record's checksum. A size that is not a power of two
+//! is refused.
 
 use std::cell::Cell;
 use std::fs::File;

@@ -114,7 +114,7 @@ mod tests {
         snapshot.functions = Some(Functions::default());
         // What a call costs is not known yet.
         assert_eq!(snapshot.cost_share(), without);
-        // A call costs a hundredth of its time.
+        // Measuring a call costs a hundredth of the call's time.
         let call_ns = working_ns / calls / 100.0;
         snapshot.functions = Some(Functions {
             call_ns,
