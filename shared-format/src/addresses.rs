@@ -1,4 +1,4 @@
-//! Functions, source files and lines at addresses of a program's code, by its debug information.
+//! Functions, source files and lines at addresses of a program's code, from its debug information.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::Module;
 
-/// A function at an address, and its place in the source. An unknown name is empty, an unknown line 0.
+/// A function at an address, and its place in the source. An unknown name is empty, and an unknown line is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Frame {
     /// Name of the function, without its module.
     pub function: String,
     /// Path of the source module: `app::parser`.
     pub module: String,
-    /// The source file.
+    /// Path of the source file.
     pub file: String,
     /// The line, from 1 on.
     pub line: u32,
@@ -73,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// Adds all frames of `others`. Above [`ADDRESSES_MAX`] addresses, further ones are dropped.
+    /// Adds the frames of `others` up to [`ADDRESSES_MAX`] addresses in total; further addresses are dropped.
     pub fn extend(&mut self, others: Self) {
         let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {

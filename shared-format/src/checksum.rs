@@ -1,9 +1,9 @@
-//! The checksum of headers, records and slots: CRC-32 (IEEE) over words as they are in the file.
+//! The checksum of headers, records and slots: CRC-32 (IEEE) over their bytes in the file.
 
 use crate::layout::WORD;
 use crate::words::fill_bytes;
 
-/// Number of words that are passed to the hasher at once, because it is slow with a few bytes at a time.
+/// Words that are passed to the hasher in one call, because it is slow with a few bytes at a time.
 const AT_ONCE: usize = 64;
 
 /// Returns the checksum of words and of the bytes after them.

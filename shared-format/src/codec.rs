@@ -69,8 +69,8 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// Reserved ids of sections that earlier versions wrote: 7 (histograms, three times as long), 24 (samples of
-// code by function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
+// Reserved ids of sections that earlier versions wrote: 7 (histograms in a form three times as long), 24 (samples of code by
+// function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
 /// Id of the section of addresses. Only recordings have this section; each record contains the addresses that are new
 /// to the recording.
 const ADDRESSES: u64 = 31;
@@ -121,7 +121,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // This field has no section: only `tickscope-analysis` makes snapshots of values other than time.
+        // This field has no section, because only `tickscope-analysis` makes snapshots of values other than time.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -140,7 +140,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
 /// Decodes a payload. Every index in the result is valid.
 ///
 /// # Errors
-/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset.
+/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset of the fault.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     Decoder::default().decode(bytes)
 }
@@ -184,7 +184,7 @@ impl Decoder {
 /// valid payload. Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
-/// [`FormatError::Truncated`], with the offset.
+/// [`FormatError::Truncated`], with the offset of the fault.
 pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
     for section in sections(payload) {
@@ -195,7 +195,7 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
         };
         to.push(&payload[body.at - section::HEAD..body.end()]);
     }
-    // `concat` allocates exactly the length, so a payload that is kept for long holds no spare memory.
+    // `concat` allocates exactly the bytes needed, so a payload that is kept for long holds no spare memory.
     Ok((others.concat(), sites.concat()))
 }
 

@@ -1,4 +1,4 @@
-//! The error of this crate, with the value found, the value wanted, and the place.
+//! The error of this crate, with the value found, the value wanted, and the path or offset.
 
 use std::error::Error;
 use std::fmt;
@@ -40,7 +40,7 @@ pub enum FormatError {
     Damaged {
         /// Name of the field.
         what: &'static str,
-        /// Offset from the beginning of the file or record.
+        /// Offset in bytes from the beginning of the file or record.
         offset: u64,
         /// The value found.
         found: String,

@@ -61,14 +61,14 @@ pub fn received(snapshot: &Snapshot) -> Snapshot {
     codec::decode(&payload(snapshot)).unwrap()
 }
 
-/// Encodes a snapshot as the fine ring or a recording holds it.
+/// Encodes a snapshot as the fine ring or a recording stores it.
 pub fn payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     payload
 }
 
-/// Encodes a snapshot as the coarse ring holds it.
+/// Encodes a snapshot as the coarse ring stores it.
 pub fn small_payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode_small(snapshot, &mut payload).unwrap();
@@ -274,7 +274,7 @@ pub fn serving() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns two workers with the same tree, one of them with an open path, and a main thread.
+/// Returns two workers with equal trees and open calls, and a main thread that has ended.
 pub fn two_threads() -> Snapshot {
     let mut s = base();
     s.sites = vec![
@@ -316,8 +316,8 @@ pub fn two_threads() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns a program that draws frames. Of 6000 frames 30 are slow: most call `lookup` 600 times instead of 6 times,
-/// some wait in `flush`, and two had no CPU. The worst frame is kept whole.
+/// Returns a program that draws frames. Of 6000 frames, 30 are slow: 20 of them call `lookup` 600 times instead of 6 times, 8
+/// wait in `flush`, and 2 wait for a CPU. Two slow frames are kept whole.
 pub fn slow_frames() -> Snapshot {
     let us = |us: u64| us * 2_500;
     let mut s = base();
@@ -497,7 +497,7 @@ pub fn sampled() -> Snapshot {
     s
 }
 
-/// Returns a tree in which `fib` calls itself three deep.
+/// Returns a tree with three nested calls of `fib`.
 pub fn recursion() -> Snapshot {
     let mut s = base();
     s.sites = vec![site("app", "fib", 3), site("app", "main", 9)].into();

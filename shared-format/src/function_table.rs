@@ -1,11 +1,11 @@
 //! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the
 //! collector in that program reads.
 //!
-//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at
-//! its tail calls. Sleds do nothing until they are switched on. The table has the function of each sled and its name,
-//! so that the program needs neither symbols nor debug information when it runs.
+//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its tail
+//! calls. Sleds do nothing until they are switched on. The table names the function of each sled, so that the program needs
+//! neither symbols nor debug information when it runs.
 //!
-//! The table is a section of its own, [`SECTION`], which is not loaded into memory. All numbers are little-endian.
+//! The table is the section [`SECTION`], which is not loaded into memory. All numbers are little-endian.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -17,10 +17,9 @@
 //! | | sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function are adjacent |
 //! | | text, in UTF-8 |
 //!
-//! The numbers of a function: place and length in the text of its name, module, file and package; line; bytes of code;
-//! origin; first sled; and a number for the poll of an async body ([`PollFunction`]). This number is the offset of the
-//! state times 4, plus the number of the argument, counted from 1. It is 0 for other functions. Addresses are the
-//! linker's, to which the loader may add a base.
+//! The numbers of a function: offset and length in the text, for each of name, module, file and package; line; bytes of code;
+//! origin; first sled; and [`PollFunction`] as a number. This number is the state's offset times 4, plus the argument's number,
+//! counted from 1. It is 0 for functions that poll no async body. Addresses are the linker's, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -49,7 +48,7 @@ use std::ops::Range;
 
 use crate::error::{FormatError, damaged};
 
-/// Name of the section.
+/// Name of the section that contains the table.
 pub const SECTION: &str = ".tickscope.functions";
 
 /// First bytes of a table.
@@ -74,7 +73,7 @@ pub struct Function {
     pub module: String,
     /// Source file; empty if it is not known.
     pub file: String,
-    /// Line of the beginning, from 1; 0 if it is not known.
+    /// Line where the function begins, from 1; 0 if it is not known.
     pub line: u32,
     /// Package and version of the source; empty if they are not known.
     pub package: String,
@@ -84,7 +83,7 @@ pub struct Function {
     pub origin: Origin,
     /// The sleds of all instances.
     pub sleds: Vec<Sled>,
-    /// Place of the future, if the function polls an async body.
+    /// Where to find the future, if the function polls an async body.
     pub poll: Option<PollFunction>,
 }
 
@@ -95,7 +94,7 @@ pub struct Function {
 pub struct PollFunction {
     /// Index of the argument that is the address of the future, from 0.
     pub argument: u32,
-    /// Bytes from the address to the state, less than 2^30.
+    /// Bytes from the future's address to its state, less than 2^30.
     pub state_offset: u32,
 }
 
@@ -114,7 +113,7 @@ pub enum Origin {
     Unknown,
 }
 
-/// Code in a function that can be switched on.
+/// A stretch of code in a function, which can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sled {
     /// The linker's address of the sled.
@@ -129,9 +128,9 @@ pub struct Sled {
 pub enum SledKind {
     /// The function's first instruction.
     Entry = 0,
-    /// The place of a return.
+    /// A return from the function.
     Return = 1,
-    /// Before a jump to another function, which returns for this one.
+    /// Before a jump to another function, which then returns to this function's caller.
     TailCall = 2,
     /// First instruction of a function that drops the future of an async body; its first argument is the future's
     /// address. The sled is listed with the function that polls the body. In the compiler's map it is an entry of the
@@ -148,7 +147,7 @@ pub struct FunctionTable<'a> {
     text: &'a str,
 }
 
-/// A function in its table, without copies.
+/// A function whose texts are borrowed from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionRef<'a> {
     /// See [`Function::name`].
@@ -402,14 +401,14 @@ impl<'a> FunctionTable<'a> {
     }
 }
 
-/// Returns the 4-byte number at a place inside `bytes`.
+/// Returns the 4-byte number at offset `at`, which must lie inside `bytes`.
 fn number(bytes: &[u8], at: usize) -> u32 {
     bytes[at..]
         .first_chunk()
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the 8-byte number at a place inside `bytes`.
+/// Returns the 8-byte number at offset `at`, which must lie inside `bytes`.
 fn long(bytes: &[u8], at: usize) -> u64 {
     bytes[at..]
         .first_chunk()

@@ -15,9 +15,9 @@ pub use self::packed::Packed;
 // The sections of histograms have the columns in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Latencies {
-    /// Rows that have a histogram, in order.
+    /// Rows that have a histogram, in rising order.
     pub row: Vec<u32>,
-    /// End of each row's histogram in `packed`.
+    /// Byte offset in `packed` at which each row's histogram ends.
     pub end: Vec<u32>,
     /// The histograms; see [`Packed`].
     pub packed: Vec<u8>,

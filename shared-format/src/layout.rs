@@ -9,7 +9,7 @@ pub const PAGE_WORDS: usize = 4096 / WORD;
 /// First word of a ring file: "TICKRING".
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"TICKRING");
 
-/// First word of a file of kept snapshots: "TICKKEPT".
+/// First word of a recording or snapshot file (`.tks`): "TICKKEPT".
 pub const SNAPSHOT_FILE_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 
 /// Major version of the format. Readers and writers of different major versions do not understand each other.
@@ -21,9 +21,9 @@ pub const FORMAT_MINOR: u32 = 6;
 /// Bits of required features that this build knows.
 pub const KNOWN_FEATURES: u64 = 0;
 
-/// Words of the header page.
+/// Indices of the words in the header page.
 pub mod header {
-    /// [`RING_MAGIC`](super::RING_MAGIC).
+    /// Contains [`RING_MAGIC`](super::RING_MAGIC).
     pub const MAGIC: usize = 0;
     /// Major in the upper half, minor in the lower.
     pub const VERSION: usize = 1;
@@ -31,7 +31,7 @@ pub mod header {
     pub const FILE_BYTES: usize = 2;
     /// Bits of features that a reader must know.
     pub const FEATURES: usize = 3;
-    /// Process id, in the program's namespace.
+    /// Process id, in the program's PID namespace.
     pub const PID: usize = 4;
     /// Start time of the process, in the kernel's clock ticks since boot.
     pub const START_TIME: usize = 5;
@@ -47,37 +47,37 @@ pub mod header {
     pub const STARTED_UNIX_NS: usize = 11;
     /// First word of the ring.
     pub const RING_FIRST: usize = 12;
-    /// Words of the ring, a power of two.
+    /// Size of the ring in words, a power of two.
     pub const RING_WORDS: usize = 13;
     /// Not 0 if the program takes no requests.
     pub const NO_CONTROL: usize = 14;
-    /// Bytes of the name.
+    /// Length of the program's name in bytes.
     pub const NAME_BYTES: usize = 15;
-    /// The name, 8 words.
+    /// The program's name, 8 words.
     pub const NAME: usize = 16;
-    /// Words of the name.
+    /// Number of words for the program's name.
     pub const NAME_WORDS: usize = 8;
     /// First word of the coarse ring, which lies after the ring; 0 if the file has no coarse ring.
     pub const COARSE_FIRST: usize = 24;
-    /// Words that the coarse ring may grow to, a power of two.
+    /// Size in words up to which the coarse ring may grow, a power of two.
     pub const COARSE_WORDS: usize = 25;
-    /// Bytes of the library's path.
+    /// Length of the library's path in bytes.
     pub const LIBRARY_BYTES: usize = 26;
     /// Path of the library that contains the collector, if the executable does not: 32 words.
     pub const LIBRARY: usize = 27;
-    /// Words of the library's path.
+    /// Number of words for the library's path.
     pub const LIBRARY_WORDS: usize = 32;
     /// CRC-32 of all earlier words of the page.
     pub const CRC: usize = 511;
 }
 
-/// Words of the state page, from the beginning of the file. Only the program writes them.
+/// Indices of the words in the state page, counted from the beginning of the file. Only the program writes these words.
 pub mod state {
     use super::PAGE_WORDS;
 
     /// End of the record being written, in words since the first record.
     pub const INTENT: usize = PAGE_WORDS;
-    /// Beginning of the newest whole record.
+    /// Beginning of the newest whole record, in words since the first record.
     pub const LATEST: usize = PAGE_WORDS + 1;
     /// The publisher's last sign of life, on the machine's monotonic clock in nanoseconds.
     pub const HEARTBEAT: usize = PAGE_WORDS + 2;
@@ -87,17 +87,17 @@ pub mod state {
     pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
     /// Number of records that could not be published.
     pub const FAULTS: usize = PAGE_WORDS + 5;
-    /// Present words of the coarse ring, a power of two; 0 before its first record.
+    /// Present size of the coarse ring in words, a power of two; 0 before its first record.
     pub const COARSE_WORDS: usize = PAGE_WORDS + 6;
     /// [`INTENT`] of the coarse ring.
     pub const COARSE_INTENT: usize = PAGE_WORDS + 7;
     /// [`LATEST`] of the coarse ring.
     pub const COARSE_LATEST: usize = PAGE_WORDS + 8;
-    /// Words of the page that are in use.
+    /// Number of words of the page that are in use.
     pub const WORDS: usize = 9;
 }
 
-/// Words of the slots page.
+/// Layout of the slots page, in words.
 pub mod slot {
     use super::PAGE_WORDS;
 
@@ -105,25 +105,25 @@ pub mod slot {
     pub const FIRST: usize = 2 * PAGE_WORDS;
     /// Number of slots.
     pub const COUNT: usize = 16;
-    /// Words of a slot.
+    /// Number of words in a slot.
     pub const WORDS: usize = 32;
-    /// Words of a request, at the beginning of the slot; the viewer writes them.
+    /// Number of words of a request, which begins the slot. The viewer writes these words.
     pub const REQUEST_WORDS: usize = 16;
-    /// Words of a reply, after the request; the program writes them.
+    /// Number of words of a reply, which follows the request. The program writes these words.
     pub const REPLY_WORDS: usize = 16;
 }
 
 /// First word of the ring.
 pub const RING_FIRST: usize = 3 * PAGE_WORDS;
 
-/// Allowed numbers of words of a ring, also of the coarse ring: 64 KiB to 4 GiB.
+/// Sizes in words that a ring or coarse ring may have: 64 KiB to 4 GiB.
 pub const RING_WORDS_RANGE: std::ops::RangeInclusive<u64> = (64 << 10) / 8..=(4 << 30) / 8;
 
-/// Words of a record in front of its payload.
+/// Indices of the words in a record's head, which precedes the payload.
 pub mod record {
     /// Marks a record, with its kind in the upper half.
     pub const MAGIC: usize = 0;
-    /// Bytes of the payload.
+    /// Length of the payload in bytes.
     pub const BYTES: usize = 1;
     /// Position of this record, in words since the first record.
     pub const POSITION: usize = 2;

@@ -1,7 +1,7 @@
 //! The bytes that tickscope's collector and viewer agree on: snapshots, ring files, request slots, recordings.
 //!
-//! Nothing here is derived from a snapshot: `tickscope-analysis` does that, and `tickscope-report` writes what people
-//! and other tools read. From the top down, a file imports only files below it:
+//! This crate derives nothing from snapshots. `tickscope-analysis` makes tables of them, and `tickscope-report` writes what
+//! people and other tools read. From the top down, a file imports only files below it:
 //!
 //! ```text
 //! recording, snapshot_file    records one after another in a file of their own (`.tks`)
@@ -32,7 +32,7 @@
 
 #![warn(missing_docs)]
 
-// Fixtures name this crate as every other crate does.
+// Fixtures call this crate `tickscope_format`, because `tickscope-testkit` compiles them as well.
 #[cfg(test)]
 extern crate self as tickscope_format;
 

@@ -1,19 +1,19 @@
 //! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
 //! into the mapping.
 //!
-//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
+//! Another process may also cut the file. A store beyond the end of the file would then raise a signal that ends the program.
 //! Stores are therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
 //!
-//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's
-//! copies are plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order
-//! for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a
-//! `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
+//! **Order.** Each gathered run is copied by a separate call before any store that comes after a fence. The kernel's copies are
+//! plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order for a reader on
+//! another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`, which orders
+//! everything that this CPU stored, in the kernel or not.)
 //!
-//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb`
-//! for all lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole
-//! words alone. `latest` is accepted once two reads agree and the record there names its own position. A torn
-//! `intent` is either further than a ring's size from any record, or leaves the decision to the record's
-//! checksum. A size that is not a power of two is refused.
+//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all lengths
+//! (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone. `latest` is accepted
+//! once two reads agree and the record there names its own position. A torn `intent` either is further than a ring's size from
+//! the record, so that the copy is discarded, or leaves the decision to the record's checksum. A size that is not a power of two
+//! is refused.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -85,7 +85,7 @@ impl Fault {
 }
 
 impl MapWords {
-    /// Maps a file whose blocks are allocated for `bytes`, and which may grow to `bytes_most`.
+    /// Maps a file that has blocks for its first `bytes` bytes and may grow to `bytes_most` bytes.
     ///
     /// # Errors
     /// The error of mapping the file.
@@ -106,12 +106,12 @@ impl MapWords {
         })
     }
 
-    /// Returns the bytes of the file that have blocks.
+    /// Returns the number of bytes at the beginning of the file that have blocks.
     pub(crate) fn bytes(&self) -> u64 {
         (self.length * WORD) as u64
     }
 
-    /// Records that the file has blocks for this many bytes now.
+    /// Notes that the file has blocks for this many bytes now.
     pub(crate) fn has_grown(&mut self, bytes: u64) {
         self.length = (bytes as usize).min(self.map.len()) / WORD;
     }
@@ -126,7 +126,7 @@ impl MapWords {
         self.fault.get()
     }
 
-    /// Returns the address of words in the mapping.
+    /// Returns the address of word `index`. Panics unless `count` words from there on have blocks.
     fn place(&self, index: usize, count: usize) -> *mut u64 {
         assert!(index + count <= self.length, "word {index} of {}", self.length);
         self.map.as_mut_ptr().cast::<u64>().wrapping_add(index)
@@ -197,7 +197,7 @@ impl MapWords {
         while done < bytes {
             let from = from.cast::<u8>().wrapping_add(done);
             let to = to.cast::<u8>().wrapping_add(done);
-            // SAFETY: `to` has room for `bytes - done` bytes; `from` lies in the mapping.
+            // SAFETY: `to` has space for `bytes - done` bytes; `from` lies in the mapping.
             match unsafe { os::read_own_memory(from, to, bytes - done) } {
                 Ok(0) => {
                     return Err(Fault {
@@ -252,7 +252,7 @@ impl Words for MapWords {
 
     fn store_release(&self, index: usize, value: u64) {
         self.fence_release();
-        // The store needs a call of its own, because the copies within one call have no order.
+        // The store needs a separate call, because the copies within one call have no order.
         self.store(index, value);
         self.fence_release();
     }

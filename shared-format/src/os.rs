@@ -31,9 +31,9 @@ pub fn has_more_rights() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Lowest number for the collector's descriptors. Programs get the lowest free numbers, and some programs
-/// close a number twice, the second time when it belongs to another file. The constant is below 64, because
-/// above that the kernel allocates a larger table of descriptors.
+/// Lowest number for the collector's descriptors. The kernel gives programs the lowest free numbers, and some programs close a
+/// number twice, the second time when another file has it. The constant is below 64, because above that the kernel allocates a
+/// larger table of descriptors.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
@@ -61,8 +61,8 @@ fn close_quietly(file: File) {
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
-/// Returns the paths in a directory, in no order, or no paths if it cannot be read. [`std::fs::ReadDir`] panics if the
-/// program has closed its descriptor meanwhile.
+/// Returns the paths in a directory, in no particular order, or no paths if it cannot be read. [`std::fs::ReadDir`] is not used,
+/// because it panics if the program has closed its descriptor meanwhile.
 pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let mut options = File::options();
     options
@@ -94,7 +94,7 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
             paths.push(directory.join(OsStr::from_bytes(name)));
         }
     }
-    // SAFETY: the stream is open and not used later. If the profiled program has closed its descriptor, the call fails,
+    // SAFETY: the stream is open and not used later. If the profiled program has closed the stream's descriptor, the call fails,
     // and the error is ignored.
     unsafe { libc::closedir(stream) };
     paths
@@ -145,7 +145,7 @@ pub fn monotonic_ns() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for a timespec.
+    // SAFETY: the call writes one timespec, into `time`.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -163,7 +163,7 @@ pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
         let allocated =
             check(unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
         match allocated {
-            // Not every file system supports the call; the C library then writes to each block.
+            // If the file system does not support the call, `allocate` makes the C library write to each block.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 return allocate(file, offset, bytes);
             }
@@ -190,7 +190,7 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
 /// unknown or unlimited.
 pub fn free_bytes(file: &File) -> Option<u64> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs64>::uninit();
-    // SAFETY: the descriptor is open, and `facts` has room for the result.
+    // SAFETY: the descriptor is open, and `facts` has space for the result.
     check(unsafe { libc::fstatvfs64(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
     // SAFETY: the call succeeded, so it has filled in `facts`.
     let facts = unsafe { facts.assume_init() };
@@ -231,8 +231,8 @@ pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
-/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at
-/// `to` any more, the call returns an error, where a store would raise a signal.
+/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at `to` any
+/// more, the call returns an error, whereas a store would raise a signal.
 ///
 /// # Safety
 /// `from` has `bytes` bytes, and the bytes at `to` are read by atomics alone.
@@ -303,8 +303,8 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Returns the range in bytes of a lock that another open file holds in a byte range, if any. If there are several
-/// locks, it may be any of them.
+/// Returns the byte range of a lock that another open file holds in the given range, if any. If there are several locks, returns
+/// any of them.
 ///
 /// # Errors
 /// The system's error.

@@ -65,8 +65,8 @@ pub fn has_noise(path: &str) -> bool {
     path.contains(['<', '{'])
 }
 
-/// Returns the end of a path with `count` named parts. A closure has no name, so the function before it is kept as
-/// well.
+/// Returns the end of a path, beginning at the `count`-th named part from the end. A closure has no name, so the function before
+/// it is kept as well.
 pub fn tail(path: &str, count: usize) -> &str {
     let named = parts(path).filter(|part| !is_braced(part)).count();
     let Some(mut passed) = named.checked_sub(count).filter(|&passed| passed > 0) else {
@@ -113,14 +113,14 @@ pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-/// Returns the number of bytes that form one unit: a bracket with its contents, an arrow, or a character.
+/// Returns the number of bytes in the first unit of a text: a bracket with its contents, an arrow, or a character.
 pub fn step(text: &str) -> usize {
     let mut depth = 0usize;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         match c {
             '<' | '(' | '[' | '{' => depth += 1,
-            // The arrow of a function's type closes nothing.
+            // The arrow of a function's type closes no bracket.
             '>' if before == '-' => {}
             '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}
@@ -152,14 +152,14 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Returns whether the text begins with generic arguments and not with an `impl`.
+/// Returns whether the text begins with generic arguments, and not with `<impl …>` or `<T as Trait>`.
 fn has_arguments(text: &str) -> bool {
     text.starts_with('<')
         && !text.starts_with("<impl ")
         && !matches!(subject_and_trait(&text[..step(text)]), Some((_, Some(_))))
 }
 
-/// Returns whether a part has no name of its own: a closure, the body of an async function, or an `impl`.
+/// Returns whether a part is in braces, because it has no name: a closure, the body of an async function, or an `impl`.
 fn is_braced(part: &str) -> bool {
     part.starts_with('{') && part.ends_with('}')
 }

@@ -6,10 +6,10 @@ use crate::error::{FormatError, damaged};
 use crate::path::{has_noise, plain_parts};
 use crate::snapshot::Site;
 
-/// Bytes of the longest pattern that fits into a request.
+/// Maximum length of a pattern in bytes, so that it fits into a request.
 pub const BYTES_MAX: usize = 96;
 
-// Matching uses a bit for each place in a pattern, and one bit for its end.
+// Matching uses one bit for each byte of a pattern, and one bit for its end.
 const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
 /// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
@@ -54,8 +54,8 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
-    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand
-    /// for any text, and so does the middle of a text above [`BYTES_MAX`] bytes.
+    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand for any
+    /// text. In a text above [`BYTES_MAX`] bytes, a star replaces the middle.
     ///
     /// # Errors
     /// [`FormatError::Damaged`] if it is empty or contains control characters.
@@ -99,9 +99,8 @@ impl Pattern {
         covers(text, path, reach) || text.contains('\\') && covers(&unescaped(text), path, reach)
     }
 
-    /// Returns whether the pattern `text` selects the site with this path. The test does not allocate and uses little
-    /// stack, but is slower than [`Self::matches`]. Escapes stand for themselves. A text that is longer than
-    /// [`BYTES_MAX`] selects nothing.
+    /// Returns whether the pattern `text` selects the site with this path. This function does not allocate and uses little stack,
+    /// but is slower than [`Self::matches`]. It does not decode escapes. A text above [`BYTES_MAX`] bytes selects nothing.
     pub fn text_covers(text: &str, path: &str) -> bool {
         let pattern = text.as_bytes();
         let places = |wanted: u8| {
@@ -181,9 +180,9 @@ fn by_number(escape: &str) -> Option<(char, usize)> {
     Some((c, "u{}".len() + number.len()))
 }
 
-/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences of parts
-/// at once. No pattern takes long then, although any process that may send requests can choose one. `places` returns a
-/// bit for each place of a byte in the pattern.
+/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences of parts together,
+/// so that no pattern takes long: any process that may send requests can choose a pattern. For a byte, `places` returns one bit
+/// for each of the byte's positions in the pattern.
 fn covers_parts(
     pattern: &[u8],
     parts: impl Iterator<Item: AsRef<[u8]>>,
@@ -311,7 +310,7 @@ mod tests {
             assert!(!Pattern::typed(other).unwrap().names(path), "{other}");
         }
         assert!(Pattern::typed(&"x".repeat(300)).unwrap().names(&"x".repeat(300)));
-        // A path that itself contains `…` names no other path.
+        // An `…` in a path stands for itself, so the pattern of this path selects no other path.
         let cut = Pattern::of_path("drop::<…>").unwrap();
         assert!(cut.names("drop::<…>") && !cut.names("drop::<u8>"));
     }
@@ -347,7 +346,7 @@ mod tests {
         pattern[p..].iter().all(|&byte| byte == b'*')
     }
 
-    /// Returns the result of `covers_parts` by matching each run of whole parts separately.
+    /// Computes the expected result of `covers_parts`, by matching each run of whole parts separately.
     fn covers_one_after_another(pattern: &[u8], path: &str) -> bool {
         let breaks = || path.match_indices("::").map(|(at, _)| at);
         let mut begins = std::iter::once(0).chain(breaks().map(|at| at + 2));

@@ -57,8 +57,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
-    /// no undo began this epoch.
+    /// The earlier reset epoch that an undo has continued in this epoch, so that the record's counts begin with that epoch;
+    /// `None` if no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,
@@ -202,7 +202,7 @@ impl Recording {
         };
         let capture = match stored::info(stored) {
             Some((capture, _)) => capture,
-            // A kept snapshot is the only record of its file.
+            // The record of a snapshot file is not packed; its payload contains the capture info.
             None => match self.stored(&moment) {
                 Ok(payload) => codec::capture(&payload).unwrap_or_default(),
                 Err(_) => return Ok(None),
@@ -213,7 +213,7 @@ impl Recording {
         Ok(Some(moment))
     }
 
-    /// Returns the bytes of the file behind a record's head.
+    /// Returns the stored bytes after a record's head, without padding.
     fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         // The record was within the file when records were found, so this length is at most the file's length at that
         // time.

@@ -31,12 +31,12 @@ const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 /// Value of `previous` in the first record.
 const NONE: u64 = u64::MAX;
 
-/// Place of a ring and of its two state words.
+/// Location of a ring and of its two state words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First word of the ring.
     pub first: usize,
-    /// Words of the ring, a power of two.
+    /// Size of the ring in words, a power of two.
     pub words: u64,
     /// Index of the word `intent`.
     pub intent: usize,
@@ -52,7 +52,7 @@ pub struct Writer {
     next: u64,
     /// Position of the previous record.
     previous: u64,
-    /// Records written so far.
+    /// Number of records written so far.
     sequence: u64,
 }
 
@@ -107,7 +107,8 @@ impl Region {
         self.first + (position & (self.words - 1)) as usize
     }
 
-    /// Returns the words of the longest record: half the ring, so that the newest finished record is never overwritten.
+    /// Returns the length of the longest record in words: at most half the ring, so that the newest finished record is never
+    /// overwritten.
     fn longest(&self) -> u64 {
         (self.words / 2).min(record::WORDS as u64 + record::BYTES_MAX / WORD as u64)
     }
@@ -124,7 +125,7 @@ fn publish_words(
     words.store(region.intent, position.wrapping_add(len));
     // SYNC POINT: intent before words (meets the fence in `copy_words` after its copy).
     words.fence_release();
-    // `for_each`, because `Chain` would test its current half on every word in a `for` loop.
+    // Uses `for_each`, because in a `for` loop `Chain` would test its current half for every word.
     body.enumerate().for_each(|(offset, word)| {
         words.store(region.at(position.wrapping_add(offset as u64)), word);
     });
@@ -134,8 +135,8 @@ fn publish_words(
 
 /// Returns the beginning of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is not an atomic load, so a value is accepted once two reads agree. If the writer
-    // never pauses, the loop ends after its last try, and the record's checksum decides.
+    // A read through a file is not an atomic load, so `latest` is accepted once two reads agree. If the writer never pauses, the
+    // loop ends after its last try, and the record's checksum decides.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -207,7 +208,7 @@ pub(crate) fn record_head(
     head
 }
 
-/// Returns the words of a record with this payload.
+/// Returns the length of a record with this payload, in words.
 fn words_of(payload: &[u8]) -> u64 {
     (record::WORDS + payload.len().div_ceil(WORD)) as u64
 }
@@ -223,7 +224,7 @@ pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     whole.iter().copied().chain(last).map(u64::from_le_bytes)
 }
 
-/// Returns whether words are the head of a record that begins at a position.
+/// Returns whether `head` is the head of a record that begins at `position`.
 pub(crate) fn is_head(head: &[u64; 8], position: u64) -> bool {
     head[record::MAGIC] as u32 == record::MAGIC_VALUE && head[record::POSITION] == position
 }
@@ -269,13 +270,13 @@ impl Writer {
         }
     }
 
-    /// Returns the bytes of the longest payload that fits.
+    /// Returns the length of the longest payload that fits, in bytes.
     pub fn longest_payload(&self) -> u64 {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the length in bytes that the used part of the file has after a record with this payload. Once records
-    /// wrap around, this part ends with the ring.
+    /// Returns the length in bytes of the file's used part once a record with this payload is published. After records have
+    /// wrapped around, this part ends with the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -346,12 +347,12 @@ pub fn read_before(
     position: u64,
     previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    // Each record must end before the next begins. With overlapping records, reading back through a ring could take
-    // time in the square of its size.
+    // Each record must end before the next begins. With overlapping records, reading back through a ring could take time
+    // proportional to the square of its size.
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position, and returns it with the words of its payload. Returns `None` if the
+/// Copies the head of the record at a position, and returns it with the number of words of the payload. Returns `None` if the
 /// record has been overwritten or is longer than `most` words.
 fn read_head(
     words: &impl ReadWords,
@@ -363,14 +364,14 @@ fn read_head(
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
-    // The length is trusted only within these bounds, because the caller allocates it next.
+    // The length is trusted only within these bounds, because the caller allocates that much memory next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
     let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
     let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position. Returns `None` if it has been overwritten or is longer than `most` words. Adds the
+/// Copies the record at a position. Returns `None` if the record has been overwritten or is longer than `most` words. Adds the
 /// copied words to `copied`.
 fn try_read(
     words: &impl ReadWords,
@@ -382,8 +383,8 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than it claims. Before the whole length is allocated, the word of the record that lies last
-    // in the file is therefore read: in a record that wraps around, the ring's last word.
+    // A file may be shorter than its header claims. Memory for the whole record is therefore allocated only once the record's
+    // last word in the file was read. If the record wraps around, this is the ring's last word.
     let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
     let last = match end < region.at(position) {
         true => region.first + region.words as usize - 1,
@@ -413,7 +414,7 @@ impl Patience {
             if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
                 return Ok(record);
             }
-            // If the same record is damaged twice and the writer is not near it, it stays damaged.
+            // If the same record is damaged twice and the writer is not near it, the damage is permanent.
             let intent = read_one(words, region.intent)?;
             if intent.wrapping_sub(latest) > region.words {
                 self.lapped += 1;

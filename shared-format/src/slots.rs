@@ -1,9 +1,9 @@
 //! Request slots: a viewer asks the program for something, and the program replies.
 //!
-//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the
-//! viewer dies. It writes the request half in one go; the program writes the reply half. A request is open while its
-//! sequence number is above the reply's, so it is carried out exactly once. A new owner begins above both numbers, and
-//! the reply repeats the request's checksum, so that no viewer takes another's reply for its own.
+//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the viewer
+//! dies. It writes the request half with one write; the program writes the reply half. A request is open while its sequence
+//! number is above the reply's, so it is carried out exactly once. A new owner begins above both sequence numbers, and the reply
+//! repeats the request's checksum, so that no viewer takes another's reply for its own.
 //!
 //! The program trusts no word of a slot: an invalid request is counted and ignored.
 
@@ -40,7 +40,7 @@ pub enum Op {
     Reset,
     /// Undo the last reset.
     UndoReset,
-    /// Use this time between two records, in nanoseconds, for this viewer.
+    /// Publish records at this interval in nanoseconds, for this viewer.
     Interval(u64),
     /// Switch the mode. This closes the reset epoch.
     Mode(Mode),
@@ -50,8 +50,8 @@ pub enum Op {
     SitesOn(Pattern),
     /// Remove the rule of this pattern; the other rules then decide on its sites.
     ForgetRule(Pattern),
-    /// Watch the functions that match, and distinguish their slow calls from typical ones. A pattern that is watched
-    /// already gets this threshold.
+    /// Watch the functions that match, and distinguish their slow calls from typical ones. If the pattern is already watched, the
+    /// watch gets this threshold.
     Watch(Pattern, Over),
     /// Stop watching the functions of this pattern.
     Unwatch(Pattern),
@@ -191,8 +191,8 @@ pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
 }
 
-/// Returns the request half of a slot, to be written in one go. A page of zeros is not a request, because its checksum
-/// would not be 0.
+/// Returns the request half of a slot, which a viewer writes with one write. A page of zeros is not a request, because its
+/// checksum would not be 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
     words[0] = sequence;

@@ -80,7 +80,7 @@ pub struct Snapshot {
     /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here
     /// as well, over numbers in place of ticks.
     pub latencies: Latencies,
-    /// Histograms of the finished calls of futures, from their first polls on. The durations of the polls are
+    /// Histograms of the finished calls of futures. A call's duration begins with its first poll. The durations of the polls are
     /// in [`latencies`](Self::latencies).
     pub async_latencies: Latencies,
     /// The futures in flight.
@@ -94,7 +94,7 @@ pub struct Snapshot {
     pub value_rows: Vec<ValueRow>,
     /// The counters that are gauges, in row order.
     pub gauge_rows: Vec<GaugeRow>,
-    /// Quantities of rows beside calls and time.
+    /// Quantities of rows other than calls and time.
     pub measures: Measures,
     /// Whether time off the CPU was distinguished from work. If not, waiting is not known and has no column.
     pub waits: bool,
@@ -109,8 +109,8 @@ pub struct Snapshot {
     pub watches: Vec<Watch>,
     /// Samples of the program counter, if they were requested.
     pub lines: Lines,
-    /// Time in nanoseconds that reads of the clock add to four loads that miss all caches, beyond the time of the reads
-    /// themselves. The clock is read after each load. Near 0 if reads of the clock do not wait for loads; see
+    /// Time in nanoseconds by which reads of the clock prolong four loads that miss all caches, beyond the time of the reads
+    /// themselves. The clock is read after each load. The time is near 0 if reads of the clock do not wait for loads; see
     /// [`Snapshot::clock_drains`]. `None` if it was not measured.
     pub drains_ns: Option<f64>,
     /// Cost of measuring as seen by samples; `None` in modes that take no samples.
@@ -140,7 +140,7 @@ pub enum Values {
 pub struct Process {
     /// Name given to `start`, by default the name of the executable.
     pub name: String,
-    /// Process id, in the process's own namespace.
+    /// Process id, in the program's PID namespace.
     pub pid: u32,
     /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
@@ -209,7 +209,7 @@ pub struct Lifetime {
 impl Snapshot {
     /// Converts ticks to nanoseconds, rounded to the nearest.
     pub fn nanos(&self, ticks: u64) -> u64 {
-        // Products up to 2^53 are exact in f64; above, the rounding error stays far below the clock's error.
+        // Products up to 2^53 are exact in f64; above that, the rounding error stays far below the clock's error.
         let ns = ticks as f64 * 1e9 / self.clock.ticks_per_second;
         ns.round() as u64
     }
@@ -248,8 +248,8 @@ impl Snapshot {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the column that contains them. The latencies of a
-    /// future are those of whole calls by the wall clock, and not of polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the column that contains them. A future's latencies are wall
+    /// times of whole calls, and not of polls. The rows of futures come last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);

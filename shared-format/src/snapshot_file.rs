@@ -17,7 +17,7 @@ use crate::words;
 /// Ending of snapshot files and recordings.
 pub const ENDING: &str = "tks";
 
-/// Largest number of unfinished files of one name that are skipped.
+/// Number of existing temporary files of one name that are skipped before giving up.
 const TEMPORARIES_MAX: u32 = 1000;
 
 /// Writes one snapshot to a file that must not exist yet. The file appears complete or not at all.
@@ -74,8 +74,8 @@ pub fn write_new_by(
     Ok(())
 }
 
-/// Creates a temporary file next to the final one, which takes its name once it is complete. Existing temporary files
-/// are left alone: they belong to another thread, or to a process that had the same id.
+/// Creates a temporary file next to the final file. Existing temporary files are left alone, because they belong to another
+/// thread, or to a process that had the same id.
 fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     let mut number = 0;
     loop {
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(read(&path).unwrap(), snapshot);
         let error = write(&path, &snapshot).unwrap_err().to_string();
         assert!(error.contains("exists"), "{error}");
-        // Nothing half-made stays.
+        // No temporary file remains.
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Rings that were planted for a program that cleans up. The test is alone in its process, because it measures the
-//! memory.
+//! Rings that were planted for a program that cleans up. The test is alone in its process, because it measures the memory of the
+//! process.
 
 #[path = "files/support.rs"]
 mod support;

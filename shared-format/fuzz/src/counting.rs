@@ -1,9 +1,9 @@
-//! An allocator that counts the memory of a thread, so that a target can tell how much memory its input made it take.
+//! An allocator that counts the memory of each thread, so that a target can limit the memory that its input takes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator with counts.
+/// The system's allocator, which also counts the bytes of each thread.
 pub(crate) struct Counting;
 
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ struct Bytes {
 }
 
 thread_local! {
-    // The value has no destructor, so that it can be used at any time.
+    // `Bytes` has no destructor, so that the allocator can use it even while the thread ends.
     static BYTES: Cell<Bytes> = const { Cell::new(Bytes { now: 0, most: 0 }) };
 }
 
@@ -26,7 +26,7 @@ fn count(change: isize) {
     });
 }
 
-/// Returns the most bytes that were allocated at one time while `work` ran, without the bytes allocated before.
+/// Runs `work`. Returns the peak of the thread's allocated bytes, less what was allocated before, and the result of `work`.
 pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BYTES.get().now;
     BYTES.set(Bytes {

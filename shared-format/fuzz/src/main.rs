@@ -1,4 +1,4 @@
-//! The fuzzer: one program for all targets, chosen by `TARGET` in the environment. `run` builds and starts it.
+//! The fuzzer: one program for all targets; the environment variable `TARGET` chooses one. The script `run` starts it.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Facts of a snapshot about the whole program.
+//! The sections with facts about the whole program.
 
 use super::section::{Section, anything, refuse};
 use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};
@@ -98,7 +98,7 @@ pub(super) const SEEN_COST: Section = Section {
     },
 };
 
-/// Sites that are on now and were off earlier. The section of measuring has the sites that are off now.
+/// Sites that are on now and were off earlier. [`MEASURING`] has the sites that are off now.
 pub(super) const WAS_OFF: Section = Section {
     id: 32,
     write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),

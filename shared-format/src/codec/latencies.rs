@@ -8,8 +8,8 @@ use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
 
-/// Histograms of durations. Histograms of values are in the section of values, because older readers refuse a
-/// counter with a histogram.
+/// Histograms of durations. Histograms of values are in the section of values, because values are counters, and older readers
+/// refuse a counter with a histogram.
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
@@ -39,7 +39,7 @@ pub(super) const ASYNC_LATENCIES: Section = Section {
     check: |s| check_latencies(&s.async_latencies, s.nodes.len()),
 };
 
-/// Returns the histograms of values, or the histograms of all other rows.
+/// Returns the histograms of values if `of_values`, else the histograms of all other rows.
 pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     let mut those = Latencies::default();
     for (at, &row) in s.latencies.row.iter().enumerate() {

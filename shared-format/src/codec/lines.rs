@@ -16,7 +16,7 @@ pub(super) const LINES: Section = Section {
     },
 };
 
-/// Returns the first inconsistency in a snapshot with `rows` rows and `threads` threads, if any.
+/// Returns the first inconsistency in the samples of a snapshot with `rows` rows and `threads` threads, if any.
 fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
     let is_there = |inside| match inside {
         SampledIn::Row(row) => (row as usize) < rows,

@@ -44,11 +44,11 @@ pub(super) struct Section {
     pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
 }
 
-/// Output of a section.
+/// The payload to which a section is written.
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
-    /// Whether everything is written, for the fine ring, recordings and files. A record of the coarse ring has less.
+    /// Whether everything is written, as for the fine ring and for files. A record of the coarse ring has less.
     pub(super) is_fine: bool,
 }
 
@@ -141,7 +141,6 @@ pub(super) fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0, u64::checked_add)
 }
 
-/// Appends a section.
 pub(super) fn append(
     out: &mut Vec<u8>,
     id: u64,

@@ -130,8 +130,7 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
     }
 }
 
-/// Checks that counters are existing rows without time, children, open calls and estimates. Only values may have
-/// latencies.
+/// Checks that counters are existing rows without time, children, open calls or estimates. Only values may have latencies.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());

@@ -51,7 +51,7 @@ fn a_snapshot_comes_back_as_it_was() {
     }
 }
 
-/// Earlier versions wrote muted scopes in a section of their own.
+/// Earlier versions wrote muted scopes in a separate section.
 #[test]
 fn a_program_whose_scopes_were_muted_opens() {
     #[derive(Encode)]

@@ -1,9 +1,9 @@
-//! The section of wait names: names, samples by row and name, and the state of each thread.
+//! The section of calls in which threads wait: names of calls, samples by row and name, and the state of each thread.
 
 use super::section::{Section, refuse, sum};
 use crate::snapshot::WaitsIn;
 
-/// Longest name of a call that threads wait in, in bytes.
+/// Maximum length in bytes of the name of a call in which threads wait.
 const NAME_MAX: usize = 64;
 
 pub(super) const WAITS_IN: Section = Section {
@@ -17,7 +17,7 @@ pub(super) const WAITS_IN: Section = Section {
     },
 };
 
-/// Returns the first fault in a snapshot with `rows` rows and `threads` threads, if any.
+/// Returns the first fault in the waits of a snapshot with `rows` rows and `threads` threads, if any.
 fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str> {
     let is_word = |name: &String| {
         let bytes = name.as_bytes();

@@ -6,7 +6,7 @@ use super::section::{Section, refuse, sum};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
-/// Watched functions, at most `WATCHES_MAX`, whose data is consistent.
+/// The section of watched functions. Readers accept at most `WATCHES_MAX` watches, whose data must be consistent.
 pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {

@@ -1,5 +1,5 @@
-//! Cleans up rings of programs that have ended. The newest rings keep only their last record; the very newest ones also
-//! keep the history in their coarse ring.
+//! Cleans up rings of programs that have ended: removes old rings, and empties newer ones except for their last record. The
+//! newest ones also keep the history in their coarse ring.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -15,7 +15,7 @@ use crate::ring::extent::Extent;
 /// Longest time that a program may take to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
-/// Largest number of bytes that an emptied ring file takes beside its record: the pages before the ring's data, and pages
+/// Largest number of bytes that an emptied ring file takes in addition to its record: the pages before the ring's data, and pages
 /// that the record fills only partly.
 const EMPTIED: u64 = 32 << 10;
 
@@ -25,7 +25,7 @@ pub const RINGS_KEPT: usize = 16;
 /// Number of kept rings that also keep their coarse ring.
 pub const HISTORIES_KEPT: usize = 2;
 
-/// Returns whether a directory has enough rings to be cleaned at once.
+/// Returns whether a directory has so many rings that it should be cleaned without delay.
 pub fn is_crowded(place: &Path) -> bool {
     ring_paths(place).len() > 2 * RINGS_KEPT
 }
@@ -48,7 +48,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
             is_ours(file).then_some(newest.ok())
         });
         if let Some(newest) = looked.flatten() {
-            // The time of the last record, because the file's own time changes when holes are punched.
+            // Sorts by the time of the last record, because punching holes changes the file's own time.
             dead.push((newest, path));
         }
     }
@@ -66,7 +66,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether a file begins like a ring, or is a ring without any written byte: all zeros.
+/// Returns whether a file begins like a ring, or is a ring in which nothing was written yet: all zeros.
 fn is_ours(file: &File) -> bool {
     let mut magic = [0; WORD];
     let read = file.read_exact_at(&mut magic, 0);

@@ -21,8 +21,8 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// Bytes of a new file that get blocks at once: the pages before the ring, and the part of the ring that most programs
-/// write first. Zeroing the blocks of a whole ring takes milliseconds, and the program waits for its first record.
+/// Bytes of a new file whose blocks are allocated when it is created: the pages before the ring, and the part of the ring that
+/// most programs write first. The program waits for its first record, and zeroing the blocks of a whole ring takes milliseconds.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
@@ -35,10 +35,10 @@ pub struct OwnRing {
     server: Server,
     header: Header,
     dir: PathBuf,
-    /// A second open file, without the lock: for giving the file its name and for finding out which slots are held.
-    /// Only the mapping holds the lock, and a forked child does not inherit the mapping.
+    /// A second descriptor of the file, without the lock. It serves to name the file and to find out which slots are held. Only
+    /// the mapping holds the lock, and a forked child does not inherit the mapping.
     file: Descriptor,
-    /// Damage to the file, after which it is never written again.
+    /// Damage that was found in the file, which is never written again after that.
     damage: Option<Damage>,
     /// Path of the file once it is linked.
     path: PathBuf,
@@ -50,9 +50,9 @@ pub struct OwnRing {
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`]
-    /// adds the other blocks. If space is short, or the ring would take more than a quarter of the free space, its size
-    /// is halved, down to 1 MiB. The coarse ring never grows larger than that size.
+    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
+    /// other blocks. If space is short, or the ring would take more than a quarter of the free space, its size is halved, down to
+    /// 1 MiB. If the ring is halved, the coarse ring never grows larger than the ring.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -60,7 +60,7 @@ impl OwnRing {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// Creates a file as [`Self::create`] does, with the given way in which stores reach the file.
+    /// Creates a file as [`Self::create`] does; `way` says how stores reach the file.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -174,8 +174,7 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Returns the way in which stores reach the file: [`Way::Mapped`] also if the kernel has refused the requested
-    /// way.
+    /// Returns how stores reach the file. This is [`Way::Mapped`] if the kernel has refused another way.
     pub fn way(&self) -> Way {
         self.words.way()
     }
@@ -185,8 +184,8 @@ impl OwnRing {
         self.check().is_ok()
     }
 
-    /// Checks that the file still has its length and that no store has failed. Every use checks first. A damaged file
-    /// is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
+    /// Checks that the file still has its length and that no store has failed. Every method that uses the file checks it first. A
+    /// damaged file is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
     ///
     /// # Errors
     /// The damage to the file.
@@ -246,12 +245,12 @@ impl OwnRing {
         &self.path
     }
 
-    /// Returns the bytes of the ring, which may be fewer than requested.
+    /// Returns the size of the ring in bytes, which may be smaller than requested.
     pub fn ring_bytes(&self) -> u64 {
         self.header.ring_words * WORD as u64
     }
 
-    /// Returns the longest payload that fits into a record, in bytes.
+    /// Returns the length of the longest payload that fits into a record, in bytes.
     pub fn longest_payload(&self) -> u64 {
         self.writer.longest_payload()
     }
@@ -279,8 +278,8 @@ impl OwnRing {
         self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
     }
 
-    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the
-    /// longest payload in bytes that fits into its next record; 0 if there is no coarse ring.
+    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the length in
+    /// bytes of the longest payload that fits into the coarse ring's next record; 0 if there is no coarse ring.
     ///
     /// # Errors
     /// The system's error if not even the smallest ring fits; the next call tries again. Also as [`Self::check`].
@@ -383,7 +382,7 @@ impl OwnRing {
         self.server.look(&self.words)
     }
 
-    /// Replies to a request, with the first record that shows its effect and the reset epoch after it.
+    /// Replies to a request with the number of the first record that shows its effect, and the reset epoch after it.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
         if !self.is_whole() {
             return;
@@ -410,8 +409,8 @@ fn root() -> Option<(u64, u64)> {
     fs::metadata("/").ok().as_ref().map(id_of)
 }
 
-/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed
-/// on return, because a child that is forked while it is open keeps it.
+/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed on return,
+/// because a child that is forked earlier keeps its copy of the descriptor.
 fn lock_and_map(
     dir: &Path,
     locked: File,
@@ -456,7 +455,7 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
 
 fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path {
-        // If it cannot be removed, `list --clean` finds it later.
+        // A file that cannot be removed is found later by `list --clean`.
         let _ = fs::remove_file(path);
     }
 }

@@ -51,7 +51,7 @@ impl Descriptor {
         Some((self.file.as_ref()?, facts?))
     }
 
-    /// Returns whether a path leads to another file or nowhere; false if the path may not be followed.
+    /// Returns whether a path leads to another file or nowhere; false if this process lacks the right to follow the path.
     pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         match fs::symlink_metadata(path) {
             Ok(facts) => id_of(&facts) != self.id,

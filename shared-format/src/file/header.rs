@@ -1,4 +1,5 @@
-//! The header page: the file's program and the places of its parts. The page never changes once the file has a name.
+//! The header page: which program wrote the file, and where the file's parts begin. The page never changes once the file has a
+//! name.
 
 use std::fmt::Display;
 
@@ -22,7 +23,7 @@ pub const LIBRARY_BYTES_MAX: usize = at::LIBRARY_WORDS * WORD;
 pub struct Header {
     /// The program's name.
     pub name: String,
-    /// Process id, in the program's namespace.
+    /// Process id, in the program's PID namespace.
     pub pid: u32,
     /// Start time of the process, in the kernel's clock ticks since boot.
     pub start_time: u64,
@@ -36,14 +37,14 @@ pub struct Header {
     pub run_token: u64,
     /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Words of the ring, a power of two.
+    /// Size of the ring in words, a power of two.
     pub ring_words: u64,
-    /// Words that the coarse ring may grow to, a power of two; 0 for none.
+    /// Size in words up to which the coarse ring may grow, a power of two; 0 for none.
     pub coarse_words: u64,
     /// Whether the program takes requests.
     pub control: bool,
-    /// Path of the library that contains the collector; empty if the executable contains it. Only the end is kept of a
-    /// path above [`LIBRARY_BYTES_MAX`] bytes.
+    /// Path of the library that contains the collector; empty if the executable contains it. Of a path longer than
+    /// [`LIBRARY_BYTES_MAX`] bytes, only the end is kept.
     pub library: String,
     /// Major and minor format version.
     pub version: (u32, u32),
@@ -60,7 +61,7 @@ impl Header {
         self.file_bytes() + coarse_words * WORD as u64
     }
 
-    /// Returns the place of the ring.
+    /// Returns the region of the ring in the file.
     pub fn region(&self) -> Region {
         Region {
             first: RING_FIRST,
@@ -70,7 +71,7 @@ impl Header {
         }
     }
 
-    /// Returns the place of the coarse ring; `None` in files without one.
+    /// Returns the region of the coarse ring; `None` in files without one.
     pub fn coarse(&self) -> Option<Growing> {
         let most = Region {
             first: RING_FIRST + self.ring_words as usize,
@@ -122,7 +123,7 @@ impl Header {
     /// Reads a page; `file_bytes` is the actual length of the file.
     ///
     /// # Errors
-    /// The first fault of the page, the plainest reason first.
+    /// The first fault found; general faults are checked before details.
     pub fn decode(page: &[u64; PAGE_WORDS], file_bytes: u64) -> Result<Self, FormatError> {
         if page[at::MAGIC] != RING_MAGIC {
             let found = page[at::MAGIC].to_le_bytes().escape_ascii().to_string();
@@ -144,7 +145,7 @@ impl Header {
         check(fits(ring_words), "ring size", at::RING_WORDS, &"a power of two")?;
         let is_first = page[at::RING_FIRST] == RING_FIRST as u64;
         check(is_first, "ring offset", at::RING_FIRST, &RING_FIRST)?;
-        // Files of versions without a coarse ring have zeros there.
+        // Files of older versions, which have no coarse ring, have zeros in these fields.
         if coarse_words != 0 {
             let fits = fits(coarse_words);
             check(fits, "coarse ring size", at::COARSE_WORDS, &"a power of two")?;
@@ -171,7 +172,7 @@ impl Header {
             ring_words,
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
-            // Files of versions without this field have zeros there.
+            // Files of older versions have zeros in this field.
             library: text(what, at::LIBRARY_BYTES, at::LIBRARY, LIBRARY_BYTES_MAX)?,
             version,
         };

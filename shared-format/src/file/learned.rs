@@ -13,7 +13,7 @@ use crate::os;
 /// Ending of the files' names.
 const ENDING: &str = "learned";
 
-/// Number of builds that a directory remembers.
+/// Number of builds whose files are kept in a directory.
 const FILES_KEPT: usize = 64;
 
 /// Length in bytes above which files are not read.

@@ -17,9 +17,9 @@ pub struct Listed {
     pub ring: Result<(RingFile, Liveness), FormatError>,
 }
 
-/// Returns all files in these directories that have a ring's ending: live ones first, then the newest first. Missing or
-/// unreadable directories give nothing. A default directory that belongs to another user is itself an entry, with the
-/// error.
+/// Returns all files in these directories that have a ring's ending: rings of live programs, then other rings, then files that
+/// are no rings. Newer rings come first. Missing or unreadable directories give nothing. A default directory that belongs to
+/// another user is itself an entry, with the error.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
     let look_into = |place: &PathBuf| match places::check_owner(place) {
         Ok(()) => ring_paths(place).into_iter().map(look).collect(),

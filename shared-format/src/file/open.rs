@@ -19,12 +19,12 @@ use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
 use crate::words::{self, ReadWords, read_one};
 
-/// Time in nanoseconds without a sign of life after which a running program is stale: this time or three intervals,
-/// whichever is longer.
+/// A running program is stale after this time in nanoseconds, or after three intervals if they are longer, without a sign of
+/// life.
 const STALE_NS: u64 = 2_000_000_000;
 
-/// Intervals above this, in nanoseconds, do not delay staleness further, because programs show signs of life ten times
-/// a second at any interval.
+/// Intervals above this, in nanoseconds, do not delay staleness further, because programs show signs of life ten times a second,
+/// whatever their interval is.
 const INTERVAL_MOST_NS: u64 = 10_000_000_000;
 
 /// Longest interval in nanoseconds that a program may choose.
@@ -51,7 +51,7 @@ pub enum Liveness {
         /// Time of the last sign of life, in nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// The program ended in order.
+    /// The program ended normally.
     Exited {
         /// Time of the end, in nanoseconds since the Unix epoch.
         unix_ns: u64,
@@ -141,7 +141,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         .open(path)
         .and_then(os::out_of_the_way)
         .map_err(|error| FormatError::io("open", path, error))?;
-    // Another process may have replaced the file between the two calls.
+    // Another process may have replaced the file between `symlink_metadata` and `open`.
     match file.metadata() {
         Ok(facts) if facts.is_file() => Ok(file),
         Ok(_) => Err(unsuitable(
@@ -179,7 +179,7 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
-        // Another process can reach the file through the second name.
+        // A file with two names is refused, because another process can reach it by the second name.
         if facts.nlink() > 1 {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -254,7 +254,7 @@ impl RingFile {
         Ok((record, snapshot))
     }
 
-    /// Reads the record before another one. Returns `None` if that record has been overwritten or does not exist.
+    /// Reads the record before `record`. Returns `None` if the earlier record has been overwritten or does not exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -293,8 +293,8 @@ impl RingFile {
         }
     }
 
-    /// Reads the record before another one of the coarse ring. Returns `None` if that record has been overwritten or
-    /// does not exist.
+    /// Reads the record before `record` in the coarse ring. Returns `None` if the earlier record has been overwritten or does not
+    /// exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -314,15 +314,14 @@ impl RingFile {
         let found = facts
             .map_err(|error| FormatError::io("stat", &self.path, error))?
             .len();
-        // A program stops writing a file that was cut, but may still be alive.
+        // A program whose file was cut stops writing to it, so the file cannot show whether the program is alive.
         if found < self.header.file_bytes() {
             return Err(FormatError::Truncated {
                 found,
                 wanted: self.header.file_bytes(),
             });
         }
-        // A lock belongs to an open file, and probing takes the lock for a moment, so the probe opens a file of its
-        // own.
+        // A lock belongs to an open file description, and the probe takes the lock for a moment, so it opens the file again.
         let probe =
             open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
         let held = match probe {
@@ -348,8 +347,8 @@ impl RingFile {
         let past = os::monotonic_ns().checked_sub(beat);
         let (age, interval) = match past {
             Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
-            // A beat in the future comes from a flipped bit or a container's own clock. Then the time of the newest
-            // record decides.
+            // A heartbeat in the future comes from a flipped bit or a container's own clock. Then the time of the newest record
+            // decides.
             None => {
                 let newest = self.newest().map(|record| record.stamp.unix_ns);
                 let heard = newest.unwrap_or(self.header.started_unix_ns);
@@ -378,8 +377,7 @@ impl RingFile {
         Ok(Liveness::Running)
     }
 
-    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file
-    /// of the system.
+    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file in `/proc`.
     fn is_of_this_boot(&self) -> bool {
         let (its, ours) = (self.header.boot_id, os::boot_id());
         its == ours || its == [0, 0] || ours == [0, 0]
@@ -427,7 +425,7 @@ impl Slot {
     /// The system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        // The sum wraps, because the first number comes from the page, which may contain any number.
+        // The sum wraps, because the first sequence number comes from the slots page, which may contain any number.
         self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;

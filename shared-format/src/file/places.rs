@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::FormatError;
 use crate::os;
 
-/// Environment variable that names the directory.
+/// Environment variable that names the directory for rings.
 pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 
 /// Ending of ring files' names.

@@ -13,7 +13,7 @@ use crate::os;
 /// If space is short, a ring is halved, but not below this size in bytes.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
-/// Divisor of the free bytes that gives a ring's largest size, because other programs need space as well, above all in
+/// A ring takes at most the free bytes divided by this number, because other programs need space as well, above all in
 /// `/dev/shm`.
 const SHARE: u64 = 4;
 
@@ -48,10 +48,9 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words. While space is short,
-/// `wanted` is halved, as long as it stays above `size`. Returns the new size, or `None` if the file cannot
-/// be reached or was cut. The growth takes at most a quarter of the free space, and leaves the space that
-/// another program's ring needs.
+/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words. While space is short, `wanted` is halved, as
+/// long as it stays above `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at
+/// most a quarter of the free space, and nothing if a quarter is too small for another program's ring.
 pub(super) fn allocate_some(
     descriptor: &Descriptor,
     header: &Header,
@@ -66,8 +65,8 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated
-        // after a cut would hide the cut.
+        // Checked before each allocation, because the file may have been cut during the previous call. Blocks allocated after a
+        // cut would hide the cut.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };

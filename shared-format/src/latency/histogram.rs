@@ -22,8 +22,8 @@ pub fn bucket_of(ticks: u64) -> usize {
     ((positive as i64 as f64).to_bits() >> 49) as usize - (1023 << 3)
 }
 
-/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert
-/// several small integers at once, so loops over this function vectorise.
+/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert several small
+/// integers with one instruction, so loops over this function vectorise.
 #[inline(always)]
 pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
@@ -41,7 +41,7 @@ pub fn upper_edge(bucket: usize) -> u64 {
     lower_edge(bucket + 1).saturating_sub(1).max(lower_edge(bucket))
 }
 
-/// Returns the bucket of a number that a program gave to `value!`. 0 and 1 have buckets of their own.
+/// Returns the bucket of a number that a program gave to `value!`. 0 and 1 have separate buckets.
 #[inline(always)]
 pub fn value_bucket(number: u64) -> usize {
     if number >> f64::MANTISSA_DIGITS == 0 {
@@ -52,14 +52,14 @@ pub fn value_bucket(number: u64) -> usize {
     }
 }
 
-/// Returns the bucket of a number that a float would round.
+/// Returns the bucket of a number that is so large that `f64` would round it.
 #[cold]
 fn large_value_bucket(number: u64) -> usize {
     let octave = number.ilog2() as usize;
     octave * PER_OCTAVE + (number >> (octave - 3)) as usize % PER_OCTAVE
 }
 
-/// Returns the smallest and the largest number in a bucket of a value.
+/// Returns the smallest and the largest number in a bucket of [`value_bucket`].
 pub fn value_edges(bucket: usize) -> (u64, u64) {
     match bucket {
         0 | 1 => (bucket as u64, bucket as u64),

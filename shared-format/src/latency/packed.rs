@@ -1,7 +1,7 @@
 //! The compact encoding of a histogram.
 //!
-//! The bytes are the longest call, then for each bucket the distance from the bucket before and its count. Each number
-//! is in LEB128: seven bits a byte, the lowest first.
+//! The bytes are the longest call, then for each bucket its distance from the previous bucket and its number of calls. Each
+//! number is in LEB128: seven bits a byte, the lowest first.
 
 use super::histogram::{BUCKETS, Histogram};
 
@@ -61,7 +61,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Histogram> {
     Some(histogram)
 }
 
-/// Calls `each` for every bucket and returns the longest call, or `None` if the bytes are no histogram.
+/// Calls `each` for every bucket and returns the longest call in ticks (0 if unknown), or `None` if the bytes are no histogram.
 pub(crate) fn walk(bytes: &[u8], mut each: impl FnMut(u16, u64)) -> Option<u64> {
     let mut rest = bytes;
     let max_ticks = take(&mut rest)?;

@@ -21,7 +21,7 @@ const PACKED_ADDRESSES: u64 = 67;
 /// Bytes of the first section, which can be read without unpacking the others.
 pub(super) const INFO_BYTES: usize = 48;
 
-/// Number of a record's first bytes that show whether it has [`Addresses`], because their section is the second.
+/// These first bytes of a record show whether it has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Name of a record in messages.
@@ -30,7 +30,7 @@ const WHAT: &str = "packed record";
 /// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
 
-/// Returns the number and epochs of a stored record, and the position of the record that contains its sites. Returns
+/// Returns the capture number and the epochs in a stored record, and the position of the record that contains its sites. Returns
 /// `None` for an unpacked payload.
 pub(super) fn info(stored: &[u8]) -> Option<(CaptureInfo, u64)> {
     let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
@@ -125,8 +125,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     }
 }
 
-/// Always fails. A build without `deflate` refuses a file with packed records by its features, before it
-/// reads any.
+/// Always fails. A build without `deflate` refuses a file with packed records when it checks the features of the file, before it
+/// reads any record.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     let found = format!("compressed bytes, at most {longest}");

@@ -59,7 +59,7 @@ pub struct StreamedRecord {
 }
 
 impl<R: Read> Stream<R> {
-    /// Reads records of at most `longest` bytes, packed and unpacked, from a stream.
+    /// Reads records from a stream. A record above `longest` bytes, packed or unpacked, is an error.
     pub fn new(input: R, longest: u64) -> Self {
         Self {
             input,
@@ -278,7 +278,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x11;
-            // Reading ends for any change; changes of padding and reserved words have no effect.
+            // Reading must end after any change. The result is not checked, because some changes, such as of padding, have no
+            // effect.
             let _ = pieces(&flipped[..]);
         }
         let mut long = bytes.clone();

@@ -153,7 +153,7 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     let error = read.unwrap_err().to_string();
     assert!(error.contains("checksum"), "{error}");
     assert_eq!(recording.newest().unwrap().1, snapshot(1, 0));
-    // All records share the sites of the first.
+    // All records share the sites of the first record.
     let mut flipped = whole.clone();
     flipped[ends[0] as usize - 20] ^= 1;
     fs::write(&path, &flipped).unwrap();
@@ -240,7 +240,7 @@ fn a_record_that_points_to_nothing_is_said() {
         [&words::to_bytes(head)[..], body].concat()
     };
     let info = |sites: u64| section(64, &words::to_bytes([1, 0, u64::MAX, sites]));
-    // The empty stream of deflate.
+    // An empty deflate stream.
     let empty = [3, 0];
     for (stored, says) in [
         (info(0), "no section 65"),

@@ -1,4 +1,4 @@
-//! Finds the place of a ring's newest record without reading it into memory.
+//! Finds where a ring's newest record is, without reading the record into memory.
 
 use crate::checksum;
 use crate::error::FormatError;
@@ -6,22 +6,22 @@ use crate::layout::{WORD, record};
 use crate::ring::{Region, Stamp, copy_words, read_head, read_latest, stamp_of};
 use crate::words::{ReadWords, bytes_of};
 
-/// Words in memory at a time: 64 KiB.
+/// Number of words that are read at a time: 64 KiB.
 const PIECE: u64 = (64 << 10) / WORD as u64;
 
-/// Place of a complete record.
+/// Position and length of a complete record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Stamp of the record.
     pub(crate) stamp: Stamp,
     /// Position of the record.
     pub(crate) position: u64,
-    /// Words of the record, including its head.
+    /// Length of the record in words, including its head.
     pub(crate) words: u64,
 }
 
-/// Finds the newest record of a ring that is no longer written. The record is checked as by a reader, but piece by
-/// piece, so that a record that claims to be very long takes no memory.
+/// Finds the newest record of a ring that is no longer written. The record is checked as a reader checks it, but piece by piece,
+/// so that a record that claims to be very long takes no memory.
 ///
 /// # Errors
 /// [`FormatError::NoRecord`] if no record is complete, or the error of reading.
@@ -89,7 +89,7 @@ mod tests {
             };
             assert_eq!(find_newest(&words, &REGION).unwrap(), found);
         }
-        // A change in any word is found.
+        // A change of any word is detected.
         let last = read_newest(&words, &REGION).unwrap().position;
         for offset in 0..9 {
             let index = REGION.at(last + offset);

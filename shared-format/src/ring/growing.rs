@@ -1,26 +1,26 @@
 //! A ring that begins small and doubles. Only a long-running program fills it.
 //!
-//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size
-//! moves no record. So a ring doubles only until it first wraps; then its size is fixed. The size has a word of its
-//! own. A reader with an old size and a new position finds a record that names another position, and reads again.
+//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size moves no
+//! record. So a ring doubles only until it first wraps; then its size is fixed. A state word contains the size. A reader with an
+//! old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
 use crate::ring::{self, Patience, Record, Region, Stamp, Writer};
 use crate::words::{ReadWords, Words, read_one};
 
-/// Words of the first size: 1 MiB.
+/// First size of the ring in words: 1 MiB.
 const FIRST_WORDS: u64 = (1 << 20) / WORD as u64;
 
 /// Number of times a reader reads the size again; the ring doubles far less often.
 const TRIES: u32 = 64;
 
-/// A ring that doubles: its place at its largest size, and the word that holds its present size.
+/// A ring that doubles: its region at its largest size, and the word with its present size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// The ring at its largest.
+    /// Region of the ring at its largest size.
     pub most: Region,
-    /// Index of the word that holds the present size, 0 before the first record.
+    /// Index of the word with the present size, which is 0 before the first record.
     pub size: usize,
 }
 
@@ -33,7 +33,7 @@ pub struct GrowingWriter {
 }
 
 impl Growing {
-    /// Returns the present place of the ring, or `None` before its first record.
+    /// Returns the present region of the ring, or `None` before its first record.
     ///
     /// # Errors
     /// The error of reading.
@@ -72,7 +72,7 @@ impl Growing {
         Ok(None)
     }
 
-    /// Copies the record before another one. Returns `None` if that record has been overwritten or does not exist.
+    /// Copies the record before `record`. Returns `None` if the earlier record has been overwritten or does not exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -102,7 +102,7 @@ impl GrowingWriter {
         }
     }
 
-    /// Returns the present words of the ring.
+    /// Returns the present size of the ring in words.
     pub fn size(&self) -> u64 {
         self.writer.region.words
     }
@@ -123,8 +123,8 @@ impl GrowingWriter {
         Some(wanted)
     }
 
-    /// Sets the ring's size in words, to the number that [`Self::wanted`] returned or to a half of it. The file must
-    /// already contain these words.
+    /// Sets the ring's size in words to the one that [`Self::wanted`] returned, or to a smaller power of two above the present
+    /// size. The file must already contain these words.
     pub fn grow(&mut self, words: &impl Words, size: u64) {
         debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
         debug_assert!(size > self.size() && self.writer.next <= self.size());
@@ -137,7 +137,7 @@ impl GrowingWriter {
         self.growing.most.words = self.size();
     }
 
-    /// Returns the bytes of the longest payload that fits now.
+    /// Returns the length of the longest payload that fits now, in bytes.
     pub fn longest_payload(&self) -> u64 {
         match self.size() {
             0 => 0,
@@ -184,7 +184,7 @@ mod tests {
         size: 4,
     };
 
-    /// Grows to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
+    /// Grows the ring to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
         let length = record::WORDS as u64 + bytes.div_ceil(8);
         while writer.wanted(bytes).is_some() {
@@ -262,8 +262,8 @@ mod tests {
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
-    /// Under loom, the ring has four words, then eight, and the third record follows the second. A reader that copies
-    /// it with the old size finds another position in its head, and sees the new size in its next try.
+    /// Under loom, the ring doubles from four to eight words, so the third record comes after the second. A reader that copies
+    /// the third record with the old size finds another position in the head, and sees the new size in its next try.
     #[test]
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;
@@ -328,7 +328,7 @@ mod tests {
         let result = runner.run(&lengths, |lengths| {
             let words = Recorder::new(72 + 256);
             let (mut fine, mut coarse) = (Writer::new(FINE), GrowingWriter::new(COARSE));
-            // For each ring, the number of stores after which it held a finished record, and the record.
+            // For each ring: after how many stores each record was finished, and the record's index.
             let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
             for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
                 let payload = vec![index as u8 + 1; length];

@@ -1,6 +1,6 @@
-//! Tests with readers that never pause while another process laps them. The writer is faster than the
-//! readers. In one run it stores as programs do, in the other through a mapping. A reader never gets a mix of
-//! two records, with or without the checksum.
+//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. In one run the
+//! writer stores as programs do, in the other run through a mapping. A reader never gets a mix of two records, with or without
+//! the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` reads many more records.
 
@@ -25,7 +25,7 @@ const SPIN: Duration = Duration::from_micros(100);
 const WAY: &str = "LAPPING_WAY";
 const WAYS: [&str; 2] = ["copied", "mapped"];
 
-/// Returns the word at an index of a record's payload, which identifies the record and the index.
+/// Returns the word at an index of a record's payload. The word identifies both the record and the index.
 fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -84,8 +84,8 @@ fn payload_words_of(record: &Record) -> Vec<u64> {
     words::from_bytes(&record.payload).collect()
 }
 
-/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether it is
-/// whole. Returns `None` if the writer lapped it.
+/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether the copy is
+/// whole. Returns `None` if the writer lapped the reader.
 fn copy_unchecked(
     words: &impl ReadWords,
     region: &Region,
@@ -130,8 +130,8 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
         };
         met.backward += u64::from(sequence < met.last);
         if sequence == met.last {
-            // A writer with a core of its own needs far less time for its next record; otherwise it may wait for this
-            // core.
+            // A writer on another core needs far less time for its next record. If the reader waits longer, the writer may be
+            // waiting for this core.
             if since.elapsed() > SPIN {
                 std::thread::yield_now();
             }
@@ -175,8 +175,8 @@ fn read_unchecked(
     None
 }
 
-/// Reads the records of a writer process in one of the two ways. The readers take turns, so that the writer always has
-/// a core.
+/// Reads records while another process writes them in the given way. The readers take turns, so that the writer always has a
+/// core.
 fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Command::new(std::env::current_exe().unwrap())
@@ -203,7 +203,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
         .unwrap();
     let words = MapWords::new(&file, file.metadata().unwrap().len(), 0, Way::Mapped).unwrap();
     let (met, each) = (&mut Met::default(), reads.div_ceil(4));
-    // The viewer's way of reading, with the checksum and without it.
+    // Reads as a viewer does, first with the checksum and then without it.
     read_on(met, each, |_, body| match ring.newest() {
         Ok(record) => {
             *body = payload_words_of(&record);
@@ -216,7 +216,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&ring.words(), &region, lapped, body)
     });
-    // Readers through a mapping, which see every single store.
+    // Reads through a mapping, where every single store is visible.
     read_on(met, each, |lapped, body| {
         read_checked(&words, &region, lapped, body)
     });
@@ -232,7 +232,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 
 #[test]
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
-    // On one CPU writer and reader take turns, so hardly any read is lapped.
+    // On one CPU, writer and reader take turns, so hardly any read is lapped.
     let has_two_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     let asked = if has_two_cpus { 4_000 } else { 200 };
     let asked: u64 = std::env::var("READS").map_or(asked, |reads| reads.parse().unwrap());

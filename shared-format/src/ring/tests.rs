@@ -90,7 +90,7 @@ fn a_reader_that_is_lapped_each_time_gives_up() {
 #[test]
 fn a_writer_of_huge_records_delays_no_reader_for_long() {
     for (bytes, tries_most) in [(record::BYTES_MAX, 2), (256 << 20, 4), (64 << 20, 12)] {
-        // The writer enters the newest record while its payload is copied.
+        // The writer begins to overwrite the newest record while the reader copies that record's payload.
         let (inside, copied) = (Cell::new(false), Cell::new(0));
         let words = given(|first, out| {
             if out.len() > record::WORDS {

@@ -79,8 +79,8 @@ fn a_sequence_far_ahead_is_refused_and_does_not_close_the_slot_for_ever() {
     assert_eq!(server.look(&words).len(), 1);
 }
 
-/// A viewer may die after any word of a request, and an answered request may have come before. The program carries
-/// out no incomplete request, and the next owner of the slot gets its reply.
+/// A viewer may die after any word of a request, and an answered request may have come before. The program carries out no
+/// incomplete request, and the next owner of the slot gets the reply to its own request.
 #[test]
 fn a_request_cut_off_at_any_word_is_none() {
     for answered in [false, true] {

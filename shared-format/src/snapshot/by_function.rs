@@ -21,7 +21,7 @@ pub struct FunctionNumbers {
     pub total_time: Duration,
 }
 
-/// The name of a function. With the feature `report` of tickscope, texts are names; without it, no type is a name.
+/// The name of a function. With the feature `report` of tickscope, strings implement this trait; without it, no type does.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",
@@ -47,8 +47,8 @@ impl FunctionName for &String {
 }
 
 impl Snapshot {
-    /// Returns the numbers of functions and scopes of a name in all threads: `parse`, `book::insert`, or a pattern
-    /// (`book::*`).
+    /// Returns the numbers of the functions and scopes with a name, summed up over all threads. The name may be `parse`,
+    /// `book::insert` or a pattern (`book::*`).
     ///
     /// Functions that were never entered have zeros; `sites` distinguishes them from functions without a call since the
     /// reset. Empty texts, texts of more than 96 bytes and texts with control characters match no function.
@@ -76,7 +76,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     let nodes = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = nodes.totals(&self_ns);
-    // Parents come before their children.
+    // One pass over the rows is enough, because parents come before their children.
     let mut is_inside = vec![false; nodes.len()];
     let (mut calls, mut own, mut total) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..nodes.len() {
@@ -101,7 +101,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     }
 }
 
-/// Never called, because without the feature no type is a name.
+/// Never called, because without the feature no type implements `FunctionName`.
 #[cfg(not(feature = "by-function"))]
 fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
     FunctionNumbers::default()

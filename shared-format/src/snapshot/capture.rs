@@ -48,8 +48,8 @@ pub struct CaptureInfo {
     pub reset_epoch: u64,
     /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// Earlier reset epoch with which the counts begin, because an undo continues it in this epoch; `None` if no undo
-    /// began this epoch. Closing records of the continued epoch and of later ones are void.
+    /// The earlier reset epoch that an undo has continued in this epoch, so that the counts begin with that epoch; `None` if no
+    /// undo began this epoch. Closing records of the continued epoch and of later ones are void.
     pub withdraws: Option<u64>,
     /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,

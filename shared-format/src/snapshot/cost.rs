@@ -1,9 +1,9 @@
-//! The cost of measuring, and times that are too short for it.
+//! The cost of measuring, and which mean times are too short to be reliable beside it.
 
 use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 
-/// If reads of the clock add at least this time to loads, in nanoseconds, they wait for the loads. A load from memory
-/// takes some 80 ns. If reads of the clock do not wait for loads, the measured time is a few nanoseconds.
+/// Reads of the clock wait for loads if [`Snapshot::drains_ns`] is at least this time, in nanoseconds. A load from memory takes
+/// some 80 ns. If reads of the clock do not wait for loads, the measured time is a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
 /// Largest ratio of the upper to the lower bound of a scope's own cost.
@@ -16,8 +16,8 @@ impl Snapshot {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads
-    /// and only a calibration is known.
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads and the
+    /// cost is known from calibration only.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }
@@ -27,8 +27,8 @@ impl Snapshot {
         self.functions.as_ref()?.call_cost()
     }
 
-    /// Returns whether [`cost_share`](Self::cost_share) is the cost of a program of `cargo tickscope`, which includes
-    /// publisher and build.
+    /// Returns whether [`cost_share`](Self::cost_share) is the cost of a program of `cargo tickscope`. Such a cost includes the
+    /// publisher and the build.
     pub fn has_function_cost(&self) -> bool {
         self.function_cost().is_some()
     }

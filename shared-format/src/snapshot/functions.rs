@@ -53,14 +53,14 @@ pub struct OverBudget {
     pub learned: bool,
 }
 
-/// Factor by which a call costs more in a program than in the loop that measures it, as far as known.
+/// A call costs up to this factor more in a program than in the empty loop that measures its cost.
 pub const CALL_IN_PROGRAM: f64 = 1.5;
 
 /// Upper bound of a call's cost, as a multiple of the most likely cost.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Upper bound of the share of the program's CPU time that disabled sleds cost: the code is larger, and each sled is a
-/// jump. This includes sleds at ends that stay on until the last call has ended that was open at the switch.
+/// Upper bound of the share of the program's CPU time that disabled sleds cost: the code is larger, and each sled is a jump. This
+/// includes sleds at ends, which stay on until all calls that were open at the switch have ended.
 const SLEDS_OFF: f64 = 0.05;
 
 impl Functions {
@@ -114,7 +114,7 @@ mod tests {
         snapshot.functions = Some(Functions::default());
         // What a call costs is not known yet.
         assert_eq!(snapshot.cost_share(), without);
-        // A call costs a hundredth of its time.
+        // Measuring a call costs a hundredth of the call's time.
         let call_ns = working_ns / calls / 100.0;
         snapshot.functions = Some(Functions {
             call_ns,

@@ -1,4 +1,4 @@
-//! Places of threads in the program's code: samples of the program counter.
+//! Where threads are in the program's code: samples of the program counter.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub enum SampledIn {
 /// Default number of samples per second of CPU time.
 pub const LINES_HZ: u32 = 1_000;
 
-/// Bytes of the longest build id that is kept.
+/// Maximum length of a build id that is kept, in bytes.
 pub const BUILD_ID_MAX: usize = 64;
 
 /// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is
@@ -38,7 +38,7 @@ pub struct Lines {
     pub modules: Vec<Module>,
     /// Samples by row, module and address in rising order, with one entry for each place.
     pub samples: Vec<LineSample>,
-    /// Samples that came faster than they were read, whose places are unknown.
+    /// Samples that were lost because they came faster than they were read. Their places are unknown.
     pub lost: Sampled,
 }
 
@@ -49,7 +49,7 @@ pub enum LinesState {
     /// Sampling was not requested, or was ended.
     #[default]
     Off,
-    /// Sampling is on, by this signal.
+    /// Sampling is on, and uses the signal with this number.
     On(u32),
     /// Sampling is off, because the program uses `SIGPROF` and all real-time signals.
     NoSignal,
@@ -79,8 +79,8 @@ pub struct LineSample {
     pub address: u64,
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the samples in nanoseconds. Each sample counts for the time that its thread had used since the
-    /// previous sample.
+    /// CPU time of the samples in nanoseconds. Each sample stands for the time that its thread had used since the previous
+    /// sample.
     pub cpu_ns: u64,
 }
 

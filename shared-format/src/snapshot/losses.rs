@@ -6,13 +6,13 @@ use bincode::{Decode, Encode};
 
 /// Numbers of calls and scopes that were not measured exactly. They count from the program's start; a reset keeps them.
 ///
-/// Both fields are in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
-/// written to a section of its own.
+/// Both fields are in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter gets a separate
+/// section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
-    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down.
-    /// Above the node limit, the time of these calls is in rows "(over the limit)". As calls, these rows count only
-    /// those made by functions with rows.
+    /// Calls without a separate row, because of the depth or node limit, re-entrance, or a thread that was already torn down.
+    /// Above the node limit, rows "(over the limit)" have the time of these calls. These rows count only the calls that functions
+    /// with rows have made.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,

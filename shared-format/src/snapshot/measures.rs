@@ -1,8 +1,8 @@
-//! Quantities of rows beside calls and time, as sparse columns, one for each quantity.
+//! Quantities of rows other than calls and time, as sparse columns, one for each quantity.
 
 use std::collections::BTreeMap;
 
-/// A quantity that is counted by row, beside calls and time.
+/// A quantity that is counted by row, other than calls and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Quantity {
@@ -72,7 +72,7 @@ impl Quantity {
         self as u32
     }
 
-    /// Returns the quantity of a code, or `None` if this version does not know it.
+    /// Returns the quantity with this code, or `None` if this version does not know it.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|quantity| quantity.code() == code)
     }
@@ -202,7 +202,7 @@ pub struct Column {
     pub outside: Vec<(u32, u64)>,
 }
 
-/// Quantities of rows beside calls and time, with a column for each quantity that is not 0.
+/// Quantities of rows other than calls and time, with a column for each quantity that is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     columns: BTreeMap<Quantity, Column>,
@@ -267,7 +267,7 @@ impl Measures {
         self.columns.iter().map(|(&quantity, column)| (quantity, column))
     }
 
-    /// Sets the column of a quantity. A column without values removes it.
+    /// Sets the column of a quantity. If `column` is empty, removes the present column.
     pub fn set(&mut self, quantity: Quantity, column: Column) {
         if column.is_empty() {
             self.columns.remove(&quantity);
@@ -276,7 +276,7 @@ impl Measures {
         }
     }
 
-    /// Removes the column of a quantity, and returns it.
+    /// Removes the column of a quantity, and returns it. The column is empty if the quantity was not counted.
     pub fn take(&mut self, quantity: Quantity) -> Column {
         self.columns.remove(&quantity).unwrap_or_default()
     }
@@ -298,8 +298,7 @@ impl Measures {
         off
     }
 
-    /// Lowers the time off the CPU of each row to its self ticks, because the difference of two captures may contain
-    /// more.
+    /// Lowers each row's time off the CPU to at most its self ticks, because the difference of two captures may be larger.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
         let own = |row: u32| self_ticks.get(row as usize).copied().unwrap_or(0);
         let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.take(off));

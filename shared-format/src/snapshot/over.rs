@@ -11,15 +11,15 @@ pub enum Over {
     /// Calls above the widest gap in the upper tenth of the durations, if there is one.
     #[default]
     Tail,
-    /// The slowest of 100 calls.
+    /// The slowest 1 % of all calls.
     P99,
-    /// The slowest of 1000 calls.
+    /// The slowest 0.1 % of all calls.
     P999,
     /// Calls of at least this many nanoseconds; never 0.
     Ns(u64),
 }
 
-/// Longest duration of [`Over`] in nanoseconds: a year.
+/// Longest threshold in nanoseconds: a year.
 const NS_MAX: u64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 impl Over {
@@ -33,7 +33,7 @@ impl Over {
         }
     }
 
-    /// Returns the condition of a code; `None` if the code is too large.
+    /// Returns the condition with this code; `None` if the code is too large.
     pub(crate) fn of_code(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Tail),

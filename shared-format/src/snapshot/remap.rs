@@ -1,7 +1,7 @@
-//! Moves rows to other places: a part of a snapshot, or several snapshots as one.
+//! Moves rows to other indices, in order to make a part of a snapshot or to make several snapshots one.
 //!
-//! The code that rebuilds a snapshot gives the new tree and the new place of each row. Only this module moves the data
-//! of rows.
+//! The code that rebuilds a snapshot decides on the new tree and on the new index of each row. Only this module moves the data of
+//! rows.
 //!
 //! | data | where several rows become one | where a row has none | in a window |
 //! |---|---|---|---|
@@ -28,7 +28,7 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::Latencies;
 
-/// Two clocks share the same buckets if their rates differ by less than this share, because rates are measured with
+/// If the rates of two clocks differ by less than this share, histograms keep their buckets, because rates are measured with
 /// errors.
 pub const SAME_RATE: f64 = 0.001;
 
@@ -61,13 +61,13 @@ pub enum When {
 pub struct Part<'a> {
     /// Snapshot with the counts.
     pub snapshot: &'a Snapshot,
-    /// Quantities of the snapshot beside calls and time.
+    /// Quantities of the snapshot other than calls and time.
     pub measures: &'a Measures,
     /// New rows and threads for the rows and threads of the snapshot.
     pub map: RowMap,
     /// Ticks of the sum per tick of the part.
     pub ratio: f64,
-    /// Time of the capture.
+    /// Time of the capture, relative to the capture of the sum.
     pub when: When,
 }
 
@@ -367,7 +367,7 @@ impl Snapshot {
             let rows = (0..).zip(&of(part.snapshot).row);
             cells.extend(rows.filter_map(|(index, &old)| {
                 let row = part.row(old).filter(|&row| !self.is_sum(part, row))?;
-                // A value's histogram has numbers in place of ticks.
+                // A value's histogram has numbers in place of ticks, so only rows of values take it.
                 let fits = !has_values || !part.snapshot.is_value(NodeId(old)) || self.is_value(NodeId(row));
                 fits.then_some((row, at, index))
             }));

@@ -4,18 +4,18 @@ use std::fmt;
 
 use bincode::{Decode, Encode};
 
-/// Nanoseconds by which scopes change the code's layout, which no measurement in the program sees. With all scopes off,
-/// 32 cases of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
+/// Nanoseconds that a scope may cost or gain because it changes the layout of the code, which no measurement in the program sees.
+/// With all scopes off, 32 cases of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
 const LAYOUT_NS: f64 = 3.5;
 
-/// Share of the time in events that may be the program's own work, because the CPU executes both at once.
+/// Share of the time in events that may be the program's own work, because the CPU executes events and work in parallel.
 const OVERLAP: f64 = 0.5;
 
 /// Nanoseconds of a scope's instructions in the program itself, which samples count as the program's work. Samples of
 /// perf gave 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive mode.
 const UNSEEN_NS: f64 = 4.7;
 
-/// Smallest number of samples that give a scope's cost.
+/// Smallest number of samples from which a scope's cost is derived.
 const SAMPLES_LEAST: u64 = 100;
 
 /// Samples that found a thread in an event, such as the beginning or the end of a scope.
@@ -53,9 +53,9 @@ impl fmt::Display for ScopeCost {
 }
 
 impl SeenCost {
-    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` if there
-    /// are too few. The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the
-    /// code, for work that the CPU does at once, and for instructions that samples do not see.
+    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` for too few samples
+    /// or no calls. The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the code, for work
+    /// that the CPU does in parallel, and for instructions that samples do not see.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;

@@ -12,7 +12,7 @@ pub struct Site {
     pub name: String,
     /// Path of the module that contains it.
     pub module: String,
-    /// The source file.
+    /// Path of the source file.
     pub file: String,
     /// Line in the source file, from 1.
     pub line: u32,
@@ -30,8 +30,8 @@ impl Site {
     }
 }
 
-/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that
-/// changes it gets a copy of its own.
+/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that changes it gets
+/// its own copy.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 

@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use crate::ids::NodeId;
 use crate::latency::{Histogram, value_edges};
 
-/// A row without time, and its sum. The calls of the row count its executions.
+/// A row without time, and its sum. The row's calls are the executions of its macro.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
     /// Row of the counter.
@@ -110,7 +110,7 @@ impl<T: Copy + Ord> Extremes<T> {
     }
 }
 
-/// Joins two values, either of which may be missing.
+/// Joins two values. If one of them is missing, returns the other.
 pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(join(one, other)),
@@ -119,7 +119,7 @@ pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -
 }
 
 impl Level {
-    /// Returns the combined level. Its last level is the one with the later setting.
+    /// Combines two levels. The last level is the one that was set later.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let newest = match other.set_tick >= self.set_tick {
@@ -199,7 +199,7 @@ impl Tally {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally with another time at which its gauge was set: `tick` converts the present one.
+    /// Returns the tally after `tick` has converted the tick at which its gauge was set.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {

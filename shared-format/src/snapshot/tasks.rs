@@ -7,7 +7,7 @@ use crate::latency::Latencies;
 
 /// Futures that have begun and not ended, at the moment of a snapshot.
 ///
-/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of it.
+/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of this path.
 // The section of futures in flight has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Tasks {

@@ -73,7 +73,7 @@ pub struct OpenFrame {
 }
 
 impl Thread {
-    /// Returns the thread with all counts removed and no open scopes.
+    /// Returns the thread without times, rows and open scopes.
     #[must_use]
     pub fn without_counts(&self) -> Self {
         Self {

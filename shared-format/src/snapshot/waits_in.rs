@@ -24,7 +24,8 @@ pub struct WaitsIn {
     pub(crate) names: Vec<String>,
     /// Row, index of the name, and number of samples, in rising order.
     pub(crate) samples: Vec<(u32, u32, u64)>,
-    /// Thread and its state, in rising order: [`RUNNING`], [`READY`], or the code of a name above both.
+    /// Each thread and its state: [`RUNNING`], [`READY`], or [`FIRST_NAME`] plus the index of a name. Threads are in rising
+    /// order.
     pub(crate) now: Vec<(u32, u32)>,
 }
 

@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use super::over::Over;
 use crate::ids::{NO_PARENT, SiteId};
 
-/// Largest number of functions that are watched at once.
+/// Largest number of functions that are watched at the same time.
 pub const WATCHES_MAX: usize = 4;
 
 /// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical
@@ -17,8 +17,8 @@ pub struct Watch {
     pub function: String,
     /// Requested condition for slow calls.
     pub over: Over,
-    /// Number that changes when the watch begins to count anew, for example after a reset. While it stays, paths keep
-    /// their indices and counts do not fall.
+    /// Number that changes when the watch begins to count anew, for example after a reset. While the number stays the same, paths
+    /// keep their indices and counts do not fall.
     pub number: u64,
     /// Time when the watch began to count, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
@@ -26,12 +26,12 @@ pub struct Watch {
     pub state: WatchState,
     /// Duration in ticks from which a call is slow; 0 if it is not known yet. It may change.
     pub threshold_ticks: u64,
-    /// Calls that no sum includes.
+    /// Calls that were not recorded in full.
     pub lost: LostCalls,
     /// Sums by path, from the watched function on. Parents come before their children. Paths without a parent belong to
     /// the function itself.
     pub paths: Vec<WatchedPath>,
-    /// Causes of slow calls: for each slow call, the one path and kind that took most of its time above a typical call.
+    /// Causes of slow calls: for each slow call, the path and kind that took most of its extra time over a typical call.
     pub causes: Vec<CauseSum>,
     /// The slow calls that are kept whole: the longest ones, and some at random.
     pub exemplars: Vec<Exemplar>,
@@ -63,10 +63,10 @@ pub enum WatchState {
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
     pub discarded: u64,
-    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also
-    /// async calls whose data between two polls did not fit.
+    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also async calls whose
+    /// data could not be kept between two polls, because the space for it is limited.
     pub missed: u64,
-    /// Slow calls that are in the sums but could not be kept whole, because another thread used their place at that moment.
+    /// Slow calls that are in the sums but could not be kept whole, because another thread used their slot at that moment.
     pub not_kept: u64,
 }
 
@@ -152,11 +152,11 @@ pub struct Exemplar {
     pub number: u64,
     /// Whether the call is one of the longest; otherwise it was chosen at random.
     pub is_longest: bool,
-    /// Time of its beginning, in nanoseconds since the Unix epoch.
+    /// Time when the call began, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
     /// Duration without pauses, in ticks.
     pub ticks: u64,
-    /// Name of its thread; for an async call, of the thread on which it ended.
+    /// Name of the call's thread; for an async call, of the thread on which it ended.
     pub thread: String,
     /// The kernel's id of that thread.
     pub tid: u32,
@@ -181,7 +181,7 @@ pub struct Trace {
     pub off_cpu: Vec<(u32, u64, u64)>,
     /// Keys of notes.
     pub keys: Vec<String>,
-    /// Notes of the program, in rising order.
+    /// Notes of the program, in rising order of their steps.
     pub notes: Vec<Note>,
     /// Place where steps were left out because there were too many.
     pub gap: Option<TraceGap>,
@@ -192,7 +192,7 @@ pub struct Trace {
 pub enum Then {
     /// The call of the path ended.
     Exit,
-    /// A call began, with the next step's path.
+    /// A call began, whose path is the path of the next step.
     Enter,
     /// An earlier call continued, such as a future that is polled again.
     GoOn,
@@ -216,9 +216,9 @@ pub struct Note {
 pub struct TraceGap {
     /// Index of the step before which steps are missing.
     pub step: u32,
-    /// Number of steps.
+    /// Number of missing steps.
     pub steps: u64,
-    /// Time of the steps, in ticks.
+    /// Time of the missing steps, in ticks.
     pub ticks: u64,
 }
 
@@ -226,7 +226,7 @@ impl Then {
     /// All events, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Exit, Self::Enter, Self::GoOn, Self::Stay];
 
-    /// Returns the event of a code.
+    /// Returns the event with this code, or `None` if there is no such event.
     pub fn of(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Copies the program `from` to `to`. Another process (`install`) writes the copy: a child that another test starts
-/// meanwhile would otherwise hold the file open for writing, and running it would fail with "Text file busy".
+/// Copies the program `from` to `to`. Another process (`install`) writes the copy: a child that another test starts meanwhile
+/// would otherwise hold the file open for writing, and running the program would fail with "Text file busy".
 pub fn install(from: &Path, to: &Path) {
     let installed = Command::new("install")
         .args(["-m", "755"])
@@ -13,14 +13,14 @@ pub fn install(from: &Path, to: &Path) {
     assert!(installed.unwrap().success(), "{from:?} as {to:?}");
 }
 
-/// Makes `to` an executable bash script of these lines, written by [`install`] for the same reason.
+/// Makes `to` an executable bash script of these lines. Another process writes the script, as in [`install`].
 pub fn script(to: &Path, text: &str) {
     let lines = to.with_extension("lines");
     std::fs::write(&lines, format!("#!/bin/bash\n{text}\n")).unwrap();
     install(&lines, to);
 }
 
-/// Runs a program. Its session, if it starts one, uses a directory of its own.
+/// Runs a program. If it starts a session, the session uses a temporary directory.
 pub fn run(program: &str, args: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     Command::new(program)

@@ -1,6 +1,6 @@
-//! Code that the tests of several crates share: snapshots made by hand, a program that grows with its age, rings as
-//! programs write them, the model checker with seeded mutations, the harness of suites whose tests may skip, and
-//! waiting. It belongs to no library, and is never published.
+//! Code that the tests of several crates share: snapshots made by hand, a program whose numbers grow with its age, rings as
+//! programs write them, the model checker with seeded mutations, the harness of suites whose tests may skip, and waiting. It
+//! belongs to no library, and is never published.
 
 #![allow(
     clippy::unwrap_used,

@@ -7,7 +7,6 @@
     reason = "for tests alone"
 )]
 
-// The path is explicit, because the collector includes this file by its own path.
 #[path = "model/mutation.rs"]
 pub mod mutation;
 

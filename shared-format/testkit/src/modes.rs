@@ -36,7 +36,7 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 1.9, 5.4);
     let totals = s.nodes.totals(&s.nodes.self_ticks);
     let short = |row: usize| totals[row] < s.nodes.calls[row] * SHORT_NS;
-    // The error of every second row is so small that the row has no mark.
+    // The error of every second row is so small that reports do not mark the row with `~`.
     let errors: Vec<u64> = (0..s.nodes.len())
         .map(|row| s.nodes.self_ticks[row] / if row.is_multiple_of(2) { 12 } else { 40 })
         .collect();
@@ -64,7 +64,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s.measuring.histograms = false;
     s.latencies = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
-    // A sample stands for a millisecond, and the uncertainty of n samples is the root of n.
+    // A sample stands for a millisecond, and the uncertainty of n samples is the square root of n.
     let error = |ns: u64| (ns / 1_000_000).isqrt() * 1_000_000;
     for (row, &total) in totals.iter().enumerate() {
         s.estimates.push(Estimate {

@@ -8,7 +8,7 @@ pub type Labels = BTreeMap<String, String>;
 /// All samples, by name and labels.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// Types of the families.
+    /// Type of each metric family, by the name of the family.
     pub types: BTreeMap<String, String>,
     /// Samples of all families.
     pub samples: BTreeMap<(String, Labels), f64>,
@@ -27,7 +27,7 @@ impl Metrics {
     /// Reads a text.
     ///
     /// # Errors
-    /// The first rule that the text breaks, and the place.
+    /// The first rule that the text breaks, and the line or family that breaks it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let body = text
             .strip_suffix("# EOF\n")
@@ -113,7 +113,7 @@ impl Metrics {
         Ok(())
     }
 
-    /// Returns a value, or `None` if there is no such series.
+    /// Returns the value of a series, or `None` if there is no such series.
     pub fn get(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
         let labels = labels
             .iter()
@@ -121,7 +121,7 @@ impl Metrics {
         self.samples.get(&(name.to_owned(), labels.collect())).copied()
     }
 
-    /// Returns the sum of all series of a name that have a label.
+    /// Returns the sum of all series with this name and this label.
     pub fn sum(&self, name: &str, label: (&str, &str)) -> f64 {
         let has = |labels: &Labels| labels.get(label.0).is_some_and(|value| value == label.1);
         let samples = self.samples.iter();
@@ -129,10 +129,10 @@ impl Metrics {
         own.map(|(_, value)| value).sum()
     }
 
-    /// Checks that no counter has fallen or ended since an earlier moment.
+    /// Checks that no series except gauges has fallen or ended since an earlier moment.
     ///
     /// # Errors
-    /// The first counter that has.
+    /// The first series that has fallen or ended.
     pub fn check_not_below(&self, earlier: &Self) -> Result<(), String> {
         for (series, &was) in &earlier.samples {
             let is_gauge = earlier.types.get(&series.0).is_some_and(|kind| kind == "gauge");

@@ -1,4 +1,4 @@
-//! A made-up program that grows with its age, with the same numbers in golden screens and in live tests.
+//! A made-up program whose numbers grow with its age. Golden screens and live tests use the same numbers.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
@@ -114,8 +114,8 @@ pub fn snapshot(tenths: u64) -> Snapshot {
     s
 }
 
-/// Distance from the mean in eighths of an octave, and the number of a thousand calls at that distance: most are
-/// shorter, a few are much longer.
+/// Distance from the mean in eighths of an octave, and how many of a thousand calls are at that distance: most are shorter, a few
+/// are much longer.
 const SPREAD: [(i32, u64); 14] = [
     (-9, 4),
     (-7, 31),

@@ -62,7 +62,7 @@ pub fn wants_kernel_copies() {
     }
 }
 
-/// A ring and the thread that writes it, until dropped.
+/// A ring, and the thread that writes it until the `Program` is dropped.
 #[derive(Debug)]
 pub struct Program {
     path: PathBuf,
@@ -72,7 +72,8 @@ pub struct Program {
     writer: Option<JoinHandle<()>>,
 }
 
-/// Returns a snapshot of `threads` threads with `nodes` nodes in all, of at most `functions` functions.
+/// Returns a snapshot of `threads` threads with `nodes` nodes in all, of at most `functions` functions, at an age of `tenths`
+/// tenths of a second.
 pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     s = Snapshot {

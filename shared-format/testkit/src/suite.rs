@@ -35,7 +35,7 @@ impl Case {
         }
     }
 
-    /// Returns file and function, `storm::name`, without the crate and its module `all`.
+    /// Returns the file and the function as `storm::name`, without the crate and its module `all`.
     pub fn name(&self) -> &'static str {
         let split = self
             .path
@@ -44,7 +44,7 @@ impl Case {
         split.map_or(self.path, |(_, name)| name)
     }
 
-    /// Returns a trial that runs on a thread with the test's name, which then begins the message of a panic.
+    /// Returns a trial that runs on a thread with the test's name, because the message of a panic begins with that name.
     fn trial(self) -> Trial {
         let run = move || -> Result<Completion, Failed> {
             let named = thread::Builder::new().name(self.name().into());
@@ -88,8 +88,8 @@ pub fn skip(why: impl Display) -> ! {
 /// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness.
 /// The output of tests is not captured.
 ///
-/// Tests wait for other processes most of the time, so by default four times as many run at once as there are CPUs;
-/// `--test-threads` and `RUST_TEST_THREADS` choose another number.
+/// Tests wait for other processes most of the time, so by default four tests run in parallel for each CPU; `--test-threads` and
+/// `RUST_TEST_THREADS` choose another number.
 ///
 /// # Panics
 ///

@@ -20,7 +20,7 @@ pub struct TestProgram {
     pub seq: u64,
     /// Number of resets so far.
     pub epoch: u64,
-    /// Earlier reset epoch with which the next records begin, because an undo continues it in this epoch; `None` if no
+    /// The earlier reset epoch that an undo has continued in this epoch, so that the counts begin with that epoch; `None` if no
     /// undo began this epoch.
     pub withdraws: Option<u64>,
     /// Number of calls of `main` in each record.
@@ -30,7 +30,7 @@ pub struct TestProgram {
 }
 
 impl TestProgram {
-    /// Starts a program with this name and start; the nonce distinguishes its rings.
+    /// Starts a program with this name and start time; `nonce` distinguishes the rings of programs with the same name.
     pub fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
         let header = Header {
             started_unix_ns,
@@ -86,7 +86,7 @@ impl TestProgram {
         }
     }
 
-    /// Ends an epoch that had this number of calls.
+    /// Ends an epoch in which `work` had this number of calls.
     pub fn reset(&mut self, calls: u64) {
         self.shows(calls, CaptureKind::Closing);
         self.epoch += 1;

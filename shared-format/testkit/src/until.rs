@@ -1,5 +1,5 @@
-//! Waiting for conditions. Times depend on the load of the machine, so no test sets a limit. A wait that is longer than
-//! any machine needs fails, so that the run ends and names it.
+//! Waiting for conditions. Times depend on the load of the machine, so no test sets a limit. A wait that is longer than any
+//! machine needs fails, so that the run ends and names the condition.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Time that the coarse ring of the default size covers: real snapshots, written and read back.
+//! How much time a coarse ring of the default size covers, tested with realistic snapshots that are written and read back.
 
 use std::collections::VecDeque;
 
@@ -57,8 +57,8 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     s
 }
 
-/// Writes an hour of records of such a program, a day after its start. Returns the bytes of one record and the number
-/// of records that are found again.
+/// Writes an hour of records of [`program`], a day after its start. Returns the bytes of a record, and the number of records that
+/// can be read back.
 fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let header = Header {

@@ -168,7 +168,7 @@ fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     published.is_ok()
 }
 
-/// Returns the times in the coarse ring, newest first.
+/// Returns the times of the records in the coarse ring, newest first.
 fn coarse_times(ring: &RingFile) -> Vec<u64> {
     let newest = ring.coarse_newest().unwrap();
     std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
@@ -200,7 +200,7 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
         }
     }
     assert_eq!(length(), (5 << 20) + 3 * 4096);
-    // 4 MiB of records a little longer than 64 KiB.
+    // 63 records a little longer than 64 KiB fill 4 MiB.
     assert_eq!(coarse_times(&seen), Vec::from_iter((38..=100).rev()));
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 101);
     assert!(!publish_coarse(&mut ring, 101, 3 << 20), "half of it is the most");
@@ -295,7 +295,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     );
     // A request does not make the file longer again.
     assert_eq!(fs::metadata(ring.path()).unwrap().len(), 5000);
-    // The writer does not write into the cut part either, because a store there would kill it.
+    // The writer does not write into the cut part either, because a store there would kill the program.
     assert!(!ring.is_whole());
     assert!(ring.publish(stamp_at(9, 9), b"late").is_err());
     ring.beat(1, 1);

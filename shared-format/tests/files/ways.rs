@@ -67,7 +67,7 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let length = file.metadata().unwrap().len();
     let seen = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // The file has its length between two cuts, but all its blocks come and go.
+        // Between two cuts the file has its full length again, but its blocks are gone.
         scope.spawn(|| {
             while !seen.load(Ordering::Relaxed) {
                 file.set_len(0).unwrap();
@@ -101,7 +101,7 @@ fn close(path: &Path) {
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// A store through the mapping could raise a signal, which cannot be found out in advance.
+/// Nothing shows in advance whether a store through the mapping would raise a signal, so no more stores are made.
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);

@@ -1,11 +1,11 @@
-//! A payload: the bytes of a record, as they come out of a ring, a file or a page.
+//! The target `decode`: payloads, which are the bytes of a record from a ring, a file or a page.
 
 use tickscope_format::codec::{self, Decoder};
 
 use super::derive::snapshot;
 use super::input::Input;
 
-/// Reads the input as a payload, or as an honest payload with changes that the input chooses.
+/// Reads the input as a payload, or reads a valid payload with some bytes changed as the input says.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let encode = match input.byte() % 4 {
@@ -28,11 +28,11 @@ pub(crate) fn run(input: &[u8]) {
     read(&payload);
 }
 
-/// Reads a payload in every way. A payload that can be read is written and read again, with its sites already known.
+/// Decodes a payload in every way. A valid payload is encoded and decoded again; the decoder then knows its sites.
 fn read(payload: &[u8]) {
     let _ = codec::capture(payload);
     if let Ok((others, sites)) = codec::split_sites(payload) {
-        // Nothing is added or lost.
+        // Splitting neither adds nor loses bytes.
         assert_eq!(others.len() + sites.len(), payload.len());
     }
     let mut decoder = Decoder::default();

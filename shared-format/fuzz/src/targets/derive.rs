@@ -1,4 +1,4 @@
-//! Snapshots of any shape that a decoder accepts, and all operations on one or two of them.
+//! The target `derive`: makes snapshots of any shape that a decoder accepts, and runs all operations on one or two of them.
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
@@ -32,7 +32,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Returns a snapshot of any shape, mostly in the form that a decoder accepts.
+/// Returns a snapshot of any shape; decoders accept most of them.
 pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = input.text();
@@ -143,7 +143,7 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
     s.waits = input.byte() & 1 != 0;
     for _ in 0..input.below(5) {
         let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
-        // The column has its present values, and a few more.
+        // The new column keeps the old values and adds a few.
         let mut column = s.measures.of(quantity).cloned().unwrap_or_default();
         for (values, length) in [
             (&mut column.rows, s.nodes.len()),
@@ -157,7 +157,7 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
                 values.sort_by_key(|&(index, _)| index);
                 values.dedup_by_key(|(index, _)| *index);
             } else {
-                // The values have rows out of order, missing rows, and zeros.
+                // Makes the column invalid: rows out of order, rows that do not exist, and zeros.
                 values.extend(more);
                 values.push((input.number() as u32, 0));
             }
@@ -166,7 +166,7 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
     }
 }
 
-/// Returns a watched function, most of whose parts are consistent.
+/// Returns a watch, most of whose parts are consistent.
 fn watch(sites: usize, input: &mut Input) -> Watch {
     let count = input.below(6) as u32;
     let paths = (0..count)
@@ -181,7 +181,7 @@ fn watch(sites: usize, input: &mut Input) -> Watch {
             slow: path_sums(input),
         })
         .collect();
-    // Some paths do not exist.
+    // Index of a path; if the watch has no paths, index 0 is invalid.
     let path = |input: &mut Input| input.below(count as usize + 1).saturating_sub(1) as u32;
     let kind = |input: &mut Input| CauseKind::ALL[input.below(CauseKind::ALL.len())];
     Watch {
@@ -261,7 +261,7 @@ fn trace(path: impl Fn(&mut Input) -> u32, input: &mut Input) -> Trace {
     trace
 }
 
-/// Adds calls of futures in flight: paths with parents before and sometimes after them, and wall times of rows.
+/// Adds futures in flight, on paths whose parents mostly precede them, and wall times of rows.
 fn calls_of_futures(s: &mut Snapshot, input: &mut Input) {
     for index in 0..input.below(6) as u32 {
         let parent = match input.byte() {
@@ -436,7 +436,7 @@ fn tally(input: &mut Input) -> Tally {
     }
 }
 
-/// Returns a later snapshot of the same program, or a hostile program's version of it.
+/// Returns a later snapshot of the same program, as an honest or a hostile program would write it.
 fn later(one: &Snapshot, input: &mut Input) -> Snapshot {
     let mut s = one.clone();
     s.capture.tick = s.capture.tick.wrapping_add(input.number());

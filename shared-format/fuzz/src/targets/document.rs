@@ -1,4 +1,4 @@
-//! Pages that carry a snapshot.
+//! The target `document`: HTML pages that contain a snapshot.
 
 use std::sync::LazyLock;
 
@@ -15,12 +15,12 @@ use super::input::Input;
 use super::open::checksum;
 use super::scratch;
 
-/// An honest page, cut at its snapshot into the text before and the text after it.
+/// A valid page without its snapshot: the text before the snapshot and the text after it.
 static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     let page = html::page(&Default::default(), &FormOptions::default()).unwrap();
     let (before, rest) = page.split_once("data-crc32=\"").unwrap();
     let (_, behind) = rest.split_once("</script>").unwrap();
-    // The reader of a snapshot does not read the scripts.
+    // Drops the scripts, because the reader of a snapshot skips them.
     let before = &before[before.rfind("<script").unwrap()..];
     (
         format!("<!doctype html>{before}data-crc32=\""),
@@ -28,7 +28,7 @@ static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     )
 });
 
-/// Reads the input as a document.
+/// Reads a page that the input gives, completes or changes.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     match input.byte() % 6 {
@@ -37,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
             let (before, behind) = &*PAGE;
             read(&format!("{before}{}{behind}", String::from_utf8_lossy(input.0)));
         }
-        // A payload in a consistent page.
+        // The input is the payload of a page with a correct checksum.
         2 => {
             let (before, behind) = &*PAGE;
             let (sum, text) = (checksum(&[], input.0), STANDARD.encode(input.0));
@@ -45,7 +45,7 @@ pub(crate) fn run(input: &[u8]) {
             let read = html::snapshot_of(&page);
             assert_eq!(read.is_ok(), codec::decode(input.0).is_ok());
         }
-        // An honest document, changed in places.
+        // The input changes bytes of a valid page.
         3 | 4 => {
             let edits: Vec<(usize, u8)> = (0..input.below(6))
                 .map(|_| (input.below(65_536), input.byte()))
@@ -74,7 +74,7 @@ pub(crate) fn run(input: &[u8]) {
             }
             read(&String::from_utf8_lossy(&text));
         }
-        // The same input is read from a file, where the reader must first detect the kind.
+        // The input is a file, whose kind the reader must detect first.
         _ => scratch::with(|scratch| {
             scratch.hold(input.0);
             let _ = archive::is_archive(scratch.path());

@@ -33,7 +33,7 @@ use tickscope_report::{
     Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope, stacks, tasks,
 };
 
-/// Writes the short answers for scripts and agents, which are short for any snapshot.
+/// Writes the brief reports for scripts and agents, and checks their length, which is limited for any snapshot.
 fn briefly(snapshot: &Snapshot) {
     let subject = Subject {
         snapshot,
@@ -52,7 +52,7 @@ fn briefly(snapshot: &Snapshot) {
     assert!(brief::sites::json(&subject, None, Length::Brief).len() <= BYTES_MAX);
 }
 
-/// Reports why slow calls are slow, and lays out the calls that are kept.
+/// Reports why slow calls are slow; exports the kept calls and draws them as waterfalls.
 fn slow_calls(snapshot: &Snapshot) {
     for watch in &snapshot.watches {
         let answer = Answer::of(snapshot, watch, SlowOptions::default());
@@ -82,7 +82,7 @@ fn slow_calls(snapshot: &Snapshot) {
     }
 }
 
-/// Runs one operation on a snapshot, or on it and another snapshot of the same program.
+/// Runs operation `which` on `one`, or on `one` and `other`, two snapshots of the same program.
 pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     let mut out = Vec::new();
     match which % 16 {
@@ -123,8 +123,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Returns frames for the samples of a snapshot. A function is in the sample's own file, inlined there, in another
-/// file, or not found.
+/// Returns invented frames for the samples of a snapshot. A sample's function is in the file of its site, inlined there, in
+/// another file, or not found.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();
@@ -153,13 +153,13 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
     addresses
 }
 
-/// Returns one of the measures of a snapshot.
+/// Returns measure number `which` of a snapshot; the numbers wrap around.
 fn measure(snapshot: &Snapshot, which: usize) -> Measure {
     let measured: Vec<Measure> = Measure::measured(snapshot).collect();
     measured[which % measured.len()]
 }
 
-/// Checks that a snapshot made from others is a valid snapshot.
+/// Checks that `made`, a snapshot that was made from others, is valid.
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);
@@ -197,7 +197,7 @@ fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
     let top = tree.top().iter();
     let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
-    // The totals of the top rows add up to all that was measured.
+    // The totals of the top rows add up to the measured ticks of the snapshot.
     assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),

@@ -1,6 +1,6 @@
 //! Splits an input into values. After the end of the input all values are zeros.
 
-/// Rest of an input.
+/// Bytes of an input that are not used yet.
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -18,7 +18,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns a number below `end`, which is above 0.
+    /// Returns a number below `end`. `end` must not be 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let number = usize::from(self.byte());
         match end <= 256 {
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// Returns a number as files may hold it: small, near a power of two, or any.
+    /// Returns a number of a kind that often finds faults: small, near a power of two, near the maximum, or any.
     pub(crate) fn number(&mut self) -> u64 {
         match self.byte() {
             small @ 0..=199 => small.into(),
@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// Returns the next bytes; the first two bytes are their number.
+    /// Reads a length of two bytes, and returns the bytes after it.
     pub(crate) fn piece(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()) | usize::from(self.byte()) << 8;
         self.bytes(length)

@@ -16,26 +16,24 @@ use crate::counting::most_allocated;
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     run: fn(&[u8]),
-    /// Maximum memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
+    /// Memory in bytes that an input of `n` bytes should take at most: `limit.0 + limit.1 * n`.
     limit: (usize, usize),
 }
 
-/// All targets.
 pub(crate) const ALL: [Target; 7] = [
-    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64
-    // KiB.
+    // bincode reserves memory for a list before it reads the list: up to eight times the section's bytes, or 64 KiB.
     Target {
         name: "decode",
         run: decode::run,
         limit: (1 << 20, 64),
     },
-    // A page contains its scripts, some 100 kB, and is joined from pieces.
+    // A report page contains about 100 kB of scripts, and is joined from pieces.
     Target {
         name: "derive",
         run: derive::run,
         limit: (4 << 20, 1024),
     },
-    // A record is at most half of a ring: 64 KiB here.
+    // A record takes at most half of a ring, and the ring has 64 KiB here.
     Target {
         name: "open",
         run: open::run,
@@ -51,7 +49,7 @@ pub(crate) const ALL: [Target; 7] = [
         run: slots::run,
         limit: (64 << 10, 64),
     },
-    // Deflated data grows a thousandfold at most.
+    // Deflated data grows at most a thousandfold when it is decompressed.
     Target {
         name: "series",
         run: series::run,

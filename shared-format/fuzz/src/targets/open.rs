@@ -1,6 +1,6 @@
-//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest
-//! file and may also sign its changes, so that checksums do not stop it. `open` reads the file from memory, and most of
-//! the fuzzing time is spent on it. `file` reads a real file, with everything that a viewer reports about its program.
+//! A whole ring file: header, state, both rings, and the links from each record to the one before it. The input changes a valid
+//! file, and may also sign its changes, so that checksums do not stop them. The target `open` reads the file from memory, and
+//! gets most of the fuzzing time. The target `file` reads a real file, with everything that a viewer reports about its program.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,21 +23,22 @@ use super::scratch::{self, Scratch};
 
 const RING_WORDS: usize = (64 << 10) / WORD;
 
-/// Words of a record; two such records leave little space in a ring.
+/// Words of a record so long that two of them nearly fill a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
 /// More records than this do not fit into both rings, so a reader that finds more walks in circles.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
-/// A file in memory: the honest file, and the file that an input has made of it.
+/// A ring file in memory, as the program wrote it and as an input has changed it.
 struct Image {
     honest: Vec<u64>,
     words: Vec<u64>,
     /// Indices of words that may differ from the honest file.
     changed: Vec<usize>,
-    /// Length of the file in bytes. Bytes after its words are zeros.
+    /// Length of the file in bytes. Beyond `words`, the file consists of zeros.
     bytes: usize,
-    /// Range of words that differ in the file of this thread; `None`, which means all, before the first write.
+    /// Range of words in which the thread's real file may differ from the honest file. Before the first write it is `None`: all
+    /// words may differ.
     in_file: Option<(usize, usize)>,
 }
 
@@ -51,7 +52,7 @@ fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     })
 }
 
-/// Returns an honest file with a few records in each ring, one of which wraps; the records before them are gone.
+/// Returns a valid file. Each ring has a few records, one of which wraps; older records cannot be read.
 fn honest() -> Vec<u64> {
     let dir = scratch::with(|scratch| scratch.dir().join("honest"));
     fs::create_dir_all(&dir).unwrap();
@@ -83,7 +84,8 @@ fn honest() -> Vec<u64> {
             tick: number,
             unix_ns: number,
         };
-        // The first two records fill nearly the whole ring, and are not read, because that would take long.
+        // The first two records nearly fill the ring. Their heads are overwritten or erased, because reading them would take
+        // long.
         if number < 3 {
             payload.resize((LONG - record::WORDS) * WORD, 0);
         }
@@ -103,7 +105,7 @@ fn honest() -> Vec<u64> {
     words
 }
 
-/// Returns the checksum of the format.
+/// Computes the checksum that the format defines, of words and of the bytes after them.
 pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&bytes_of(words));
@@ -127,7 +129,7 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// Reads the same file from disk, as viewers do.
+/// Changes an honest file in the same way, and reads it from disk, as viewers do.
 pub(crate) fn run_file(input: &[u8]) {
     with_image(|image| {
         image.craft(&mut Input(input));
@@ -190,7 +192,7 @@ impl Image {
         self.words[at] = value;
     }
 
-    /// Makes a real file of the image: writes the words that this image and the one before it have changed.
+    /// Writes the image to the thread's real file: only the words that this input or the previous one has changed.
     fn write(&mut self, scratch: &Scratch) {
         let all = (0, self.words.len());
         let (mut from, mut to) = self.in_file.unwrap_or(all);
@@ -227,7 +229,7 @@ impl Image {
                         self.put(first + offset, Input(chunk).word());
                     }
                 }
-                // A word of the newest record's head is changed and signed.
+                // Changes a word in the newest record's head, and signs the record.
                 5 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     self.put(place + input.below(record::WORDS), input.number());
@@ -246,7 +248,7 @@ impl Image {
                     }
                     self.sign_record(place);
                 }
-                // The newest record has itself or another place as predecessor.
+                // The newest record names itself or another position as its predecessor.
                 7 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     let previous = self.words[place + record::POSITION].wrapping_sub(input.number());
@@ -262,7 +264,7 @@ impl Image {
         self.put(at::CRC, checksum(&self.words[..at::CRC], &[]));
     }
 
-    /// Returns the place of the newest record that the state names, limited to the file.
+    /// Returns the index of the newest record's first word. The index comes from the state page, and is limited to the file.
     fn newest(&self, coarse: bool) -> usize {
         let (first, latest) = match coarse {
             true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),
@@ -271,7 +273,7 @@ impl Image {
         (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
     }
 
-    /// Signs the data at `place` as a record that a program wrote, unless it wraps.
+    /// Gives the record at word `place` a valid checksum, unless the record wraps.
     fn sign_record(&mut self, place: usize) {
         let bytes = self.words[place + record::BYTES] as usize;
         let begin = place + record::WORDS;
@@ -305,7 +307,7 @@ impl ReadWords for Image {
     fn fence_acquire(&self) {}
 }
 
-/// Opens the file, reads all of it, and asks for the state of its program.
+/// Opens the file, reads all of it, and determines the state of its program.
 fn read_file(scratch: &Scratch) {
     let Ok(ring) = RingFile::open(scratch.path()) else {
         return;

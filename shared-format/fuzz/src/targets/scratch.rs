@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// A directory and the file in it.
+/// A thread's directory, and the file in that directory.
 pub(crate) struct Scratch {
     dir: PathBuf,
     path: PathBuf,

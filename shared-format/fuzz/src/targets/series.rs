@@ -1,5 +1,5 @@
-//! A file of records (`.tks`): its index, any record of it, and the payload packed in a record. The input chooses the
-//! records; its data is packed and signed, so that neither checksums nor deflate stop it.
+//! A recording (`.tks`): its index, its records and their packed payloads. The input chooses the records. Its bytes are packed
+//! and signed, so that neither checksums nor deflate reject them.
 
 use std::io::Write;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(input: &[u8]) {
         let Ok(series) = Recording::open(scratch.path()) else {
             return;
         };
-        // There are no more records than bytes.
+        // There are no more records than fit into the file.
         assert!(series.moments().len() * (record::WORDS * 8) <= file.len());
         assert!(series.torn_bytes() <= file.len() as u64);
         // The records are read in both orders, because the reader keeps sites from one read to the next.
@@ -75,7 +75,7 @@ fn stream(bytes: &[u8]) {
             }
         }
         pieces += 1;
-        // There are no more pieces than bytes.
+        // Each piece takes at least as many bytes as a record's head.
         assert!(pieces * (record::WORDS * 8) <= bytes.len());
     }
 }
@@ -124,7 +124,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
             encoder.write_all(body).unwrap();
             encoder.finish().unwrap()
         }
-        // The section claims to be deflated.
+        // These bytes are not deflated, but the section claims that they are.
         _ => input.piece().to_vec(),
     };
     let length = match input.byte() {
@@ -135,7 +135,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
     out.extend_from_slice(&body);
 }
 
-/// Returns a record with its head, filled up to whole words.
+/// Returns a record: a head and `stored`, padded to whole words.
 fn record(input: &mut Input, position: u64, stored: &[u8]) -> Vec<u8> {
     let magic = u64::from(record::MAGIC_VALUE) | u64::from(input.byte() % 4) << 32;
     let mut head = [

@@ -1,5 +1,4 @@
-//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile
-//! program.
+//! The target `slots`: the program's server reads what hostile viewers wrote, and viewers read what a hostile program replied.
 
 use std::cell::RefCell;
 
@@ -12,7 +11,7 @@ use tickscope_format::words::{ReadWords, Words};
 use super::input::Input;
 use super::open::checksum;
 
-/// A page in plain memory.
+/// A slots page in plain memory.
 pub(crate) struct Page(pub(crate) RefCell<Vec<u64>>);
 
 impl ReadWords for Page {
@@ -54,7 +53,7 @@ pub(crate) fn run(input: &[u8]) {
         match input.byte() % 8 {
             // Any word of the slot changes.
             0 => put(first + input.below(slot::WORDS), input.number()),
-            // The request or the reply is consistent.
+            // The request gets any words and a valid checksum; in the next arm, the reply does.
             1 => {
                 for offset in 0..input.below(slot::REQUEST_WORDS) {
                     put(first + offset, input.number());
@@ -67,7 +66,7 @@ pub(crate) fn run(input: &[u8]) {
                 }
                 sign(&page, first + slot::REQUEST_WORDS);
             }
-            // The pattern has any bytes.
+            // The request has a pattern of any bytes.
             3 => {
                 put(first, answered[index].unwrap_or(0).wrapping_add(input.number()));
                 put(first + 1, 6 + u64::from(input.byte() % 2));
@@ -78,7 +77,7 @@ pub(crate) fn run(input: &[u8]) {
                 }
                 sign(&page, first);
             }
-            // The viewer is honest.
+            // An honest viewer sends a request and reads its reply.
             4 => {
                 let sequence = slots::next_sequence(&page, index).unwrap();
                 let request = slots::request_words(sequence, Op::Interval(input.number()));
@@ -86,7 +85,7 @@ pub(crate) fn run(input: &[u8]) {
                     put(first + offset, word);
                 }
                 if let Some(reply) = slots::reply_to(&page, index, &request).unwrap() {
-                    // The reply does not belong to another viewer's request.
+                    // The reply belongs to this request.
                     assert_eq!((reply.sequence, reply.crc), (sequence, request[15]));
                 }
             }
@@ -94,7 +93,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     look(&page, &mut server, &mut answered, 0);
-    // A later request is answered, whatever state the slot was in.
+    // The server accepts the next request, whatever state the slot was in.
     let (first, sequence) = (first_word(1), answered[1].unwrap_or(0).wrapping_add(1));
     for (offset, word) in slots::request_words(sequence, Op::Reset).into_iter().enumerate() {
         put(first + offset, word);

@@ -89,7 +89,7 @@ fn is(place: Place, file: &str, at: &Location<'_>) -> bool {
     (at.line(), at.column()) == place && at.file().ends_with(file)
 }
 
-/// Returns the thread of the model, or an empty name outside a model.
+/// Returns the id of the model's current thread as text, which is empty outside a model.
 fn thread() -> String {
     match super::runs() {
         true => format!("{:?}", loom::thread::current().id()),
@@ -158,8 +158,8 @@ pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     around(at, || action(is_weak(at)));
 }
 
-/// Runs an operation that has a result and is not a load of one word. It can only be made weak, by `action` itself.
-/// Postponed operations may run right before or after it.
+/// Runs an operation that has a result and is not a load of one word. A mutation can only make the operation weak, which `action`
+/// does itself. Postponed operations may run right before or after it.
 pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     let Some(mutation) = &*MUTATION else {
         return action();

@@ -35,7 +35,7 @@ type Written = HashMap<(bool, u64), Vec<u8>>;
 /// Makes a ring file with records in both rings. Its program counts as running while the `OwnRing` exists.
 fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
     let header = Header {
-        // The present boot, because heartbeats of other boots do not count.
+        // The present boot's id, because heartbeats of other boots do not count.
         boot_id: os::boot_id(),
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
@@ -108,8 +108,8 @@ fn ended(dir: &Path) -> (Flipper, PathBuf, Written) {
     (Flipper::new(&path), path, written)
 }
 
-/// Flips every second bit of the header, state and slots pages, beginning with `first`, and returns the number of
-/// flips.
+/// Flips every second bit of the header, state and slots pages, beginning with bit `first` of each part, and returns the number
+/// of flips.
 fn every_second(first: u64) -> u64 {
     let dir = tempfile::tempdir().unwrap();
     let (flipper, path, written) = ended(dir.path());

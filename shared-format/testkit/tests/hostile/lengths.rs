@@ -1,4 +1,4 @@
-//! Claimed lengths without bytes behind them. A payload takes no more memory than its bytes allow.
+//! Lengths that claim more bytes than there are. A payload takes no more memory than its bytes allow.
 
 use tickscope_format::codec;
 

@@ -384,7 +384,7 @@ fn files_of_all_versions_so_far_open() {
     }
 }
 
-/// Returns the word that a version has in a file.
+/// Returns the word that stores a version in a file.
 fn version(major: u32, minor: u32) -> u64 {
     u64::from(major) << 32 | u64::from(minor)
 }
@@ -399,7 +399,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
         RingFile::open(&path)
     };
     for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 0), (u32::MAX, u32::MAX)] {
-        // In a file of another version nothing else is known, not even the place of its checksum.
+        // In a file of another major version nothing else is known, not even where its checksum is.
         let why = open(with_word(today.clone(), at::VERSION, version(major, minor)))
             .unwrap_err()
             .to_string();
@@ -413,7 +413,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     let ring = open(newer).unwrap();
     assert_eq!(ring.header().version, (FORMAT_MAJOR, FORMAT_MINOR + 8));
     assert_eq!(ring.newest_snapshot().unwrap().1, snapshot());
-    // Files from before the coarse ring have zeros in its words.
+    // Files from before the coarse ring have zeros in the words that describe it.
     let mut older = with_word(today.clone(), at::VERSION, version(FORMAT_MAJOR, 0));
     older = with_word(with_word(older, at::COARSE_FIRST, 0), at::COARSE_WORDS, 0);
     let ring = open(signed(older)).unwrap();
