@@ -1,10 +1,10 @@
-//! Maps whose keys are indices.
+//! Hash maps whose keys are indices.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
-/// A map by indices of rows, sites and functions.
+/// Hash map whose keys are indices of rows, sites or functions.
 pub(crate) type IndexMap<K, V> = HashMap<K, V, IndexState>;
 
 /// Begins hashes with a number that differs in each process, so that no file has indices that all collide.

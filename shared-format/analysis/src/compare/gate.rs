@@ -95,7 +95,7 @@ pub struct Verdict {
 pub struct GateError {
     /// What is missing or wrong, and what to do.
     pub why: String,
-    /// The name of the condition, if no function on either side has it.
+    /// The function name in the condition, if neither side has a function of that name.
     pub unknown: Option<String>,
 }
 
@@ -114,10 +114,10 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison by a gate. Unless the gate is of calls, the comparison is by the measure of the gate.
+/// Judges a comparison by a condition. Unless the condition is about calls, both must have the same measure.
 ///
 /// # Errors
-/// Too few runs or latencies, or a function that does not exist or was off. The gate must then not count as passed.
+/// There are too few runs or latencies, or a function does not exist or was off. The gate must then not count as passed.
 pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let asked = match &condition.function {
         None => None,
@@ -166,7 +166,7 @@ fn cannot_be_judged(why: String) -> GateError {
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    // The sum of all functions' calls would say nothing more than the calls of each function.
+    // For calls, the whole program is not judged: the sum of all calls tells no more than the calls of each function.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
@@ -204,7 +204,6 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
     }
 }
 
-/// Returns the medians of a judged subject.
 fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     let change = match judged {
         Judged::Whole => &diff.whole,
@@ -218,7 +217,7 @@ fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     }
 }
 
-/// Returns the values of a judged subject in each run before and after.
+/// Returns the values of a judged subject in each run before, and in each run after.
 fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
     match judged {
         Judged::Whole => diff.whole_in_runs(condition.what),
@@ -227,13 +226,13 @@ fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec
     }
 }
 
-/// Returns the numbers of runs before and after with latencies of a function.
+/// Returns how many runs before, and how many after, have latencies of a function.
 fn runs_with_latencies(diff: &Diff, id: FunctionId) -> (usize, usize) {
     let (before, after) = diff.latency_bounds(id, Quantity::P99);
     (before.len(), after.len())
 }
 
-/// Checks that enough runs have latencies of each named function, or of any function if none is named.
+/// Checks that enough runs have latencies: of each function named in the condition, or of any function if it names none.
 fn check_latencies(
     diff: &Diff,
     condition: &Condition,
@@ -268,7 +267,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // Whether a function is judged depends on its share of the time, even for latencies.
+    // Latencies are judged for functions with a sufficient share of the total time.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);
@@ -293,7 +292,7 @@ fn judge_times(
             whole.into_iter().chain(functions).collect()
         }
     };
-    // The whole program is judged by its total alone.
+    // The whole program has only a total, so the other quantities are judged for functions alone.
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
@@ -310,7 +309,7 @@ fn judge_times(
     })
 }
 
-/// Returns the failure with the probability that the runs after exceed the allowed values by chance.
+/// Returns the failure with its `chance`: the probability that the runs after exceed the allowed values by chance.
 fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     let (before, after) = in_runs(diff, condition, failure.of);
     let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
@@ -320,14 +319,15 @@ fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     }
 }
 
-/// Keeps failures that are significant together, by Holm's steps. No step is stricter than the clearest possible result.
+/// Keeps the failures that are significant together, by Holm's steps. No step requires a smaller probability than `clearest`, the
+/// smallest that a test can give.
 fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let all = tested.len();
     let is_significant = |(step, failure): &(usize, &Failure)| {
         let level = (LEVEL / (all - step) as f64).max(clearest);
-        // `chance` and `level` come from different sums, so equal values must not differ by rounding.
+        // `chance` and `level` are computed in different ways, so equal values may differ by rounding.
         chance(failure) <= level * (1.0 + 1e-9)
     };
     let significant = tested.iter().enumerate().take_while(is_significant).count();

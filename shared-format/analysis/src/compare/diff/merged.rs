@@ -254,8 +254,8 @@ impl Merged {
         }
     }
 
-    /// Returns two flags by path: whether it goes through the scope; whether it is outside the scope, but the scope is called
-    /// below it.
+    /// Returns two flags by path: whether it goes through the scope, and whether it is outside the scope but has the scope below
+    /// it.
     fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
         let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
         let mut around = vec![false; self.paths.len()];
