@@ -16,8 +16,7 @@ pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Sna
 }
 
 /// Returns the snapshot without small paths. A path is small if its total by `measure`, in all threads, is below `share` (0 to 1)
-/// of the whole program's. A row called [`SMALL`] below the same parent has the sums of the removed rows, so all totals stay the
-/// same.
+/// of the program's. A row called [`SMALL`] below the same parent has the sums of the removed rows, so all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
@@ -33,7 +32,8 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let least = all as f64 * share;
     let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
     let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
-    // A counter has no total. It stays if its parent stays, unless its path is a small scope in another thread.
+    // A counter has no total, so it stays if its parent stays. If its path is a scope in another thread, the path's total
+    // decides.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
     for (row, &path) in path_of.iter().enumerate() {

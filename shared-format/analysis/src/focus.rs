@@ -131,8 +131,7 @@ mod tests {
             let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
-            // The screen keeps the path of a focused row, whereas `in_focus` moves the row to the top, with a new path. So paths
-            // are not compared.
+            // On the screen a focused row keeps its path. Here it moves to the top, with a new path, so paths are not compared.
             let by_numbers = |tree: &CallTree| {
                 let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
                 told.sort_unstable();

@@ -1,5 +1,4 @@
-//! The functions to which the sites of a snapshot belong. A function is identified by its path, because lines change between
-//! builds.
+//! The functions to which the sites of a snapshot belong. Lines change between builds, so a function is identified by its path.
 
 use std::collections::HashMap;
 

@@ -38,11 +38,10 @@ pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     (names, of_site)
 }
 
-/// Returns the groups that have a row in a thread for which `in_scope` is true. They are sorted by total time, longest first,
-/// then by name.
+/// Returns the groups that have a row in a thread for which `in_scope` is true, longest total time first, then by name.
 ///
-/// A member of one group may call a member of another group. The call is then part of both totals, so the totals of groups do not
-/// add up.
+/// A member of one group may call a member of another. The call is then part of both totals, so the totals of groups do not add
+/// up.
 pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
     let (names, of_site) = names(snapshot);
     if names.is_empty() {
@@ -180,8 +179,7 @@ mod tests {
         }
     }
 
-    /// Returns a snapshot in which `even` and `odd` call each other and call a leaf. `even` and `odd` are in one group, the leaf
-    /// is in another.
+    /// Returns a snapshot in which `even` and `odd`, both in one group, call each other and call a leaf of another group.
     fn mutual() -> Snapshot {
         let mut snapshot = fixture::mutual_recursion();
         for site in &mut snapshot.sites {
