@@ -32,7 +32,7 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let least = all as f64 * share;
     let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
     let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
-    // A counter has no total, so it stays if its parent stays. If its path is a scope in another thread, the path's total
+    // A counter has no total. It stays if its parent stays; but if its path is a scope in another thread, the path's total
     // decides.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();

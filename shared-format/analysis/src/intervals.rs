@@ -37,8 +37,7 @@ pub enum Subject {
 /// One line of a report: the time of one thread inside one group or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Thread id; 0 for ended threads. An ended thread keeps its id if no other thread of its name ended between the same two
-    /// snapshots.
+    /// Thread id; 0 for ended threads. An ended thread keeps its id if it alone of its name ended between the same two snapshots.
     pub tid: u32,
     /// Name of the thread. All ended threads of one name share a line.
     pub thread: String,
@@ -174,8 +173,7 @@ impl Intervals {
             None => self.began_tick = snapshot.capture.tick,
             Some(last) => {
                 if snapshot.clock.epoch != last.clock.epoch {
-                    // Ticks of different clock epochs cannot be compared, so the interval ends with the last snapshot of the old
-                    // epoch.
+                    // Ticks of two clock epochs cannot be compared, so the interval ends with the last snapshot of the old epoch.
                     done = self.finish();
                     self.began_tick = reset_tick;
                 }

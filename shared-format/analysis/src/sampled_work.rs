@@ -1,9 +1,10 @@
 //! The CPU time of rows, from the clock and from samples of the code together.
 //!
-//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some
-//! waits are known only for the thread. Samples count CPU time itself, with the noise of counts. So each row has the mean of
-//! both, weighted by the inverse of their variances. This is best for independent estimates (Aitken, Proceedings of the Royal
-//! Society of Edinburgh 55, 1935, 42-48). Only time off the CPU moves: self times stay as they are.
+//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some waits
+//! are known only for the thread. Samples measure CPU time directly, with the random error of a count. So each row gets the mean
+//! of both times, weighted by the inverse of their variances. For independent estimates this weighting has the smallest error
+//! (Aitken, Proceedings of the Royal Society of Edinburgh 55, 1935, 42-48). Only the time off the CPU is changed; self times stay
+//! as they are.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,24 +12,24 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
-/// Minimum number of samples of a thread; fewer samples are too noisy.
+/// Minimum number of samples of a thread. Fewer samples are too noisy to correct its rows.
 const SAMPLES_LEAST: u64 = 20;
 
-/// The samples of a thread.
+/// Scales of the samples of one thread.
 #[derive(Clone, Copy, Debug)]
 struct OfThread {
-    /// Ticks for each nanosecond of the thread's samples.
+    /// Ticks per nanosecond of sampled CPU time.
     scale: f64,
-    /// Ticks for each sample.
+    /// Ticks per sample.
     of_sample: f64,
 }
 
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// Ratio of each thread's CPU time to the CPU time of its samples.
+    /// By thread: its CPU time divided by the CPU time of its samples.
     missed: Vec<f64>,
-    /// Scales of the threads that have enough samples, `None` for the others.
+    /// By thread: its scales, or `None` if it has too few samples.
     of_thread: Vec<Option<OfThread>>,
 }
 
@@ -70,8 +71,7 @@ impl Samples {
         }
     }
 
-    /// Returns the ratio of a thread's CPU time to the CPU time of its samples, for the thread in which `inside` was
-    /// sampled.
+    /// Returns the CPU time of the thread in which `inside` is, divided by the CPU time of its samples.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -85,15 +85,15 @@ impl Samples {
         of_thread.copied().unwrap_or(1.0)
     }
 
-    /// Returns the variance of the CPU time of a row's samples. One sample is added, because a row without samples may
-    /// still have time.
+    /// Returns the variance of a row's sampled CPU time, in square ticks. One sample is added, because even a row without samples
+    /// may have run.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
         of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
 }
 
-/// Returns the standard errors of the CPU time of rows with an estimated self time, in ticks: the smaller of the self time's
-/// error and the samples' error.
+/// Returns the standard errors of the CPU time, in ticks, of rows with an estimated self time. The error is that of the self time
+/// or that of the samples, whichever is smaller.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let estimates = snapshot.estimates.iter();
     let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
@@ -102,11 +102,11 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         return errors;
     }
     let nodes = &snapshot.nodes;
-    // Time that samples in a counted row have given to the rows below it.
+    // Ticks of samples in a counted row that were moved to sampled rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // A row that stands for several functions counts their time as well.
+        // A row that groups several functions counts their time too, so only its self time is taken.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
@@ -116,7 +116,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
-            // Rows made from samples have their own errors.
+            // A sampled row has an error of its own.
             let is_sampled = nodes.calls[row] == 0;
             if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
                 let all = samples.variance(of_thread, row);
