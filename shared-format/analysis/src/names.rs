@@ -265,8 +265,7 @@ pub fn cut_middle(name: &str) -> String {
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The end of a name tells most. But before generic arguments stands the function's name, so the head then reaches up to the
-    // `<`.
+    // The end of a name tells most. But a function's name is before its generic arguments, so the head then reaches to the `<`.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();

@@ -16,7 +16,7 @@ pub(super) struct Parts {
 
 #[derive(Clone, Debug)]
 struct Merged {
-    /// Rows of the original tree; the parts of one row are adjacent.
+    /// Original rows; those behind one row are adjacent.
     parts: Vec<u32>,
     /// By row: where its part of `parts` ends. It begins where that of the row before ends.
     ends: Vec<u32>,
@@ -38,7 +38,7 @@ impl Parts {
     }
 
     /// Returns the parts of a derived tree with `rows` rows. Each pair is a new row and a row of this tree that is merged into
-    /// it.
+    /// the new row.
     pub(super) fn merge(&self, rows: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0u32; rows];
         for (row, part) in pairs {

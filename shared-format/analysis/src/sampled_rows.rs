@@ -109,8 +109,8 @@ pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
     }
 }
 
-/// Returns for each sample the site of the called function, or `None` if the sample stays in its row. New functions get new
-/// sites.
+/// Returns for each sample the site of the called function, or `None` if the sample stays in its row. Adds sites for new
+/// functions.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
         .map(|located| {

@@ -129,7 +129,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot with times off the CPU corrected by its samples.
+/// Returns the measures of a snapshot, in which samples have corrected the times off the CPU.
 pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(&snapshot.measures);
@@ -215,13 +215,13 @@ mod tests {
         }
     }
 
-    /// Returns estimates of self times with these errors, by row.
+    /// Returns an estimate for each pair of a row and the error of its self time.
     fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
         let estimate = |&(row, self_error)| fixture::estimate(row, 3, self_error, 0);
         errors.iter().map(estimate).collect()
     }
 
-    /// Returns the time off the CPU of each row, in ticks.
+    /// Returns the corrected time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
         settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
     }
@@ -239,14 +239,14 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // By the samples, the rows have 5 us and 2 us of CPU time.
+        // Samples give rows 1 and 2 a CPU time of 5 and 2 µs.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!(
             (3_900..=4_000).contains(&now[1]) && (1_000..1_100).contains(&now[2]),
             "{now:?}"
         );
-        // Waits without a row are charged to rows with less CPU time than the clock shows.
+        // Waits that belong to no known row go to rows whose samples show less CPU time than the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         let got = with.of_row(Quantity::Waiting, 1);
@@ -267,7 +267,7 @@ mod tests {
         s.threads[0].cpu_ns = Some(19_000);
         s.lines.set([sample(0, 1_900)]);
         s.estimates = estimates(&[(0, 9_000), (1, 70), (2, 9_000)]);
-        // A sample stands for 10 ticks.
+        // One sample is worth 10 ticks.
         let errors = |s: &Snapshot| {
             work_errors(s, &Samples::of(s))
                 .into_values()
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(errors(&s), [436, 70, 10]);
         s.measures.push_row(Quantity::Sampled, 1, 6_000);
         s.measures.push_row(Quantity::Sampled, 2, 2_000);
-        // Of the 1 900 samples of row 0, 800 were in its callees.
+        // 800 of the 1 900 samples in row 0 were in its callees.
         assert_eq!(errors(&s), [331, 70, 10]);
         s.threads[0].cpu_ns = None;
         assert_eq!(errors(&s), [9_000, 70, 9_000], "a thread without a CPU time");

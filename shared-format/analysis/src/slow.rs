@@ -1,7 +1,7 @@
 //! Differences between slow and typical calls of a watched function, by path and by cause.
 //!
-//! All times are nanoseconds per call of the watched function. So the time of a path in a typical call and in a slow
-//! call can be compared.
+//! All times are nanoseconds per call of the watched function, so the time of a path can be compared between typical and slow
+//! calls.
 
 use std::cmp::Reverse;
 
@@ -10,35 +10,35 @@ use tickscope_format::snapshot::{
     CauseKind, CauseSum, Exemplar, PathSums, Snapshot, Then, Trace, Watch, WatchState,
 };
 
-/// Differences of a watched function's slow calls from its typical calls.
+/// How the slow calls of a watched function differ from its typical calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slow {
-    /// Number of typical calls.
+    /// Number of calls that were not slow.
     pub typical_calls: u64,
     /// Number of slow calls.
     pub slow_calls: u64,
-    /// Duration from which a call is slow, in nanoseconds; `None` if it is not known yet.
+    /// Minimum duration of a slow call, in nanoseconds; `None` if it is not known yet.
     pub threshold_ns: Option<u64>,
     /// Mean duration of a typical call, in nanoseconds; `None` without typical calls.
     pub typical_ns: Option<f64>,
     /// Mean duration of a slow call, in nanoseconds; `None` without slow calls.
     pub slow_ns: Option<f64>,
-    /// The paths. The largest difference comes first, or the largest time where nothing can be compared.
+    /// The paths, largest difference first. If nothing can be compared, the longest time is first.
     pub rows: Vec<SlowRow>,
-    /// Causes of slow calls. The cause of most calls comes first.
+    /// Causes of slow calls, the most frequent cause first.
     pub causes: Vec<Cause>,
-    /// Reason why the answer is missing or differs from the request; `None` if it is as requested.
+    /// Reason why the result is missing or differs from what the user requested; `None` if neither.
     pub doubt: Option<Doubt>,
 }
 
-/// A path from the watched function on, without the paths that continue it.
+/// A path that begins at the watched function. Its values exclude the paths below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowRow {
-    /// The path, among [`Watch::paths`].
+    /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// Means in a typical call; `None` without typical calls.
+    /// Means over all typical calls; `None` without typical calls.
     pub typical: Option<Means>,
-    /// Means in a slow call; `None` without slow calls.
+    /// Means over all slow calls; `None` without slow calls.
     pub slow: Option<Means>,
 }
 
