@@ -97,8 +97,8 @@ pub struct Terms<T> {
     pub minus: Vec<T>,
     /// Whether the closing record of an epoch is missing, so that the end of its counts is not included.
     pub unclosed: bool,
-    /// Whether counts from before the earlier record are included too, because an undo restored them and no record shows them
-    /// separately.
+    /// Whether an undo restored counts from before the earlier record that no record shows separately, so that they are included
+    /// too.
     pub more: bool,
 }
 
@@ -128,8 +128,8 @@ impl<T> Series<T> {
     /// Takes the next record. Returns false if counts from before its begin are lost.
     pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
         let holds = |link: &&Link<T>| link.begin < record.begin() && record.begin() <= link.epoch;
-        // After a second undo, older collectors wrote the epoch of the first undo as the begin, which is itself part of this
-        // link.
+        // After a second undo, older collectors wrote the epoch of the first undo as the begin, although this epoch has an
+        // earlier begin.
         let held = self.links.iter().find(holds);
         let begin = held.map_or(record.begin(), |link| link.begin);
         let mut before = None;
@@ -172,8 +172,8 @@ impl<T> Series<T> {
         }
     }
 
-    /// Returns the terms for the counts since `earlier`, which is an earlier state of this series. If it is empty, they are for
-    /// all counts.
+    /// Returns the terms for the counts since `earlier`, an earlier state of this series. If it is empty, they are for all
+    /// counts.
     pub fn since<'a>(&'a self, earlier: &'a Self) -> Terms<&'a T> {
         let (links, old) = (&self.links[..], &earlier.links[..]);
         let shared = links.iter().enumerate().rev().find_map(|(at, link)| {
