@@ -18,7 +18,7 @@ const BLOCKING_SHARE: u64 = 20;
 pub struct Tasks {
     /// The rows, parents before children.
     pub rows: Vec<TaskRow>,
-    /// Calls in flight that belong to no row, because the program has too many paths in flight.
+    /// Calls in flight that belong to no row, because the program's table of calls was full.
     pub beyond: u64,
     /// Row by the row above it (or [`NO_PARENT`]) and its function.
     known: HashMap<(u32, FunctionId), u32>,

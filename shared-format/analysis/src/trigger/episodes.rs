@@ -181,7 +181,7 @@ mod tests {
     fn an_episode_is_over_when_it_was_false_for_a_whole_rest() {
         // The condition is false for two, three and then four seconds.
         assert_eq!(acted(&mut episodes("100/h", 4), "#..#...#....#"), [0, 12]);
-        // A judgement that is false after the rest arms it as well.
+        // After `rest`, a single false judgement also ends the episode.
         assert_eq!(acted(&mut episodes("100/h", 4), "#.....#"), [0, 6]);
         assert_eq!(acted(&mut episodes("100/h", 4), "#.#.#.#.#.#"), [0], "flapping");
     }
@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(at(&mut held, second + 2, false), Step::Nothing);
         }
         assert_eq!(held.held_back(), 3);
-        // An action that was held back ends with its episode, even if the limit allows an action meanwhile.
+        // An action that was held back is lost with its episode, even if the limit allows an action before the episode ends.
         let mut long = episodes("1/min", 1);
         assert_eq!(at(&mut long, 0, true), Step::Act);
         assert_eq!(at(&mut long, 2, false), Step::Nothing);
