@@ -15,7 +15,7 @@ struct Document<'a> {
     format: &'static str,
     version: u32,
     per: Option<&'a str>,
-    /// Null without gates.
+    /// Null if there are no gates.
     passed: Option<bool>,
     gates: Vec<Gate<'a>>,
     notes: Vec<String>,
