@@ -25,8 +25,8 @@ pub(crate) fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
     format!("{}.{millis:03}{zone}", of_day(second))
 }
 
-/// Returns nanoseconds since the Unix epoch as text such as `2025-11-13 02:15:34 UTC`. Files use UTC, to be the same in all time
-/// zones.
+/// Returns nanoseconds since the Unix epoch as text such as `2025-11-13 02:15:34 UTC`. Files use UTC, so they depend on no time
+/// zone.
 pub(super) fn utc(unix_ns: u64) -> String {
     let (day, second) = split(unix_ns, 0);
     let (year, month, date) = civil(day);

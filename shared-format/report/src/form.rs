@@ -1,8 +1,8 @@
 //! The forms of a report, in one table: names, endings, help, and writers.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of
-//! `--help` from the entry; the collector takes from it the cargo feature that has the form. The files that write a
-//! form do not use the table.
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
+//! this entry. The collector takes the name of the cargo feature that contains the form. The modules that write forms do not use
+//! the table.
 
 mod input;
 

@@ -45,8 +45,7 @@ fn nothing_measured() {
     insta::assert_snapshot!(unversioned(&fixtures::empty()));
 }
 
-/// What a reader computes from a file. All pairs are nanoseconds and calls; `own` is for a function alone, `inclusive` also for
-/// its callees.
+/// What a reader computes from a file: nanoseconds and calls in total, of functions alone (`own`), and including their callees.
 #[derive(Debug, Default)]
 struct Read {
     summary: (u64, u64),
