@@ -14,8 +14,8 @@ fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Returns the fixture with an additional slow call. It has a gap, a call that goes on after an inner call, time without a CPU,
-/// and two notes.
+/// Returns the fixture with an additional slow call. It has a gap, a call that goes on after an inner call, a lack of CPU, and
+/// two notes.
 fn snapshot() -> Snapshot {
     let mut snapshot = fixture::slow_frames();
     let mut trace = Trace::default();
