@@ -159,8 +159,8 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "notes", notes);
 }
 
-/// Merges the spans of a call with too many spans. Neighbouring spans of one path that together take at most a unit of
-/// time become one. A span far shorter than a unit, directly after a span of another path, is left out.
+/// Reduces the spans of a trace to at most `most`. Neighbouring spans of one path become one if they fit into a unit of time
+/// together. A span far shorter than a unit is left out if it directly follows a span of another path.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {
@@ -185,7 +185,7 @@ fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
         }
         let count: usize = lines.iter().map(Vec::len).sum();
         if count <= most || unit / 8 > waterfall.ticks {
-            // If there are still too many spans, the upper lines are kept.
+            // If there are still too many spans, the outer calls are kept.
             return lines.into_iter().flatten().take(most).collect();
         }
         unit = unit.saturating_mul(2);

@@ -1,4 +1,4 @@
-//! The messages of pprof's `profile.proto` that this crate writes, with the field numbers of the published schema.
+//! The messages of pprof's `profile.proto` that this crate writes, with field numbers from the published schema.
 
 use super::wire::messages;
 
