@@ -9,8 +9,7 @@ use crate::glyphs::Glyphs;
 /// Maximum width of a source path, in cells. A longer path loses its first folders.
 const MAX_FILE_CELLS: usize = 32;
 
-/// Returns the label of each function, by id. It is that of [`names::labels`] without invisible characters, and in ASCII if
-/// requested.
+/// Returns the label of each function, by id: that of [`names::labels`], without invisible characters, and in ASCII if requested.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let cut = Glyphs::of(ascii).cut;
     let shown = |label: String| {
@@ -20,8 +19,7 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     names::labels(functions).into_iter().map(shown).collect()
 }
 
-/// Returns file and line of a function, such as `src/book.rs:20`. A long path is cut to its last three parts; an unknown one is
-/// `-`.
+/// Returns file and line of a function, such as `src/book.rs:20`. A long path loses its first parts; without a file, returns `-`.
 pub fn place(file: &str, line: u32, ascii: bool) -> String {
     if file.is_empty() {
         return "-".to_string();
@@ -39,8 +37,8 @@ pub fn place(file: &str, line: u32, ascii: bool) -> String {
     shown
 }
 
-/// Returns the width in cells of a column with this title and these texts. It is at most `most`: a longer text shifts the rest of
-/// its line to the right.
+/// Returns the width in cells of a column with this title and these texts, at most `most`. A longer text shifts the rest of its
+/// line.
 pub(crate) fn column_width(title: &str, texts: impl Iterator<Item = impl AsRef<str>>, most: usize) -> usize {
     let cells = texts.map(|text| text.as_ref().chars().count());
     cells.max().unwrap_or(0).clamp(title.len(), most)

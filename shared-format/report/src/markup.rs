@@ -32,7 +32,7 @@ pub(crate) fn words(text: &str) -> String {
     out
 }
 
-/// Appends letters and digits unchanged, and most signs as entities.
+/// Appends a character. ASCII punctuation that could be markup becomes an entity.
 fn entity(out: &mut String, c: char) {
     if c.is_ascii_punctuation() && !matches!(c, ':' | ',' | '.' | '(' | ')') {
         out.push_str(&format!("&#{};", u32::from(c)));

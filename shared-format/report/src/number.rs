@@ -288,8 +288,7 @@ mod tests {
         }
     }
 
-    /// Returns numbers of all magnitudes with equal probability. `any::<u64>()` alone would hardly ever give a number below a
-    /// second.
+    /// Returns numbers of all magnitudes with equal probability. `any::<u64>()` alone would hardly ever be less than a second.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
     }
