@@ -171,12 +171,12 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Formats nanoseconds per call.
+    /// Formats a mean in nanoseconds, in the character set of the answer.
     pub fn duration(&self, ns: f64) -> String {
         duration(ns, self.options.ascii)
     }
 
-    /// Formats a difference of nanoseconds per call, with its sign.
+    /// Formats a difference in nanoseconds with its sign, in the character set of the answer.
     pub fn difference(&self, ns: f64) -> String {
         difference(ns, self.options.ascii)
     }
@@ -186,12 +186,12 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Formats nanoseconds per call in at most 6 cells.
+/// Formats a mean in nanoseconds, in at most 6 cells.
 pub fn duration(ns: f64, ascii: bool) -> String {
     number::in_charset(number::duration(ns.max(0.0).round() as u64), ascii)
 }
 
-/// Formats a difference of nanoseconds per call, with its sign, in at most 7 cells.
+/// Formats a difference in nanoseconds with its sign, in at most 7 cells.
 pub fn difference(ns: f64, ascii: bool) -> String {
     let sign = match ns.round() {
         ns if ns < 0.0 => "-",
@@ -210,7 +210,7 @@ pub fn calls(calls: f64) -> String {
     }
 }
 
-/// Formats the calls of a path in a typical and in a slow call: `6 → 600`.
+/// Formats the calls of a path in a typical call and in a slow call, such as `6 → 600`.
 pub fn both_calls(row: &SlowRow, ascii: bool) -> String {
     let side = |means: Option<Means>| means.map_or_else(|| "-".to_owned(), |means| calls(means.calls));
     let arrow = if ascii { "->" } else { "→" };
