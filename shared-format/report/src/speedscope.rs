@@ -13,7 +13,7 @@ use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
 use crate::speedscope_file::{self, Event, Profile};
 
-/// Writes one profile for each thread that has entered a scope. Readers show the profile with the largest value first.
+/// Writes one profile for each thread that has entered a scope. Readers first show the thread with most of the measure.
 ///
 /// # Errors
 /// The error of writing to `out`.

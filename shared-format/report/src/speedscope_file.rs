@@ -109,8 +109,8 @@ fn frame(function: &Function) -> Frame<'_> {
 pub(crate) mod tests {
     use serde_json::Value;
 
-    /// Checks the requirements of the published schema, and the order in which frames open and close. Returns what each
-    /// frame has spent itself.
+    /// Checks a file against the published schema, and the order in which frames open and close. Returns the self value of each
+    /// frame.
     pub(crate) fn own_values(file: &Value) -> Vec<u64> {
         assert_eq!(
             file["$schema"],

@@ -1,4 +1,4 @@
-//! The stack of every live thread: its open scopes, outermost first, with the time that each has been open.
+//! The stack of every live thread: its open scopes, outermost first, and how long each has been open.
 
 use std::fmt::{self, Write};
 
