@@ -14,8 +14,8 @@
 //! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
 //! side, see [`super::rank`]. Four decisions keep an unchanged program from failing by chance:
 //!
-//! - The threshold is part of the test. For `time > 10%` it asks whether the runs after are slower than the runs before *with 10
-//!   % added to each*. A function that is slower by 2 % does not fail, even if the difference is certain. An unchanged function
+//! - The threshold is part of the test. For `time > 10%` it adds 10 % to each run before, and asks whether the runs after are
+//!   slower than that. A function that is slower by 2 % does not fail, even if the difference is certain. An unchanged function
 //!   fails only if the noise exceeds the threshold.
 //! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition are
 //!   judged. Each further function is one more chance of a false alarm, and small functions have the most noise.

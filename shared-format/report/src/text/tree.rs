@@ -114,8 +114,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<(Hidden, 
     Ok((hidden, doubtful_shown))
 }
 
-/// Pushes siblings onto the stack in the order in which they are popped, longest total time first. The last one to be drawn is
-/// marked.
+/// Pushes siblings so that those with the longest total time are popped first. The last one to be drawn is marked.
 fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], hidden: &mut Hidden) {
     let row = |index: u32| &page.tree.rows[index as usize];
     let bottom = stack.len();
