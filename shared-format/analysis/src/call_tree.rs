@@ -29,7 +29,7 @@ pub struct TreeRow {
     pub path: PathId,
     /// Row of the parent; `None` at the top.
     pub parent: Option<u32>,
-    /// Function that the row calls or counts.
+    /// Function whose calls on this path the row counts.
     pub function: FunctionId,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
@@ -51,7 +51,7 @@ pub struct CallTree {
     pub(super) parts: Parts,
     /// Uncertainties by row; empty if all times are exact.
     pub(super) uncertainties: Vec<Uncertainty>,
-    /// By row: whether recursive calls were folded into it. Empty if no row has any.
+    /// By row: whether recursive calls were folded into it. Empty if no row contains such calls.
     pub(super) folded: Vec<bool>,
     children: Vec<u32>,
     child_ranges: Vec<(u32, u32)>,
@@ -354,7 +354,7 @@ impl CallTree {
     }
 
     /// Returns the latencies of a row's finished calls; empty if no call has finished or histograms are off. The latency of a
-    /// future's call is the time from its first poll to its end. For a row that counts values, the histogram holds these values.
+    /// future's call is the time from its first poll to its end. For the row of a value, the histogram holds the value's numbers.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }

@@ -104,8 +104,7 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The time of this recursive call is not part of the callee's total, which is a difference. So the
-                        // callee's error and the error of this call add up.
+                        // The callee's total has the time of this recursive call subtracted, so the errors of both add up.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }

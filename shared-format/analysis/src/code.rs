@@ -46,7 +46,7 @@ pub struct Code {
     pub called: Vec<(String, Sampled)>,
 }
 
-/// Sums of samples for one [`Code`], by key.
+/// Sums for one [`Code`], while its samples are being added.
 #[derive(Debug, Default)]
 struct OfScope {
     all: Sampled,
@@ -201,8 +201,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns whether a frame is in the collector. The collector marks a thread as measuring only after its first instructions, so
-/// samples in these have another scope.
+/// Returns whether a frame is in the collector. A sample in the collector's first instructions has another scope, because the
+/// collector has not marked the thread as measuring yet.
 fn is_collector(frame: &Frame) -> bool {
     let crate_name = frame.module.split("::").next().unwrap_or_default();
     ["tickscope", "tickscope_format"].contains(&crate_name)

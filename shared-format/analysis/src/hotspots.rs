@@ -15,8 +15,8 @@ pub struct HotRow {
     pub function: FunctionId,
     /// Calls and times of the function. Total times and `open` do not count recursive calls twice.
     pub figures: Figures,
-    /// Latencies of the finished calls, including recursive calls; empty if no call has finished or histograms are off. For a row
-    /// that counts values, the histogram holds these values.
+    /// Latencies of the finished calls, including recursive calls; empty if no call has finished or histograms are off. For the
+    /// row of a value, the histogram holds the value's numbers.
     pub latency: Histogram,
     /// The uncertainty of the function's times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,

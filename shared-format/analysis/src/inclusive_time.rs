@@ -6,7 +6,7 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// Index of a set of sites that the caller of this module adds up, such as a group.
+/// Index of a set of sites, such as a group, in the list that the caller of this module has.
 pub type SetId = u32;
 
 /// Calls and times of all sites in a set.

@@ -37,7 +37,7 @@ pub enum Subject {
 /// One line of a report: the time of one thread inside one group or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Thread id; 0 for ended threads. An ended thread keeps its id if it alone of its name ended between the same two snapshots.
+    /// Thread id; 0 for ended threads. An ended thread keeps its id if no other of its name ended between the same two snapshots.
     pub tid: u32,
     /// Name of the thread. All ended threads of one name share a line.
     pub thread: String,
@@ -60,11 +60,11 @@ pub struct Interval {
     pub ns: u64,
     /// Lines that have calls or time: live threads first, then by thread, then by group or function.
     pub lines: Vec<Line>,
-    /// Whether a group or function that was seen in any interval so far is selected.
+    /// Whether a selected group or function has been seen in any interval so far.
     pub any_met: bool,
 }
 
-/// Turns snapshots into intervals as they come in.
+/// Turns the snapshots of a program into intervals, one snapshot at a time.
 #[derive(Debug)]
 pub struct Intervals {
     every_ns: u64,
@@ -183,7 +183,7 @@ impl Intervals {
             }
         }
         let passed_ns = self.passed_ns(&snapshot);
-        // An interval ends with the snapshot that is nearest to its planned end, which may be a little early.
+        // An interval ends with the snapshot nearest to its planned end, even if that snapshot is a little early.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
         // A closing snapshot ends no interval. The first snapshot of the next reset epoch follows it and has the same counts.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
@@ -239,8 +239,8 @@ impl Intervals {
         window
     }
 
-    /// Returns a thread's id, or 0 for an ended thread. If only one thread of its name has ended since the last snapshot, the id
-    /// that the thread had is returned.
+    /// Returns a thread's id. For an ended thread that is 0, or its former id if no other thread of its name has ended since the
+    /// last snapshot.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;

@@ -1,8 +1,8 @@
 //! Measures: what a view shows, sorts and draws by. A measure is time, or another quantity that is counted for calls.
 //!
 //! A snapshot *by* a measure has the values of that measure in place of its self ticks. All tables derived from it (trees,
-//! hotspots, callers, comparisons) then show the measure, and self + children = total is true as for time. Only the code that
-//! writes a value must know its [`Dimension`].
+//! hotspots, callers, comparisons) then show the measure, and self + children = total stays true. Only the code that writes a
+//! value must know its [`Dimension`].
 
 use std::borrow::Cow;
 

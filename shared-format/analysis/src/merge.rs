@@ -47,7 +47,7 @@ pub(crate) fn sum_with(
             made_of[at].push((of, id));
         }
     }
-    // The last snapshot comes first, because the first one keeps its sites and rows.
+    // The first snapshot in the list keeps its sites and rows, so the last snapshot is put first.
     let all: Vec<&Snapshot> = std::iter::once(last).chain(earlier.iter().copied()).collect();
     let (sites, places) = joined_sites(&last.sites, earlier.iter().map(|part| &part.sites), |site| site);
     let mut joined = Joined::of(&all, &places, &made_of, true);
@@ -114,8 +114,8 @@ pub(crate) fn bounds(cost: Cost) -> Cost {
     }
 }
 
-/// Keeps sums within the limits of the decoder, which malicious snapshots together can exceed. The numbers at the end of the list
-/// are reduced.
+/// Keeps sums within the limits of the decoder, which malicious snapshots together can exceed. If a sum is too large, its last
+/// parts are reduced.
 pub(crate) fn hold(sum: &mut Snapshot) {
     let longest_ns = (u64::MAX / 4) as f64 * 0.999;
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;

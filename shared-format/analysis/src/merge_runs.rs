@@ -9,7 +9,7 @@ use tickscope_format::snapshot::{
 
 use crate::merge::{add_facts, bounds, sum_with};
 
-/// Number of rows that are collected before they are added, because each addition goes through all rows of the sum.
+/// Number of rows that are collected before they are added to the sum. Each addition goes through all rows of the sum.
 const ROWS_AT_ONCE: usize = 200_000;
 
 /// Clock epochs: that of the sum, and that of runs whose ticks have another length.

@@ -89,7 +89,7 @@ pub fn labels(functions: &Functions) -> Vec<String> {
 }
 
 /// Returns function names without generic arguments, without the trait of an `impl` and without the numbers of closures. A name
-/// that would then equal another stays as it is. Scope names do not belong in `names`.
+/// that would then equal another stays as it is. `names` must not contain names of scopes.
 pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     let short = |index: usize| match has_noise(names[index]) {
         true => plain(names[index], 2),
@@ -265,7 +265,8 @@ pub fn cut_middle(name: &str) -> String {
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The end of a name tells most. But a function's name is before its generic arguments, so the head then reaches to the `<`.
+    // The end of a name tells most. But in a generic function the name is before the arguments, so the head reaches up to the
+    // `<`.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();

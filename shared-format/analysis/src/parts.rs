@@ -18,7 +18,7 @@ pub(super) struct Parts {
 struct Merged {
     /// Original rows; those behind one row are adjacent.
     parts: Vec<u32>,
-    /// By row: where its part of `parts` ends. It begins where that of the row before ends.
+    /// By row: end of its range in `parts`. The range begins where that of the row before ends.
     ends: Vec<u32>,
     sums: Vec<OnceLock<Box<Histogram>>>,
 }
@@ -46,7 +46,7 @@ impl Parts {
         }
         let mut next = 0;
         for end in &mut ends {
-            // For now the entry is where the row's parts begin. Filling them in moves it to their end.
+            // The entry is still where the row's parts begin. Filling in the parts moves it to their end.
             next += std::mem::replace(end, next);
         }
         let mut parts = vec![0; next as usize];

@@ -1,4 +1,4 @@
-//! Number of calls of a function or scope, found by name. Numbers per frame or per request are divided by it.
+//! Number of calls of a function or scope, found by name. It is the divisor of numbers per frame or per request.
 
 use tickscope_format::snapshot::Snapshot;
 

@@ -17,8 +17,8 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// Minimum number of samples for a function to get its row directly below its caller. If several functions have fewer samples,
-/// their rows are below a row [`OTHERS`].
+/// A function with at least this many samples has its row directly below its caller. If several functions have fewer, their rows
+/// are below a row [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples that were taken in a row, or in a thread outside all scopes.
@@ -203,7 +203,7 @@ fn push_rows(
     (map, row_of)
 }
 
-/// Returns a function for the ticks on a CPU of a row without its callees, or of a thread outside any scope.
+/// Returns a function that gives the ticks on a CPU of a row without its callees, or of a thread outside any scope.
 fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
     let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {

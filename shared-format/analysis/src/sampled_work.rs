@@ -71,7 +71,7 @@ impl Samples {
         }
     }
 
-    /// Returns the CPU time of the thread in which `inside` is, divided by the CPU time of its samples.
+    /// Returns the CPU time of the thread in which `inside` is, divided by the CPU time of the thread's samples.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -106,7 +106,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // A row that groups several functions counts their time too, so only its self time is taken.
+        // The sampled time of a row that groups functions includes theirs, so at most its self time is taken.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
@@ -116,7 +116,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
-            // A sampled row has an error of its own.
+            // A sampled row already has its own error.
             let is_sampled = nodes.calls[row] == 0;
             if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
                 let all = samples.variance(of_thread, row);
@@ -129,7 +129,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot, in which samples have corrected the times off the CPU.
+/// Returns the measures of a snapshot, after samples have corrected the times off the CPU.
 pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(&snapshot.measures);

@@ -26,7 +26,7 @@ pub struct RecordEpoch {
     pub kind: CaptureKind,
 }
 
-/// How the begin of a record's counts compares with an earlier record of the run.
+/// Where a record's counts begin, seen from an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The counts of both records begin at the same reset, so their difference is what was counted between them.
@@ -43,7 +43,7 @@ impl RecordEpoch {
         self.withdraws.unwrap_or(self.reset_epoch)
     }
 
-    /// Returns how the begin of this record's counts compares with an earlier record.
+    /// Returns where this record's counts begin, seen from an earlier record.
     pub fn origin(self, earlier: Self) -> Origin {
         match self.begin() {
             begin if begin == earlier.begin() => Origin::Same,
@@ -172,8 +172,7 @@ impl<T> Series<T> {
         }
     }
 
-    /// Returns the terms for the counts since `earlier`, an earlier state of this series. If it is empty, they are for all
-    /// counts.
+    /// Returns the terms for the counts since `earlier`, an earlier state of this series; for all counts if `earlier` is empty.
     pub fn since<'a>(&'a self, earlier: &'a Self) -> Terms<&'a T> {
         let (links, old) = (&self.links[..], &earlier.links[..]);
         let shared = links.iter().enumerate().rev().find_map(|(at, link)| {

@@ -37,9 +37,9 @@ impl AddAssign for OffCpu {
 pub struct AsyncCalls {
     /// Number of ended calls, including cancelled ones.
     pub ended: u64,
-    /// Ticks from their first polls to their ends.
+    /// Ticks from first poll to end, summed over the ended calls.
     pub ticks: u64,
-    /// Nanoseconds from their first polls to their ends.
+    /// Nanoseconds from first poll to end, summed over the ended calls.
     pub ns: u64,
     /// Whether the row belongs to a future, even if no call has ended yet.
     pub is_future: bool,
@@ -99,7 +99,7 @@ impl AddAssign for SampledTime {
 pub struct Figures {
     /// Calls begun since the reset, including recursive calls.
     pub calls: u64,
-    /// What a counter, value or gauge counts, which have no time; `None` if any part of the row is a scope.
+    /// What the row counts if it is a counter, value or gauge and has no time; `None` if any part of the row is a scope.
     pub tally: Option<Tally>,
     /// Self time in ticks.
     pub self_ticks: u64,
@@ -126,8 +126,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Returns the figures of a row before any part is added. Adding a counter makes it a counter, adding a scope makes it a
-    /// scope.
+    /// Returns the figures of a row before any part is added. The parts decide whether it becomes a counter or a scope.
     pub(crate) fn nothing() -> Self {
         Self {
             tally: Some(Tally::Nothing),

@@ -174,8 +174,8 @@ impl Change {
         self.off == [false; 2]
     }
 
-    /// Returns whether the row is worth showing. That is so if its sum has changed, or a time by at least `least_ns` and not by
-    /// noise. If all calls were counted, it is also worth showing if their number has changed, or if it is new or gone.
+    /// Returns whether the row is worth showing: if its sum has changed, or if a time has changed by at least `least_ns` and not
+    /// by noise. If all calls were counted, also if their number has changed, or if the row is new or gone.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();

@@ -26,13 +26,13 @@ pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
 pub struct Diff {
     /// The functions that occur in any run.
     pub functions: Functions,
-    /// One row for each function, by its [`FunctionId`].
+    /// Changes by [`FunctionId`].
     pub by_function: Vec<Change>,
     /// One row for each path, in all threads together; parents before children.
     pub paths: Vec<PathRow>,
     /// The whole program: calls of all scopes, and time in scopes.
     pub whole: Change,
-    /// What `self_ns` and `total_ns` are.
+    /// Measure that `self_ns` and `total_ns` have.
     pub measure: Measure,
     /// Before and after: the divisor of each run, which is its number of calls of the scope, or 1 if numbers are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
@@ -158,7 +158,7 @@ impl Diff {
         before.min(after) >= RUNS
     }
 
-    /// Returns 100 % for shares: the total in scopes of the side where it is larger, in nanoseconds for times.
+    /// Returns the value that is 100 % for shares: the larger of the two sides' totals in scopes, in nanoseconds for times.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }

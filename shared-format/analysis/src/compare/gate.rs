@@ -53,7 +53,7 @@ pub use crate::compare::rank::{LEVEL, RUNS};
 /// scopes.
 pub const JUDGED_SHARE: f64 = 0.01;
 
-/// What a gate judges separately.
+/// A subject that a gate judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// The total of the whole program.
@@ -75,7 +75,7 @@ pub struct Failure {
     pub chance: Option<f64>,
 }
 
-/// What judging a comparison by a gate has shown.
+/// Result of judging a comparison by a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The condition of the gate.
@@ -114,7 +114,7 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison by a condition. Unless the condition is about calls, both must have the same measure.
+/// Judges a comparison by a condition. Unless the condition is about calls, the comparison must be by the condition's measure.
 ///
 /// # Errors
 /// There are too few runs or latencies, or a function does not exist or was off. The gate must then not count as passed.

@@ -46,7 +46,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// Returns the largest value after that passes, given the value before.
+    /// Returns how large the value after may be, given the value before.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),
