@@ -265,8 +265,7 @@ pub fn cut_middle(name: &str) -> String {
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The end of a name tells most. But in a generic function the name is before the arguments, so the head reaches up to the
-    // `<`.
+    // The end of a name tells most. But a generic function's name is before its arguments, so the head reaches up to the `<`.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();

@@ -157,7 +157,7 @@ impl Slow {
 }
 
 impl SlowRow {
-    /// Returns how many nanoseconds longer a slow call is in this path than a typical call.
+    /// Returns how many nanoseconds more a slow call spends in this path than a typical call.
     pub fn difference_ns(&self) -> Option<f64> {
         self.difference(|means| means.ns)
     }

@@ -49,7 +49,7 @@ pub struct TaskRow {
     pub innermost: u64,
     /// Nanoseconds since the oldest call in flight began; 0 if none is in flight.
     pub oldest_ns: u64,
-    /// Number of calls that have begun, which a call does with its first poll.
+    /// Number of calls that have begun. A call begins with its first poll.
     pub started: u64,
     /// Number of calls that became ready.
     pub ended: u64,
@@ -115,7 +115,7 @@ impl Tasks {
         &self.top
     }
 
-    /// Returns the rows of what the future of a row awaits.
+    /// Returns the rows of the futures and awaits for which the future of a row waits.
     pub fn children(&self, row: u32) -> &[u32] {
         &self.children[row as usize]
     }

@@ -80,7 +80,7 @@ fn mirror(s: &Snapshot) -> Measures {
     measures
 }
 
-/// Reduces the counts so far that any sum of them fits into 64 bits.
+/// Reduces the counts until any sum of them fits into 64 bits.
 fn small(mut s: Snapshot) -> Snapshot {
     for ticks in &mut s.nodes.self_ticks {
         *ticks %= 1 << 40;

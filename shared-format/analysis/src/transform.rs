@@ -29,7 +29,7 @@ pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
     })
 }
 
-/// Returns a tree of some rows and all rows below them. `top` makes the top row for a row that it selects.
+/// Returns a tree of the rows that `top` selects and all rows below them. `top` makes the new row for a selected row.
 fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
@@ -79,7 +79,7 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
 pub struct BottomUp {
     /// Tree with functions at the top and their callers below.
     pub tree: CallTree,
-    /// Whether all rows have all of their callers. Otherwise only visible rows and some others do.
+    /// Whether all rows have all of their callers. Otherwise only visible rows and some others have them.
     pub whole: bool,
 }
 
@@ -261,7 +261,7 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// Returns the uncertainty of a new row, to be added to, and that of a source row; `None` if there are no uncertainties.
+    /// Returns the uncertainty of a new row, which may be changed, and that of a source row; `None` if the trees have none.
     fn uncertainties(&mut self, to: u32, from: u32) -> Option<(&mut Uncertainty, Uncertainty)> {
         let sum = self.tree.uncertainties.get_mut(to as usize);
         sum.zip(self.source.merged_uncertainty(from))

@@ -74,8 +74,8 @@ impl Uncertainty {
     }
 }
 
-/// Returns the uncertainty of every node; empty if all values are exact. In a snapshot by counts, only the nodes in its list of
-/// estimates are uncertain.
+/// Returns the uncertainty of every node; empty if all values are exact. If the values are counts, only the nodes in the
+/// snapshot's list of estimates are uncertain.
 ///
 /// A total may be exact although the times below it are estimates: in adaptive mode, a parent distributes the time of untimed
 /// calls among its children.

@@ -180,7 +180,7 @@ impl Waterfall {
                     last.calls += 1;
                     last.ticks = last.ticks.saturating_add(ticks);
                 }
-                // The last cell is already taken, so the longer of this call and the last one gets it.
+                // The last cell is already taken. It shows the longer of this call and the call before.
                 Some((last, _)) if x < last.x + last.width && end <= last.x + last.width => {
                     if last.width == 1 && ticks > last.ticks {
                         *last = Block {

@@ -138,8 +138,8 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
     }
 }
 
-/// Returns the smallest and the largest number of a value in a window. If the earlier snapshot has the same extreme, it may be
-/// older than the window. Then only the histogram of the window bounds the numbers.
+/// Returns the smallest and the largest number of a value in a window. An extreme that the earlier snapshot has too may be older
+/// than the window. Then only the histogram of the window bounds the numbers.
 fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
     let Some(then) = then else { return now };
     let then = then.range();
@@ -191,7 +191,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
-        // A level has the value of the later snapshot.
+        // Levels are not subtracted: the value of the later snapshot stays.
         if !quantity.is_level() {
             let mut then = then.take(quantity);
             for (now, then, place) in [
@@ -209,7 +209,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     measures
 }
 
-/// Subtracts samples with the same path and system call. What threads wait in now is that of the later snapshot.
+/// Subtracts samples with the same path and system call. Where threads wait now is taken from the later snapshot.
 fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     let left = then.waits_in.samples();
     let mut left: HashMap<(u32, &str), u64> = left.map(|(pool, call, count)| ((pool, call), count)).collect();

@@ -58,7 +58,7 @@ pub enum Length {
 }
 
 impl Length {
-    /// Returns the document with as many rows as this length allows, but at most `all`. `document` writes it for a number of
+    /// Returns the document with as many rows as this length allows, but at most `all`. `document` makes it for any number of
     /// rows.
     pub(crate) fn of(self, all: usize, document: impl Fn(usize) -> String) -> String {
         match self {

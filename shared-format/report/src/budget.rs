@@ -6,7 +6,7 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::number::percent;
 
-/// Returns how many functions are off because of the budget, and how to count them; `None` if there are none.
+/// Returns how many functions are off because of the budget, and how the user can count them; `None` if there are none.
 pub(crate) fn off_for_the_budget(snapshot: &Snapshot) -> Option<String> {
     let functions = snapshot.functions.as_ref()?;
     let off = &functions.over_budget;

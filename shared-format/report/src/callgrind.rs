@@ -307,7 +307,7 @@ fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
 /// Writes entries and files by number. Where a number occurs first, its name follows.
 struct Writer<'a> {
     entries: &'a [Entry],
-    /// Number by path of the file.
+    /// Number of each file, by its path.
     files: HashMap<&'a str, usize>,
     named: HashSet<usize>,
     named_files: HashSet<usize>,

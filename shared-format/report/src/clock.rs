@@ -33,8 +33,8 @@ pub(super) fn utc(unix_ns: u64) -> String {
     format!("{year:04}-{month:02}-{date:02} {} UTC", of_day(second))
 }
 
-/// Returns year, month and day for a day since the Unix epoch. Inside, years begin in March, so that a leap day is the last day
-/// of its year (Howard Hinnant's `civil_from_days`).
+/// Returns year, month and day for a day since the Unix epoch. In the computation, years begin in March, so that a leap day is
+/// the last day of its year (Howard Hinnant's `civil_from_days`).
 pub fn civil(day: i64) -> (i64, i64, i64) {
     // Days since the first of March of the year 0.
     let day = day + 719_468;

@@ -142,7 +142,7 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    // Only the outermost calls have an error, because the total is theirs.
+    // The error of the total is that of the outermost calls alone.
     assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
     // A transformation of a folded tree merges rows that were merged before.

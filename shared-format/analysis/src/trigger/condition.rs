@@ -7,7 +7,7 @@ use tickscope_format::pattern::Pattern;
 /// What is measured of a function in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
-    /// Percentile of the duration of calls that ended in the window, for this percentage.
+    /// This percentile of the durations of the calls that ended in the window.
     Percentile(f64),
     /// Duration of the longest call that ended in the window.
     Max,

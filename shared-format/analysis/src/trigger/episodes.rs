@@ -143,7 +143,7 @@ impl Episodes {
         Step::Act
     }
 
-    /// Returns the number of episodes without an action because of the limit.
+    /// Returns the number of episodes in which the limit prevented the action.
     pub fn held_back(&self) -> u64 {
         self.held_back
     }

@@ -5,8 +5,8 @@ use tickscope_format::snapshot::{Part, RowMap, Snapshot, Thread};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// Earlier counts, with the pool from which each row and thread of the later snapshot subtracts. Rows on the same path share a
-/// pool if their threads have the same name and id.
+/// Earlier counts. Each row and thread of the later snapshot has a pool, whose earlier counts are subtracted from it. Rows on the
+/// same path share a pool if their threads have the same name and id.
 pub(super) struct Pools {
     pub(super) then: Snapshot,
     pub(super) of_rows: Vec<u32>,

@@ -14,7 +14,7 @@ pub enum Next {
         /// Whether the target is a running program.
         is_live: bool,
     },
-    /// As calls for a client of `tickscope mcp`. The target is not quoted.
+    /// As tool calls for a client of `tickscope mcp`. The target is not quoted.
     Tools {
         /// The target.
         target: String,
