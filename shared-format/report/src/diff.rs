@@ -121,7 +121,7 @@ impl Comparison<'_> {
         text_of(|out| write(out, self))
     }
 
-    /// Returns the comparison for UTF-8 output, because some forms do not depend on the terminal.
+    /// Returns the comparison for UTF-8 output, for forms that do not depend on a terminal.
     fn in_utf8(&self) -> Self {
         Self {
             ascii: false,
@@ -209,7 +209,7 @@ impl Comparison<'_> {
         columns
     }
 
-    /// By function id: returns whether a gate failed for the function.
+    /// Returns for each function, by id, whether a gate failed for it.
     fn failing(&self) -> Vec<bool> {
         let mut failing = vec![false; self.diff.by_function.len()];
         for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {
@@ -295,7 +295,7 @@ impl Comparison<'_> {
         pieces
     }
 
-    /// Returns why the whole program did not fail, although its time has grown by more than the gate allows.
+    /// Returns why no gate failed for the whole program, although its time has grown by more than the condition allows.
     fn why_not_the_whole(&self, verdict: &Verdict) -> Option<String> {
         let condition = &verdict.condition;
         let whole = &self.diff.whole;

@@ -4,7 +4,7 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::number;
 
-/// Which part of a run a report covers, as far as the snapshot does not tell it.
+/// What a snapshot does not tell about the part of a run that a report covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The chosen moment, or length and bounds of the chosen window, in words; `None` if neither was chosen.

@@ -313,7 +313,7 @@ impl Form {
     /// Checks that the form can show numbers per call of a function.
     ///
     /// # Errors
-    /// A message for the user of `--per`: why it cannot, and what to use instead.
+    /// A message for the user of `--per`: why the form cannot show them, and what to use instead.
     pub fn check_per(self) -> Result<(), &'static str> {
         self.entry().refuses_per.map_or(Ok(()), Err)
     }

@@ -11,7 +11,7 @@ pub(crate) struct Glyphs {
     pub(crate) line: &'static str,
     /// Mark after the name of a row in which a thread is now.
     pub(crate) open: &'static str,
-    /// Mark after the name of a row whose calls are so short that measuring them tells little.
+    /// Mark after the name of a row whose calls are so short that measuring takes much of their time.
     pub(crate) doubtful: &'static str,
     /// Mark before the sum of a counter, which is no time.
     pub(crate) sum: &'static str,

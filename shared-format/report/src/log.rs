@@ -1,10 +1,10 @@
 //! The log of intervals. It has a line for each thread and each group or function in which the thread was. An empty interval also
 //! has a line, to show that the log goes on.
 //!
-//! |```text
-//! |TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
-//! |14:02:11.250Z    4711  main             17.024 /    1007.102     1.7%     101966  [malloc]
-//! |```
+//! ```text
+//! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
+//! 14:02:11.250Z    4711  main             17.024 /    1007.102     1.7%     101966  [malloc]
+//! ```
 
 use std::fmt::{self, Write};
 
@@ -107,7 +107,7 @@ fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     Ok(())
 }
 
-/// Returns `part` as a share of `whole`. It may be above 1 if several threads have ended, whose times are added up.
+/// Returns `part` as a share of `whole`. It may be above 1 for ended threads of one name, whose times are added up.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0

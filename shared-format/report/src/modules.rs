@@ -154,7 +154,7 @@ mod tests {
         hues.dedup();
         assert_eq!(hues.len(), 4);
         assert_eq!(all[2].name, "web");
-        // A further function changes no colour of the others.
+        // Adding a function does not change the colours of the others.
         let more = [
             "app::db",
             "app::db::pool",

@@ -13,7 +13,7 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// Maximum for a duration in seconds, such as `201s`. Longer durations are easier to read in minutes, such as `9m21s`.
+/// Maximum number of seconds, as in `201s`. Longer durations are easier to read in minutes, as in `9m21s`.
 const LAST_SECONDS: u64 = 299;
 
 /// Formats a duration in nanoseconds, in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.

@@ -84,7 +84,7 @@ pub fn write(
         })
     });
     for sample in counted.chain(sampled) {
-        // In this format, messages one after another are one message. So only one sample must be in memory at a time.
+        // In this format, concatenated messages are one message. So only one sample must be in memory at a time.
         let one = Profile {
             sample: vec![sample],
             ..Profile::default()

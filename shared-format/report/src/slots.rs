@@ -24,7 +24,7 @@ const ROWS: usize = 40;
 /// Maximum number of functions in a slot.
 const FUNCTIONS: usize = 3;
 
-/// Minimum load of a CPU for listing a thread.
+/// A thread must use at least this share of a CPU to be listed.
 const LEAST: f64 = 0.002;
 
 /// Activity of threads over the time of a recording.
@@ -119,7 +119,7 @@ impl Slots {
             }
             let spent: Vec<&TimeSpent> = used.iter().map(|(_, spent)| &**spent).collect();
             let (minus, plus) = spent.split_at(terms.minus.len());
-            // After an undo, `terms` may include older counts, which do not belong into this slot.
+            // After an undo, `terms` may include older counts, which do not belong to this slot.
             let lapse = if terms.more { None } else { lapse(plus, minus) };
             if let Some(lapse) = lapse {
                 out.waits |= lapse.waits;

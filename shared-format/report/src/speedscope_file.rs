@@ -43,7 +43,7 @@ pub(crate) struct Profile {
     events: Vec<Event>,
 }
 
-/// Opens or closes a frame.
+/// An event that opens or closes a frame.
 #[derive(Debug, Serialize)]
 pub(crate) struct Event {
     r#type: &'static str,

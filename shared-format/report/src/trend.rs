@@ -22,7 +22,7 @@ impl Trend {
     /// All trends, from much less to much more.
     pub const ALL: [Self; 5] = [Self::MuchLess, Self::Less, Self::Same, Self::More, Self::MuchMore];
 
-    /// Returns the trend of a change by `points` percentage points. From 30 % to 40 % are 10 points.
+    /// Returns the trend of a change by `points` percentage points. A change from 30 % to 40 % is 10 points.
     pub fn of_points(points: f64) -> Self {
         match points {
             ..=-5.0 => Self::MuchLess,

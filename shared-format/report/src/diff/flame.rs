@@ -97,8 +97,7 @@ impl<'a> Flame<'a> {
     }
 }
 
-/// Appends the frames by column: how many rows the parent is above (0 at the top), function, width, number of the colour, and
-/// text.
+/// Appends the frames by column: number of rows up to the parent (0 at the top), function, width, number of the colour, and text.
 fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widths: &Widths) {
     let paths = &comparison.diff.paths;
     let [_, whole] = widths.whole;

@@ -5,10 +5,10 @@ use tickscope_analysis::names::named;
 use super::{Comparison, Run, lengths};
 use crate::number;
 
-/// Up to this ratio of their calls, two sides did the same amount of work.
+/// Two sides did the same amount of work if the ratio of their calls is at most this.
 const AS_MUCH: f64 = 1.1;
 
-/// Minimum calls of a function that can show how much work a run did.
+/// A function must have at least this many calls to show how much work a run did.
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {

@@ -7,7 +7,7 @@ use tickscope_analysis::measure::Dimension;
 use crate::glyphs::Glyphs;
 use crate::number;
 
-/// Above this percentage, a factor is written, because it is easier to read.
+/// Above this percentage, a change is written as a factor, which is easier to read.
 const LAST_PERCENT: f64 = 1_000.0;
 
 /// How numbers are written.
@@ -53,7 +53,7 @@ impl Numbers {
             Quantity::Total => tilde(change.is_rough[1]),
             Quantity::SelfTime => tilde(change.is_rough[0]),
             Quantity::P99 => tilde(change.is_p99_rough),
-            // Reports of one snapshot use the same signs.
+            // The signs are those of reports on one snapshot.
             Quantity::Max if change.is_max_least => ">=",
             Quantity::Max if change.is_max_most => "<=",
             Quantity::Max | Quantity::Sum => "",

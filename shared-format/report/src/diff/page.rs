@@ -160,7 +160,7 @@ fn row(
             less if less < 0.0 => "less",
             _ => "same",
         };
-        // The column also has times, which a sum cannot be compared with, so it sorts as 0.
+        // A sum is in the same column as times, with which it cannot be compared. So it sorts as 0.
         let (then, now, by) = match what {
             Quantity::Sum => (0.0, 0.0, 0.0),
             Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::P99 | Quantity::Max => {

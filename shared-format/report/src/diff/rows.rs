@@ -12,7 +12,7 @@ use crate::number;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rest {
     pub(super) rows: usize,
-    /// Sum of their self times before; `after_ns` is the sum after.
+    /// Sum of the self times of these rows before. `after_ns` is the sum after.
     pub(super) before_ns: f64,
     pub(super) after_ns: f64,
 }

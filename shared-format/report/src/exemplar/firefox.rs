@@ -67,7 +67,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     profile.add_initial_selected_thread(thread);
     let working = profile.add_category("working", CategoryColor::Yellow);
     let waiting = profile.add_category("off the CPU", CategoryColor::Gray);
-    // Parents come before their children, so the stack of the parent exists.
+    // Parents come before their children, so the stack of the parent already exists.
     let mut stacks: Vec<Option<StackHandle>> = Vec::with_capacity(call.watch.paths.len());
     for (path, &function) in call.watch.paths.iter().zip(&call.of_path) {
         let name = profile.intern_string(&call.functions.list[function].full_name());

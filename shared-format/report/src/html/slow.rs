@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
         member(&mut text, "function", Json(&answer.function()));
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
-        // Each path has a function, and the number of paths above it.
+        // A path is its function, and the number of paths above it.
         let paths = (0u32..).zip(&watch.paths).map(|(at, path)| {
             let function = functions.of_site[path.site.index()].index();
             format!("[{function},{}]", lineage(watch, at).len() - 1)

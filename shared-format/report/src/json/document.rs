@@ -170,7 +170,7 @@ struct Thread<'a> {
     began_ticks: Vec<u64>,
     #[serde(flatten)]
     measures: Members,
-    /// State of the thread: "running", "ready" or "waiting", and then `now_in`, the system call. Both are left out if they are
+    /// State of the thread: "running", "ready" or "waiting". If the thread waits, `now_in` is the system call. Left out if
     /// unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<&'static str>,

@@ -57,7 +57,7 @@ pub(super) struct Task {
     age_p99_ns: Option<u64>,
 }
 
-/// Returns by node how its calls began and ended, for nodes that are futures.
+/// Returns for each node of a future how its calls began and ended.
 pub(super) fn of_nodes(
     snapshot: &Snapshot,
     total_ns: &[u64],

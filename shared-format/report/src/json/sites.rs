@@ -10,7 +10,7 @@ use super::layout::VERSION;
 use crate::ProcessState;
 use crate::quotient::Quotient;
 
-/// Document of `tickscope sites`. It tells the program, and has the same members about sites as the document of a whole snapshot.
+/// Document of `tickscope sites`. It names the program, and has the same members about sites as the document of a whole snapshot.
 #[derive(Serialize)]
 pub(super) struct SitesDocument<'a> {
     tickscope: u32,

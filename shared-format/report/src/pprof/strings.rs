@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::message::ValueType;
 
-/// Strings by index, and their indices. The first string is empty.
+/// The strings and their indices. The first string is empty.
 pub(super) struct Strings {
     pub(super) list: Vec<String>,
     known: HashMap<String, i64>,

@@ -7,7 +7,7 @@ use super::*;
 
 const S: u64 = 1_000_000_000;
 
-/// A record: when it was made, since when it counts, and the functions of each thread.
+/// A record: when it was made, for how long it had counted, and the functions of each thread.
 struct Record {
     at: u64,
     epoch: u64,

@@ -166,7 +166,7 @@ impl Cells {
             other_time: in_place_of_time(tally::least(of, page.options.ascii)),
             calls: page.count(calls),
             average: in_place_of_time(tally::mean(of, calls)),
-            // Like other bounds in this report, they have ASCII signs.
+            // A bound has an ASCII sign here, like other bounds in this report.
             latency: [quantile(0.5), quantile(0.99), or_none(tally::most(of, true))],
             ..Self::nothing(page)
         }

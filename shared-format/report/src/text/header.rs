@@ -172,7 +172,7 @@ fn unit(page: &Page<'_>) -> Option<String> {
     }
 }
 
-/// Returns by the calls of which function times and calls are divided; `None` if they are not.
+/// Returns the function by whose calls times and calls are divided; `None` if they are not.
 fn per_call(page: &Page<'_>) -> Option<String> {
     let per = page.options.per.as_ref()?;
     Some(format!(

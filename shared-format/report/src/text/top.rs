@@ -1,4 +1,4 @@
-//! The functions with the most self time. The values of each are the sum over all its call sites.
+//! The functions with the most self time. Each function's values are sums over all its call sites.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};

@@ -17,7 +17,7 @@ Object.assign(Page.prototype, {
         const [column, descending] = this.orders[view];
         return column !== id ? "none" : descending ? "descending" : "ascending";
       },
-      // In the bottom-up tree, self time has no columns: totals are self time.
+      // The bottom-up tree has no columns of self time: its totals are self time.
       leftOut: () => (view === "tree" && this.inverted ? ["self", "selfShare"] : []),
       fill: (element, cells, index) => this.fill(view, element, cells, index),
       click: (index, event) => {

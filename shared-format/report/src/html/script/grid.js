@@ -40,7 +40,7 @@ function tableParts(titles, rows) {
   return [head, body];
 }
 
-// The first index for which `isBefore` is false; it must be true for a prefix of the indices.
+// `isBefore` must be true up to some index and false from there on. Returns the first index for which it is false.
 function firstIndex(length, isBefore) {
   let [low, high] = [0, length];
   while (low < high) {
@@ -175,7 +175,7 @@ class Grid extends Drawn {
     this.draw();
   }
 
-  // Makes `index` the current row. The rows stay.
+  // Makes `index` the current row. The other contents stay.
   point(index) {
     this.current = index;
     this.draw();

@@ -1,6 +1,6 @@
 // The page: shown rows, selected row, and what keys and buttons do.
 
-// Up to this many rows, a tree is unfolded at first. In larger trees, only rows with at least 1 % of the time are.
+// A tree with at most this many rows is unfolded at first. In larger trees, only rows with at least 1 % of the time are.
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
@@ -63,7 +63,7 @@ class Page {
     if (before) {
       const here = next.counterparts(before);
       const there = before.counterparts(next);
-      // Rows that the old tree lacked are folded as they are at first.
+      // Rows that the old tree lacked are folded or unfolded as at first.
       const isNew = (row) => there[row] < 0;
       unfolded = [...unfolded.filter(isNew), ...[...this.unfolded].map((old) => here[old]).filter((row) => row >= 0)];
       this.selected = this.selected < 0 ? -1 : here[this.selected];
@@ -71,7 +71,7 @@ class Page {
     // `straight` is always the call tree, even if `tree` is the bottom-up tree.
     Object.assign(this, { tree: next, straight: next, unfolded: new Set(unfolded) });
     this.functions = new Map(next.functions().map((row) => [row.fn, row]));
-    // The first row, which has the most time, is used for the function.
+    // A function is shown by its first row, so the row with the most time comes first.
     this.functions.forEach((row) => row.outermost.sort((a, b) => next.total[b] - next.total[a] || a - b));
     byId("thread").value = thread === null ? "" : String(thread);
     byId("measure").value = String(this.profile.by);

@@ -136,7 +136,7 @@ Object.assign(Page.prototype, {
         rows.push(...this.tree.children(rows[at]));
       }
     }
-    // The selected row would vanish, so its topmost row is selected.
+    // The selected row is hidden, so the row at the top of its path is selected.
     if (!isOpen && this.selected >= 0) {
       this.selected = this.tree.path(this.selected)[0];
     }

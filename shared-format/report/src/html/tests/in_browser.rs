@@ -107,7 +107,7 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     (checks, table)
 }
 
-/// Returns the rows of the text report, each as columns and name like a row of the page.
+/// Returns the rows of the text report in the form of the page: columns, then the name.
 fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
