@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
 
-/// A number ready for output. Sums must be made before the division.
+/// A measured number, or its quotient by the calls of a function. Numbers must be added up before they are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Quotient {

@@ -8,7 +8,7 @@ use tickscope_analysis::trigger::{Absence, Condition, Metric, Verdict};
 use super::{Program, Subject, cut, fitted};
 use crate::json::{VERSION, written};
 
-/// What waiting for a condition has shown.
+/// Result of waiting for a condition.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited<'a> {
     /// The condition.

@@ -58,7 +58,8 @@ impl Next {
         })
     }
 
-    /// Returns the command that compares with the kept counts, or `None` if the answer of `mark` already names it.
+    /// Returns the command that compares with the kept counts; `None` for a client of `tickscope mcp`, to which `mark` tells that
+    /// command.
     pub(crate) fn compare(&self) -> Option<String> {
         match self {
             Self::Shell {

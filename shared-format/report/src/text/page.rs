@@ -38,7 +38,7 @@ impl Hidden {
         self.value = self.value.saturating_add(value);
     }
 
-    /// Writes a sentence about these rows, which it calls `what`; nothing if there are none.
+    /// Writes a sentence about the hidden rows, which it calls `what`; nothing if there are none.
     pub(super) fn write(&self, out: &mut String, page: &Page<'_>, what: &str) -> fmt::Result {
         if self.rows == 0 {
             return Ok(());

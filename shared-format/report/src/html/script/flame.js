@@ -216,7 +216,7 @@ class Flame extends Drawn {
     event.preventDefault();
   }
 
-  // Zooms out until the selected row is drawn, and scrolls to its level.
+  // Zooms until the selected row is drawn, and scrolls to its level.
   reveal() {
     const { tree, selected } = this.owner;
     const path = selected < 0 ? [] : tree.path(selected);
