@@ -259,7 +259,7 @@ fn is_balanced(name: &str) -> bool {
     open == 0
 }
 
-/// Shortens a name that is longer than [`LONGEST`] by cutting its middle.
+/// Cuts the middle of a name that is longer than a label may be.
 pub fn cut_middle(name: &str) -> String {
     let cells = name.chars().count();
     if cells <= LONGEST {

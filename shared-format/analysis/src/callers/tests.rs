@@ -79,7 +79,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     let even = around(&tree, "even");
     assert_eq!((even.outermost_calls, even.recursive_calls()), (2, 4));
     assert_eq!((even.figures.self_ticks, even.figures.total_ticks), (130, 191));
-    // When `odd` calls `even` again, the inner call adds its self time to `even` itself, and the inner call also calls `leaf`.
+    // `odd` calls `even` again. The self time of that inner call belongs to `even` itself, and the inner call also calls `leaf`.
     assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
     assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
     assert!(even.recursive && !around(&tree, "main").recursive);

@@ -58,8 +58,7 @@ impl Next {
         })
     }
 
-    /// Returns the command that compares with the kept counts; `None` for a client of `tickscope mcp`, to which `mark` tells that
-    /// command.
+    /// Returns the command that compares with the kept counts; `None` for a client of `tickscope mcp`, because `mark` returns it.
     pub(crate) fn compare(&self) -> Option<String> {
         match self {
             Self::Shell {

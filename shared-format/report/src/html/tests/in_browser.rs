@@ -446,7 +446,7 @@ fn values() -> Vec<u64> {
 fn scripts_write_numbers_as_the_text_report_does() {
     let node = on_path(&["node", "nodejs"]).expect("wanted Node.js on PATH (Debian: apt-get install nodejs)");
     let values = values();
-    // Some shares are exactly half-way between two roundings, because binary fractions are exact.
+    // Multiples of 1/4096 are exact in binary, so some of these shares are exactly half-way between two roundings.
     let shares: Vec<f64> = (0..=8_000)
         .map(|at| f64::from(at) / 8_000.0)
         .chain((0..4_096).map(|at| f64::from(at) / 4_096.0))
