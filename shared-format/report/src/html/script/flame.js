@@ -20,7 +20,7 @@ function contextOf(canvas, width, height) {
   return context;
 }
 
-// A part of the page. It is drawn once per animation frame, however often that is requested.
+// A part of the page. It is drawn at most once per animation frame.
 class Drawn {
   later() {
     if (!this.pending) {

@@ -40,7 +40,7 @@ function tableParts(titles, rows) {
   return [head, body];
 }
 
-// `isBefore` must be true up to some index and false from there on. Returns the first index for which it is false.
+// The first index at which `isBefore` is false. It must be true before and false from there on.
 function firstIndex(length, isBefore) {
   let [low, high] = [0, length];
   while (low < high) {

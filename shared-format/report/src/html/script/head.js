@@ -92,7 +92,7 @@ Object.assign(Page.prototype, {
     document.addEventListener("keydown", (event) => this.key(event));
   },
 
-  // Focuses the view. It is called directly, because a window without focus sends no focus event.
+  // Focuses the view. Called directly, because a window without focus sends no focus event.
   takeKeys() {
     const { lanes } = this.timeline;
     const place = this.view === "timeline" && lanes && !lanes.hidden ? lanes : byId(this.view);

@@ -397,7 +397,7 @@ class Tree extends Rows {
     return [...list.values()];
   }
 
-  // The callers and callees of a function. The totals of all callers add up to the function's total; recursive calls add no time.
+  // The callers and callees of a function. The callers' totals add up to the function's total; recursive calls add no time.
   // The function's self time and its callees' totals also add up to it: time below belongs to the nearest call of the function.
   graph(fn) {
     const callers = new Map();

@@ -115,7 +115,7 @@ class Page {
     byId("turn").setAttribute("aria-pressed", inverted);
   }
 
-  // Shows the explanation of bottom-up rows only if there are such rows.
+  // Shows the explanation of bottom-up rows if there are any.
   sayTurned() {
     byId("turned").hidden = !this.inverted || !["tree", "flame"].includes(this.view);
   }

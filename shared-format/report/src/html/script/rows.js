@@ -21,7 +21,7 @@ Object.assign(Page.prototype, {
     return children;
   },
 
-  // Equal rows are sorted by other times, then by name, so that the order is always the same.
+  // Equal rows are sorted by other times, then by name, to make the order unique.
   inOrder(rows, id, descending) {
     if (rows.length < 2) {
       return rows;

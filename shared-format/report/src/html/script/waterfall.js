@@ -201,7 +201,7 @@ class Waterfall extends Drawn {
   boxes(line, width) {
     const scale = width / (this.to - this.from);
     const boxes = [];
-    // Spans of a line do not overlap, so they can be searched for the first one that ends after the left edge.
+    // Finds the first span that ends after the left edge; spans of a line do not overlap.
     const first = firstIndex(line.length, (at) => line[at].begin + line[at].ns < this.from);
     for (let at = first; at < line.length && line[at].begin <= this.to; at++) {
       const span = line[at];
