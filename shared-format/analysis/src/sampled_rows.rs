@@ -37,7 +37,7 @@ struct Below {
     missed: f64,
 }
 
-/// Key of the row `OTHERS`, in place of a site.
+/// Key of the row `OTHERS` below a row, where other keys have a site.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes get

@@ -323,7 +323,7 @@ mod tests {
         for condition in ["calls(fib) < 1", "calls(fib) <= 0", "inflight(fib) < 1"] {
             assert!(judged(condition, &window).is_true, "{condition}");
         }
-        // A function that does not exist is reported as unknown. That it has fewer than one call is not true.
+        // A function that does not exist is reported as unknown. It does not count as called less than once.
         let unmet = first("calls(fob) < 1", &window);
         assert_eq!((unmet.value, unmet.is_true), (Err(Absence::Unmet), false));
         assert_eq!(unmet.function, "fob");

@@ -1,6 +1,6 @@
 // The page: shown rows, selected row, and what keys and buttons do.
 
-// A tree with at most this many rows is unfolded at first. In larger trees, only rows with at least 1 % of the time are.
+// A tree of at most this many rows is unfolded at first. In larger trees, only rows with at least 1 % of the time are.
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 

@@ -131,7 +131,7 @@ Object.assign(Page.prototype, {
     };
   },
 
-  // In place of a time: the sum of a counter or the level of a gauge, with a sign that it is no time.
+  // In place of a time: the sum of a counter or level of a gauge, with a sign that it is no time.
   textsOfCounter(row) {
     const { tally } = row;
     const sign = row.rows ? "selfShare" : "share";

@@ -1,5 +1,5 @@
 // Activity of threads over a recording, one line per thread. In each slot, a bar in the colour of its main function shows how
-// much the thread worked; above it, grey is waiting. Nothing is known of the gaps between slots.
+// much the thread worked; above it, grey is waiting. Gaps between slots are unknown.
 
 // The first `SLOT_ENDS` letters end a number; other letters are digits before its end.
 const SLOT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";

@@ -255,7 +255,7 @@ class Waterfall extends Drawn {
     }
   }
 
-  // When within this step it was off the CPU is unknown. It is drawn at the end.
+  // When in this step it was off the CPU is unknown; it is drawn at the end.
   off(context, [depth, , end, waits, ready], width) {
     this.stretch(context, { depth, begin: end - waits - ready, end, text: Waterfall.offText(waits, ready), width });
   }
