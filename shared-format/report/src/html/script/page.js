@@ -49,7 +49,7 @@ class Page {
     }
   }
 
-  // The views for which there is data.
+  // The views that have data.
   views() {
     return VIEWS.filter((view) => !byId(`tab-${view}`).hidden);
   }

@@ -279,7 +279,7 @@ class Waterfall extends Drawn {
     context.strokeStyle = this.colours.ground;
     context.lineWidth = 2;
     context.beginPath();
-    // Hatches stay where they are in the page when the call moves.
+    // Hatches stay where they are in the page if the call moves.
     for (let x = left - (left % 8) - high; x < right; x += 8) {
       context.moveTo(x, y + high);
       context.lineTo(x + high, y);
