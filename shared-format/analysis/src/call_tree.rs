@@ -18,7 +18,7 @@ use crate::functions::{FNV_SEED, FunctionId, Functions, OTHERS, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// A hash of a path of functions from the top of a thread, which is equal in all snapshots of all runs.
+/// Hash of the functions on a path from the top of a thread. The same path has the same hash in all snapshots and runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
 
@@ -29,29 +29,29 @@ pub struct TreeRow {
     pub path: PathId,
     /// Row of the parent; `None` at the top.
     pub parent: Option<u32>,
-    /// Function of the row.
+    /// Function whose calls on this path the row counts.
     pub function: FunctionId,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
-    /// Figures of the row.
+    /// Calls and times of the row, summed over the chosen threads.
     pub figures: Figures,
 }
 
 /// The merged call tree of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
-    /// The functions that rows name.
+    /// The functions to which [`TreeRow::function`] refers.
     pub functions: Arc<Functions>,
     /// The rows, parents before children.
     pub rows: Vec<TreeRow>,
     /// Ticks that the chosen threads spent outside any scope.
     pub outside_ticks: u64,
-    /// Row of each node before any transformation; [`NO_PARENT`] if its thread was not chosen.
+    /// By node of the snapshot: its row before any transformation; [`NO_PARENT`] if its thread was not chosen.
     row_of_node: Arc<Vec<u32>>,
     pub(super) parts: Parts,
     /// Uncertainties by row; empty if all times are exact.
     pub(super) uncertainties: Vec<Uncertainty>,
-    /// By row, whether recursive calls were folded into it; empty if none were.
+    /// By row: whether recursive calls were folded into it. Empty if no row contains such calls.
     pub(super) folded: Vec<bool>,
     children: Vec<u32>,
     child_ranges: Vec<(u32, u32)>,
@@ -62,7 +62,7 @@ impl PathId {
     /// The empty path, which is the parent path of rows at the top.
     pub(super) const TOP: Self = Self(FNV_SEED);
 
-    /// Returns the path that continues this path with the function of this key.
+    /// Returns the path one level below this path, for the function with this key.
     pub(super) fn below(self, key: u64) -> Self {
         Self(fnv1a(self.0, &key.to_le_bytes()))
     }
@@ -90,14 +90,14 @@ impl TreeRow {
 }
 
 impl CallTree {
-    /// Merges the threads that `in_scope` chooses.
+    /// Merges the threads for which `in_scope` is true.
     ///
     /// Rows are in the order of their first node. They are not sorted.
     pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
     }
 
-    /// Returns the function that calls a row's function. Rows above that group several functions are skipped.
+    /// Returns the function that calls a row's function. Parent rows that group several functions are skipped.
     pub fn caller_of(&self, row: &TreeRow) -> Option<FunctionId> {
         let above = row.parent?;
         match self.others_in(above) {
@@ -118,7 +118,7 @@ impl CallTree {
         is_group.then(|| self.children(row).len())
     }
 
-    /// Merges threads like [`build`](Self::build), with the functions of a snapshot that has the same sites.
+    /// Merges threads like [`build`](Self::build), but takes functions that were made for a snapshot with the same sites.
     ///
     /// # Panics
     /// If the functions belong to other sites.
@@ -195,7 +195,7 @@ impl CallTree {
         tree
     }
 
-    /// Returns a tree of the same calls that has no rows yet.
+    /// Returns a tree without rows for a transformation of `of`.
     pub(super) fn without_rows(of: &Self) -> Self {
         Self {
             functions: Arc::clone(&of.functions),
@@ -205,7 +205,7 @@ impl CallTree {
         }
     }
 
-    /// Merges quantities beside calls and time: time off the CPU, sampled time, and the calls of futures.
+    /// Adds the measures of the snapshot: time off the CPU, sampled time, and the calls of futures.
     fn merge_measures(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         let mut merge = |quantity, add: &dyn Fn(&mut Figures, u64, u64)| {
             let column = snapshot.measures.of(quantity);
@@ -326,8 +326,8 @@ impl CallTree {
         &self.top
     }
 
-    /// Visits every row, parents first, with a flag: whether the row is the outermost row of its function on its path.
-    /// Totals by function count only outermost rows.
+    /// Calls `visit` for every row, parents first. Its second argument is whether no row above is a row of the same function.
+    /// Sums by function add the totals of only these outermost rows.
     pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
         let mut depth_of = vec![0u32; self.functions.list.len()];
         let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
@@ -353,15 +353,14 @@ impl CallTree {
         &self.children[start as usize..end as usize]
     }
 
-    /// Returns the latencies of a row's finished calls; empty if no call has finished or histograms are off. A call of a
-    /// future takes from its first poll to its end. The latencies of a value are its numbers.
+    /// Returns the latencies of a row's finished calls; empty if no call has finished or histograms are off. The latency of a
+    /// future's call is the time from its first poll to its end. For the row of a value, the histogram holds the value's numbers.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }
 
-    /// Returns a function that tests whether a node of the snapshot belongs to one of `rows` itself, and not to their
-    /// children. In a bottom-up tree, the nodes of a row are the calls of its topmost function that came by the path of
-    /// the row.
+    /// Returns a function that tells whether a node of the snapshot belongs to one of `rows` itself, and not to their children.
+    /// In a bottom-up tree, the nodes of a row are the calls of its topmost function on the row's path.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -380,7 +379,7 @@ impl CallTree {
         }
     }
 
-    /// Returns whether recursive calls were folded into a row.
+    /// Returns whether a row contains recursive calls that a transformation folded into it.
     pub fn is_folded(&self, row: u32) -> bool {
         self.folded.get(row as usize).copied().unwrap_or(false)
     }
@@ -399,7 +398,7 @@ impl CallTree {
         sum.if_estimated()
     }
 
-    /// Returns the uncertainty like [`uncertainty`](Self::uncertainty), but also for an exact row of a tree with estimates.
+    /// Returns the uncertainty like [`uncertainty`](Self::uncertainty), but in a tree with estimates also for exact rows.
     pub(super) fn merged_uncertainty(&self, row: u32) -> Option<Uncertainty> {
         self.uncertainties.get(row as usize).copied()
     }

@@ -1,9 +1,9 @@
-//! The callers and callees of one function, by gprof's arithmetic. Unlike gprof, which estimates times from call
-//! counts, it has times that were measured by path.
+//! The callers and callees of one function, by gprof's arithmetic. Unlike gprof, which estimates times from call counts, this
+//! module has times that were measured by path.
 //!
-//! - The callers' times add up to the function's total; each counts outermost calls only.
-//! - The function's self time and the callees' times add up to its total. The cost of a recursive call belongs to the
-//!   callee through which it came, and is not counted again for the function itself.
+//! - The callers' times add up to the function's total; each caller's time is that of outermost calls only.
+//! - The function's self time and the callees' times add up to its total. The cost of a recursive call belongs to the callee
+//!   through which it came, and is not counted again for the function itself.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub struct Neighbours {
     pub function: FunctionId,
     /// Number of calls that are not inside another call of the function.
     pub outermost_calls: u64,
-    /// Figures of the function. Totals and the number of threads in which it is open count a recursion once.
+    /// Figures of the function. `total` times and `open` do not count recursive calls twice.
     pub figures: Figures,
     /// The uncertainty of the function's times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,
@@ -34,29 +34,29 @@ pub struct Neighbours {
 /// All calls from one function to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// The function at the other end, or `None` for calls from the top of a thread.
+    /// The caller or callee; `None` for calls from the top of a thread.
     pub function: Option<FunctionId>,
     /// Calls from the caller to the callee, including recursive ones.
     pub all_calls: u64,
-    /// All calls of the callee, from all its callers.
+    /// Number of calls of the callee by all its callers.
     pub of_calls: u64,
-    /// Figures of the outermost calls of the function by this caller, or of all calls of this callee by the function. The total
-    /// is the time that the called function took for the calling one.
+    /// For a caller: figures of its outermost calls of the function. For a callee: figures of all its calls by the function. The
+    /// total is the time that the callee took on behalf of the caller.
     pub figures: Figures,
     /// The uncertainty of the link's total, or `None` if it is exact.
     pub uncertainty: Option<Uncertainty>,
-    /// Whether both call each other, directly or through others.
+    /// Whether the caller and the callee call each other, directly or through others.
     pub in_cycle: bool,
 }
 
-/// Where the time of a row belongs, seen from the function.
+/// To which part of the function's total the self time of a row belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Not below the function.
+    /// To no part: the row is not below the function.
     Outside,
-    /// In the function itself.
+    /// To the function's own self time.
     Own,
-    /// Below one of the function's callees.
+    /// To the callee at this index.
     Callee(usize),
 }
 
@@ -66,7 +66,7 @@ impl Neighbours {
         self.figures.calls.saturating_sub(self.outermost_calls)
     }
 
-    /// Finds the callers and callees of a function. Returns `None` if the tree has no call of it.
+    /// Finds the callers and callees of a function. Returns `None` if the tree has no call of the function.
     pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
         let mut calls_of = vec![0u64; tree.functions.list.len()];
         let mut own = Self::nothing(function);
@@ -104,8 +104,7 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The time of this recursive call is subtracted from the callee's total, so the errors of both
-                        // add up.
+                        // The callee's total has the time of this recursive call subtracted, so the errors of both add up.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }
@@ -168,7 +167,7 @@ impl Neighbours {
     }
 }
 
-/// Links by the function at the other end, in the order of their first call.
+/// Links in the order of their first call, with an index by the function at the other end.
 #[derive(Default)]
 struct Links {
     list: Vec<Link>,
@@ -197,8 +196,8 @@ impl Links {
     }
 }
 
-/// Returns for each function the representative of its cycle of mutual recursion. Functions between two calls of the same
-/// function belong to its cycle. A function in no cycle represents itself.
+/// Returns for each function the representative of its cycle of mutual recursion. Two calls of a function on one path make a
+/// cycle of this function and all functions between the calls. A function in no cycle represents itself.
 fn cycles(tree: &CallTree) -> Vec<FunctionId> {
     let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();
     let find = |leader: &mut [u32], mut at: u32| {

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Site, Snapshot};
 
-/// Scope of a sample.
+/// Where in the program a sample was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// In scopes of this site.
+    /// In a scope of the site with this index.
     Site(u32),
     /// Outside any scope.
     Outside,
-    /// In the collector, while it counted.
+    /// In the collector's own code.
     Measuring,
 }
 
@@ -32,21 +32,21 @@ impl Scope {
     }
 }
 
-/// Samples of the code of a scope.
+/// Samples taken in one scope, by source line and by called function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// The scope.
+    /// The scope to which all these samples belong.
     pub scope: Scope,
     /// All samples.
     pub all: Sampled,
     /// Samples in the scope's own source file, including functions inlined there, sorted by file and line.
     pub lines: Vec<(String, u32, Sampled)>,
-    /// Samples in unmeasured functions that the scope called, inlined or not, by name, the most CPU time first. Samples
-    /// in `lines` may be among them.
+    /// Samples in unmeasured functions that the scope called, whether inlined or not. They are listed by name, most CPU time
+    /// first. A sample in inlined code of the scope's own source file is also in `lines`.
     pub called: Vec<(String, Sampled)>,
 }
 
-/// Sums of a scope.
+/// Sums for one [`Code`], while its samples are being added.
 #[derive(Debug, Default)]
 struct OfScope {
     all: Sampled,
@@ -70,21 +70,21 @@ impl OfScope {
     }
 }
 
-/// A place in the code with samples, and its frames.
+/// Samples at one code address, with their frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'a> {
     /// The samples.
     pub sample: &'a LineSample,
     /// The scope of the samples.
     pub scope: Scope,
-    /// The file that contains the code, if any.
+    /// The executable or library that contains the address, if any.
     pub module: Option<&'a Module>,
-    /// Whether the address was looked up, or belongs to no file.
+    /// Whether nothing remains to be looked up: the frames of the address are known, or it belongs to no file.
     pub is_looked_up: bool,
-    /// Frame in the function of the scope; `None` where the function has called another one.
+    /// Frame in the scope's own function; `None` if none of the frames belongs to that function.
     pub own: Option<&'a Frame>,
-    /// Frames of functions that the scope's function called there, the innermost first: inlined functions, or the
-    /// function at the address and functions inlined there.
+    /// Frames of functions that the scope's function called at this address, innermost first. They are inlined functions, or a
+    /// called function and what was inlined into it.
     pub called: &'a [Frame],
 }
 
@@ -94,7 +94,8 @@ impl<'a> Located<'a> {
         self.own.filter(|own| own.line > 0)
     }
 
-    /// Returns the function that the scope's own function called, if any. A function without a name gets its file's name.
+    /// Returns the function that the scope's own function called, if any. An unnamed function gets its executable's or library's
+    /// name.
     pub fn callee(&self) -> Option<Frame> {
         match self.called.last() {
             Some(callee) if !callee.function.is_empty() => Some(Frame {
@@ -112,17 +113,17 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// Returns the library that contains the code, because names in C are unique only within a library.
+    /// Returns the name of the library that contains the code. In C, a function name is unique only within a library.
     fn library(&self) -> Option<&str> {
         let (name, _) = file_name(&self.module?.path).split_once(".so")?;
         Some(name)
     }
 }
 
-/// Returns the samples of a snapshot with their code.
+/// Returns the samples of a snapshot with their frames.
 ///
-/// The frame of the scope's own function is found by name. A scope inside a function has another name, so its frame is the
-/// innermost frame in the scope's source file. Functions that the compiler has prepared are never inlined.
+/// The frame of the scope's own function is found by the function's name. A scope inside a function has another name, so its
+/// frame is the innermost frame in the scope's source file. Functions with sleds are never inlined.
 pub fn located<'a>(
     snapshot: &'a Snapshot,
     addresses: &'a Addresses,
@@ -167,7 +168,7 @@ pub fn located<'a>(
     })
 }
 
-/// Returns the code of all scopes that have samples, scopes with most CPU time first.
+/// Returns the code of all scopes that have samples, most CPU time first.
 pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     let mut of_scopes: BTreeMap<Scope, OfScope> = BTreeMap::new();
     for located in located(snapshot, addresses) {
@@ -188,7 +189,7 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     codes
 }
 
-/// Returns the name for functions without a name, from the file that they are in.
+/// Returns a stand-in for the name of an unnamed function, made of the name of its executable or library.
 fn unnamed(module: Option<&Module>) -> String {
     module.map_or_else(
         || "(no file)".into(),
@@ -200,7 +201,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns whether a function is the collector's. The first code of the collector runs before it marks itself as measuring.
+/// Returns whether a frame is in the collector. A sample in the collector's first instructions has another scope, because the
+/// collector has not marked the thread as measuring yet.
 fn is_collector(frame: &Frame) -> bool {
     let crate_name = frame.module.split("::").next().unwrap_or_default();
     ["tickscope", "tickscope_format"].contains(&crate_name)
@@ -212,14 +214,14 @@ fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
     is_module && !name.is_empty() && frame.function == name
 }
 
-/// Returns whether a frame belongs to the body of a site's async function. The body is a closure in the function, and the
-/// site has the function's name, or the name for its polls.
+/// Returns whether a frame is in the body of a site's async function. The compiler makes the body a closure of the function; the
+/// site has the function's name, with `::{poll}` behind it if it counts polls.
 fn is_body(frame: &Frame, site: &Site) -> bool {
     let function = site.name.strip_suffix("::{poll}").unwrap_or(&site.name);
     is_function(frame, &format!("{function}::{{closure}}"), site)
 }
 
-/// Returns whether a path of the debug information is a site's path, which is relative to an unknown folder.
+/// Returns whether a path from debug information ends with a site's path, which is relative to an unknown folder.
 fn is_file(path: &str, of_site: &str) -> bool {
     !of_site.is_empty()
         && path
@@ -286,7 +288,7 @@ mod tests {
                 2,
                 vec![frame("write", "/rust/ptr.rs", 3), insert.clone(), parse(12)],
             ),
-            // A callee: only the names of both files are equal, not their folders.
+            // A callee in another file: only the file name equals that of `parse`, not the folder.
             (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
             (4, vec![Frame::default()]),
             (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),

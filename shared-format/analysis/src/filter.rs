@@ -1,4 +1,4 @@
-//! Parts of a snapshot, as snapshots: chosen threads, or the rows above a share of the time.
+//! Snapshots made of a part of another snapshot: only chosen threads, or only rows above a share of the time.
 
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Left, Snapshot};
@@ -7,16 +7,16 @@ use crate::functions::Functions;
 use crate::joined::paths;
 use crate::measure::Measure;
 
-/// The name of the row in which [`above`] sums up the removed rows.
+/// Name of the row that has the sums of the rows that [`above`] removed.
 pub const SMALL: &str = "(small)";
 
-/// Returns the snapshot with some of its threads only. Data of the whole program (cost, losses, lifetime) stays.
+/// Returns the snapshot with only the chosen threads. Data of the whole program (cost, losses, lifetime) stays.
 pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
     snapshot.part(chosen, |_| true, Left::Out)
 }
 
-/// Returns the snapshot without small paths, whose value of a measure is below `share` (0 to 1) of the sum of all
-/// threads. A row called [`SMALL`] below the same parent sums them up, so that all totals stay the same.
+/// Returns the snapshot without small paths. A path is small if its total by `measure`, in all threads, is below `share` (0 to 1)
+/// of the program's. A row called [`SMALL`] below the same parent has the sums of the removed rows, so all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
@@ -32,7 +32,8 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let least = all as f64 * share;
     let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
     let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
-    // A counter has no value, so it stays if its parent stays, unless a scope on its path is small.
+    // A counter has no total. It stays if its parent stays; but if its path is a scope in another thread, the path's total
+    // decides.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
     for (row, &path) in path_of.iter().enumerate() {
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn small_rows_become_one_below_their_parent() {
         let whole = fixture::two_threads();
-        // 12 250 012 ticks in all, of them 250 000 in main.
+        // All rows together have 12 250 012 ticks, of which `main` has 250 000.
         let part = above(&whole, Measure::Time, 0.05);
         let names: Vec<&str> = (0..part.nodes.len())
             .map(|row| part.site_of(NodeId(row as u32)).name.as_str())
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(part.nodes.calls[6], 2);
         assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
         assert_eq!(part.threads[2].rows, 1);
-        // No path is below a share of 0.
+        // A share of 0 removes no path.
         assert_eq!(above(&whole, Measure::Time, 0.0), whole);
     }
 

@@ -1,4 +1,4 @@
-//! A snapshot of the calls in focus alone: the calls of a function, or of one path of the tree.
+//! A snapshot reduced to the calls of one function, or to one path of the tree and the paths below it.
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Left, SampledIn, Snapshot};
@@ -6,20 +6,20 @@ use tickscope_format::snapshot::{Left, SampledIn, Snapshot};
 use crate::call_tree::PathId;
 use crate::functions::Functions;
 
-/// A focus, in a form that holds for other snapshots as well.
+/// What is in focus. A focus contains no index, so it can be applied to other snapshots too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// A function wherever it is called, by its key.
+    /// All calls of the function with this key, on any path.
     Function(u64),
     /// A row of the tree and all rows below it.
     Subtree(PathId),
 }
 
-/// Returns the snapshot with the calls in focus only. Each focus applies to the result of the one before it.
+/// Returns the snapshot with only the calls in focus. Each focus is applied to the result of the focus before it.
 ///
-/// The rows in focus move to the top of their thread; the rows below them stay as they were. Time outside any scope is
-/// left out. Data of the whole program (cost, losses, lifetime) stays. `grouped` tells whether the focus was chosen in
-/// a tree with groups in place of their members.
+/// The rows in focus move to the top of their thread, together with the rows below them. Time outside any scope is left out. Data
+/// of the whole program (cost, losses, lifetime) stays. `grouped` tells whether the focus was chosen in a tree with groups in
+/// place of their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
     let functions = Functions::build(snapshot, grouped);
@@ -37,13 +37,13 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
         for row in 0..paths.len() {
             let above = match nodes.parent[row] {
                 NO_PARENT => None,
-                // Parents come first, so this is the parent's path in the new focus.
+                // Parents have lower indices, so the parent's path has already been changed by this focus.
                 parent => paths[parent as usize],
             };
             let Some(path) = paths[row] else { continue };
             paths[row] = match (*focus, above) {
-                // In focus on a function, which may be in many places, paths begin anew. In a subtree, paths stay as
-                // they are.
+                // A function may be called on several paths, so each call in focus begins a new path. The paths of a subtree stay
+                // unchanged.
                 (Focus::Function(_), Some(above)) => Some(above.below(key_of(row))),
                 (Focus::Function(key), None) => (key_of(row) == key).then(|| PathId::TOP.below(key)),
                 (Focus::Subtree(_), Some(_)) => Some(path),
@@ -75,7 +75,7 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::transform::{focus_function, focus_subtree};
 
-    /// Returns the figures of a tree by path.
+    /// Returns path, calls, times and latencies of each row.
     fn told(tree: &CallTree) -> Vec<(PathId, u64, u64, u64, Histogram)> {
         let rows = (0u32..).zip(&tree.rows);
         let mut told: Vec<_> = rows
@@ -131,7 +131,7 @@ mod tests {
             let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
-            // On the screen a focused row keeps its path, but here a row at the top begins a new path.
+            // On the screen a focused row keeps its path. Here it moves to the top, with a new path, so paths are not compared.
             let by_numbers = |tree: &CallTree| {
                 let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
                 told.sort_unstable();

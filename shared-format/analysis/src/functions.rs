@@ -1,63 +1,63 @@
-//! Functions that the sites of a snapshot name. A function is identified by its path, because lines change between builds.
+//! The functions to which the sites of a snapshot belong. Lines change between builds, so a function is identified by its path.
 
 use std::collections::HashMap;
 
 use tickscope_format::snapshot::Snapshot;
 
-/// Name of the row above functions that each have too few samples to be reliable.
+/// Name of the row that groups functions with too few samples for a reliable time.
 pub const OTHERS: &str = "(others)";
 
-/// An index into the function table of one snapshot.
+/// Index into [`Functions::list`] of one snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// A function or a named scope, or a group in place of its members.
+/// A function, a named scope, or a group that replaces its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The plain name; `[group]` for a group.
+    /// Name without the module; `[group]` for a group.
     pub name: String,
-    /// The path of its module.
+    /// Path of the module; empty for a group or if unknown.
     pub module: String,
-    /// The source file of the first site that has this name; a group has none.
+    /// Source file of the function's first site; empty for a group.
     pub file: String,
-    /// The line of that site; 0 for a group.
+    /// Line of the function's first site; 0 for a group.
     pub line: u32,
-    /// The group of the first of its sites that has a group; empty for none.
+    /// Group of the first site that has a group; empty if no site has one.
     pub group: String,
-    /// Whether this is a group in place of its members.
+    /// Whether this is a group that replaces its members.
     pub is_group: bool,
-    /// A hash of module and name, which is equal in all snapshots of all runs.
+    /// Hash of module and name. The same function has the same key in all snapshots and runs.
     pub key: u64,
 }
 
 /// The functions of a snapshot, in the order of their first site.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
-    /// The functions; the index is the [`FunctionId`].
+    /// The functions by [`FunctionId`].
     pub list: Vec<Function>,
-    /// The function of each site.
+    /// By site: its function.
     pub of_site: Vec<FunctionId>,
 }
 
-/// Hashes with FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, which `std`'s hasher does not promise.
+/// Returns the 64-bit FNV-1a hash (Fowler, Noll, Vo) of some bytes. Unlike `std`'s hasher, it gives the same keys in every build.
 pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(seed, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// Initial value of [`fnv1a`].
+/// Seed of [`fnv1a`] for the first bytes.
 pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl FunctionId {
-    /// Returns the function as an index.
+    /// Returns the id as an index into [`Functions::list`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Function {
-    /// Returns module and name: `orderbook::book::insert`.
+    /// Returns module and name, such as `orderbook::book::insert`.
     pub fn full_name(&self) -> String {
         match self.module.is_empty() {
             true => self.name.clone(),
@@ -67,13 +67,13 @@ impl Function {
 }
 
 impl Functions {
-    /// Returns the functions of all sites of a snapshot.
+    /// Returns the functions to which the sites of a snapshot belong.
     pub fn of(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, false)
     }
 
-    /// Returns functions like [`of`](Self::of). If `grouped`, each group stands in place of its members. Calls between
-    /// members are then recursion, so that time counts once, in the outermost member.
+    /// Returns functions like [`of`](Self::of). If `grouped` is true, each group replaces its members. A call from one member to
+    /// another is then recursion, so its time is counted only in the outermost member.
     pub fn build(snapshot: &Snapshot, grouped: bool) -> Self {
         let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
@@ -83,11 +83,12 @@ impl Functions {
                 true => ("", site.group.as_str()),
                 false => (site.module.as_str(), site.name.as_str()),
             };
-            // No module is called `[group]`. Module and name are hashed as one path, because readers split a path differently.
+            // No module is called `[group]`, so groups and functions have different keys. Module and name are hashed as one path,
+            // because some readers of names split a path differently.
             let above = if is_group { "[group]" } else { module };
             let key = fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes());
             let id = *known.entry(key).or_insert_with(|| {
-                // A group has no single place in the source.
+                // The members of a group are at different lines.
                 let (file, line) = match is_group {
                     true => ("", 0),
                     false => (site.file.as_str(), site.line),
@@ -115,10 +116,10 @@ impl Functions {
         functions
     }
 
-    /// Returns a function.
+    /// Returns the function with this id.
     ///
     /// # Panics
-    /// If the id is of another snapshot.
+    /// If the id belongs to another snapshot.
     pub fn get(&self, id: FunctionId) -> &Function {
         &self.list[id.index()]
     }

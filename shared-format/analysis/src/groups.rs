@@ -1,4 +1,4 @@
-//! The time of groups, which is the time of the outermost calls of their members.
+//! The time of each group of functions: the time of its members' outermost calls.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use tickscope_format::snapshot::Snapshot;
 use crate::functions::{FunctionId, Functions};
 use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 
-/// One group.
+/// A group of functions with its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupRow {
     /// Name of the group.
     pub name: String,
-    /// Sums of its members in all threads in scope.
+    /// Calls and times of the members in all chosen threads.
     pub sum: InclusiveTime,
-    /// Sums of its members in each thread that was in the group.
+    /// Calls and times of the members, for each thread that called one of them.
     pub threads: Vec<(ThreadId, InclusiveTime)>,
-    /// Functions of the group, in the order of their ids.
+    /// Functions in the group, in the order of their ids.
     pub members: Vec<FunctionId>,
 }
 
-/// Returns the names of the groups of a snapshot's sites, in the order of their first site, and the group of each site.
+/// Returns the names of all groups in the order of their first site, and for each site the index of its group.
 pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     let mut known: HashMap<&str, SetId> = HashMap::new();
     let mut names = Vec::new();
@@ -38,10 +38,10 @@ pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     (names, of_site)
 }
 
-/// Returns the groups with a row in the threads that `in_scope` chooses, the most time first, equal ones by name.
+/// Returns the groups that have a row in a thread for which `in_scope` is true, longest total time first, then by name.
 ///
-/// Members of groups are functions like any other, and a function may be below the members of several groups. So the
-/// totals of groups do not add up.
+/// A member of one group may call a member of another. The call is then part of both totals, so the totals of groups do not add
+/// up.
 pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
     let (names, of_site) = names(snapshot);
     if names.is_empty() {
@@ -93,14 +93,13 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::hotspots::hot;
 
-    /// Returns a snapshot with some of its sites in groups.
     fn any_grouped() -> impl Strategy<Value = Snapshot> {
         let groups = prop::collection::vec(prop::sample::select(vec!["", "a", "b", "[x]"]), 8);
         (any_snapshot(), groups).prop_map(|(mut snapshot, groups)| {
             for (site, group) in snapshot.sites.iter_mut().zip(groups) {
                 site.group = group.into();
             }
-            // Sums of any numbers must not leave 64 bits.
+            // The sums must fit into 64 bits.
             for ticks in &mut snapshot.nodes.self_ticks {
                 *ticks %= 1 << 40;
             }
@@ -112,7 +111,7 @@ mod tests {
         true
     }
 
-    /// Returns the same numbers by a walk from every row to the top, which is slow but plainly right.
+    /// Returns the same numbers as [`groups`] by a walk from every row to the top, which is slow but easy to verify.
     fn slowly(snapshot: &Snapshot, group: &str) -> (u64, u64, u64, u64) {
         let nodes = &snapshot.nodes;
         let in_group = |row: NodeId| snapshot.site_of(row).group == group;
@@ -159,8 +158,8 @@ mod tests {
             }
         }
 
-        /// Hotspots with groups in place of their members have the same numbers as the table of groups. The sum of all
-        /// self times stays the same.
+        /// Hotspots with groups in place of their members have the same numbers as the table of groups, and the sum of all self
+        /// times does not change.
         #[test]
         fn hotspots_agree(snapshot in any_grouped()) {
             let tree = CallTree::build_of(&snapshot, Arc::new(Functions::build(&snapshot, true)), all);
@@ -180,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Returns a snapshot in which `even` and `odd`, of one group, call each other, above a leaf of another group.
+    /// Returns a snapshot in which `even` and `odd`, both in one group, call each other and call a leaf of another group.
     fn mutual() -> Snapshot {
         let mut snapshot = fixture::mutual_recursion();
         for site in &mut snapshot.sites {

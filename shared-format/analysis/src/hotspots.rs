@@ -1,4 +1,4 @@
-//! Hotspots: the self time of each function over all its call sites. Recursion counts once in totals.
+//! Hotspots: calls and times of each function over all paths. Totals do not count recursive calls twice.
 
 use std::ops::Deref;
 
@@ -8,17 +8,17 @@ use crate::call_tree::{CallTree, Figures};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
-/// One function over the whole tree.
+/// One function, with its calls on all paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
-    /// Figures of the function. Totals and open threads count a recursive call once.
+    /// Calls and times of the function. Total times and `open` do not count recursive calls twice.
     pub figures: Figures,
-    /// Latencies of its finished calls, recursive ones too; empty if no call has finished, or histograms are off. The
-    /// latencies of a value are its numbers.
+    /// Latencies of the finished calls, including recursive calls; empty if no call has finished or histograms are off. For the
+    /// row of a value, the histogram holds the value's numbers.
     pub latency: Histogram,
-    /// The uncertainty of its times, or `None` if they are exact.
+    /// The uncertainty of the function's times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,
     /// Rows of the tree that belong to the function.
     pub rows: Vec<u32>,
@@ -32,7 +32,7 @@ impl Deref for HotRow {
     }
 }
 
-/// Returns the functions of a tree, in the order of their ids; functions without a row are left out.
+/// Returns the functions of a tree, in the order of their ids. Functions without a row are left out.
 pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     let mut table: Vec<HotRow> = (0..tree.functions.list.len() as u32)
         .map(|id| HotRow {

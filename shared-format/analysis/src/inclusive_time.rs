@@ -1,18 +1,18 @@
-//! The time inside sets of sites, by thread. Of nested calls of one set, only the outermost call counts, so that no
-//! time is counted twice.
+//! Time inside sets of sites, by thread. Of nested calls of one set only the outermost is timed, so that no time is counted
+//! twice.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
 
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// Index of a set of sites that belong together, in a table of the caller.
+/// Index of a set of sites, such as a group, in the list that the caller of this module has.
 pub type SetId = u32;
 
-/// Sums of the calls of a set of sites.
+/// Calls and times of all sites in a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InclusiveTime {
-    /// Number of calls, nested ones too.
+    /// Number of calls, including nested calls.
     pub calls: u64,
     /// Number of calls that are not inside another call of the set.
     pub outermost_calls: u64,
@@ -24,7 +24,7 @@ pub struct InclusiveTime {
     pub self_ns: u64,
     /// Total time of the outermost calls, in nanoseconds.
     pub total_ns: u64,
-    /// Number of threads that are inside the set now.
+    /// Number of threads that are inside a call of the set.
     pub open: u32,
     /// Whether the total time is an estimate.
     pub estimated: bool,
@@ -43,7 +43,7 @@ impl InclusiveTime {
         total.rough(0, self.total_ticks).total_estimated
     }
 
-    /// Adds the sums of another thread, or of another stretch of time.
+    /// Adds the sums of the same set in another thread or time span.
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.outermost_calls = self.outermost_calls.saturating_add(other.outermost_calls);
@@ -57,8 +57,8 @@ impl InclusiveTime {
     }
 }
 
-/// Returns for each thread the sets that have a row in it, in the order of their ids. `set_of_site` gives the set of each
-/// site, if it has one.
+/// Returns for each thread the sets that have a row in it, in the order of their ids. `set_of_site` has the set of each site, or
+/// `None` for a site in no set.
 pub fn inclusive_times(
     snapshot: &Snapshot,
     set_of_site: &[Option<SetId>],
@@ -72,7 +72,7 @@ pub fn inclusive_times(
     let children = Children::of(&nodes.parent);
     let most = set_of_site.iter().flatten().max();
     let sets = most.map_or(0, |&most| most as usize + 1);
-    // For each set: the number of its rows above the present row, and the index of its sum in the list of the thread.
+    // By set: how many of its rows are above the current row, and at which index of the thread's list its sum is.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
     let mut stack: Vec<(u32, bool)> = Vec::new();
@@ -135,7 +135,7 @@ pub fn inclusive_times(
     threads
 }
 
-/// The rows below each row, as linked lists in two columns.
+/// The children of each row, as linked lists: each row's first child and its next sibling.
 struct Children {
     first: Vec<u32>,
     next: Vec<u32>,

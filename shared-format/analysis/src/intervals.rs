@@ -1,8 +1,7 @@
-//! The time that each thread spent inside groups or functions, interval by interval, from the snapshots of a running
-//! program.
+//! The time that each thread spent inside groups or functions, interval by interval, from the snapshots of a running program.
 //!
-//! Calls that are still open count: a call that is open through three intervals fills each of them. Resets and undos do
-//! not disturb the numbers if the closing snapshots are given as well (see [`Series`]).
+//! Calls that are still open count: a call that is open through three intervals fills each of them. Resets and undos do not
+//! disturb the numbers if the caller also passes the closing snapshots, which are the last before a reset (see [`Series`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,34 +16,34 @@ use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 use crate::merge::sum;
 use crate::series::{RecordEpoch, Series, counts};
 
-/// Groups and functions that are followed.
+/// Selects the groups and functions whose time is reported.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// The groups of these names.
+    /// Names of the selected groups.
     pub groups: Vec<String>,
-    /// Patterns of functions; a function is followed if one of them matches a site of it.
+    /// Patterns of the selected functions. A function is selected if a pattern matches one of its sites.
     pub functions: Vec<Pattern>,
 }
 
 /// A group or a function.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// The group of this name.
+    /// The group with this name.
     Group(String),
-    /// The function of this full name.
+    /// The function with this full name.
     Function(String),
 }
 
-/// Time of one thread inside a group or function.
+/// One line of a report: the time of one thread inside one group or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The thread's id; 0 for ended threads, except a thread that was the only one of its name to end.
+    /// Thread id; 0 for ended threads. An ended thread keeps its id if no other of its name ended between the same two snapshots.
     pub tid: u32,
-    /// The thread's name; ended threads share a line by name.
+    /// Name of the thread. All ended threads of one name share a line.
     pub thread: String,
-    /// The group or function.
+    /// The group or function inside which the thread was.
     pub subject: Subject,
-    /// Calls begun in the interval, recursive ones too.
+    /// Calls begun in the interval, including recursive calls.
     pub calls: u64,
     /// Nanoseconds inside the outermost calls of the group or function.
     pub inside_ns: u64,
@@ -52,48 +51,48 @@ pub struct Line {
     pub estimated: bool,
 }
 
-/// An interval that has passed.
+/// A completed interval with its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// The wall clock at its end: nanoseconds since the Unix epoch.
+    /// End of the interval by the wall clock, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
     /// Length of the interval by the program's clock, in nanoseconds.
     pub ns: u64,
-    /// Lines with calls or time, by thread and then by name; live threads first.
+    /// Lines that have calls or time: live threads first, then by thread, then by group or function.
     pub lines: Vec<Line>,
-    /// Whether any site so far belongs to a followed group or function.
+    /// Whether a selected group or function has been seen in any interval so far.
     pub any_met: bool,
 }
 
-/// Intervals that are being counted.
+/// Turns the snapshots of a program into intervals, one snapshot at a time.
 #[derive(Debug)]
 pub struct Intervals {
     every_ns: u64,
     choice: Choice,
-    /// The snapshot up to which all is counted.
+    /// The newest snapshot whose counts are in `sums`.
     last: Option<Arc<Snapshot>>,
     series: Series<Arc<Snapshot>>,
-    /// Tick of the program's clock when the interval began.
+    /// Tick of the program's clock at which the current interval began.
     began_tick: u64,
-    /// Whether the first interval begins at the program's reset instead of the first snapshot.
+    /// Whether the first interval begins at the program's last reset, rather than at the first snapshot.
     from_start: bool,
     sums: BTreeMap<(Who, Subject), InclusiveTime>,
     any_met: bool,
 }
 
-/// Maximum number of links of the series; older links are joined.
+/// Maximum number of links in `series`. The oldest links are joined to stay below it.
 const LINKS_MOST: usize = 4;
 
-/// A thread: whether it has ended, its id and its name.
+/// Key of a thread: whether it has ended, its id, and its name.
 type Who = (bool, u32, String);
 
 impl Choice {
-    /// Returns whether all groups are followed, because nothing was chosen.
+    /// Returns whether all groups are selected, which is the default.
     pub fn is_all_groups(&self) -> bool {
         self.groups.is_empty() && self.functions.is_empty()
     }
 
-    /// Returns the followed groups, and the group of each site.
+    /// Returns all groups, and for each site the index of its group if the group is selected.
     fn groups(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
         let (names, mut of_site) = groups::names(snapshot);
         let chosen = |name: &str| self.is_all_groups() || self.groups.iter().any(|group| group == name);
@@ -104,7 +103,7 @@ impl Choice {
         (subjects.collect(), of_site)
     }
 
-    /// Returns the followed functions, and the function of each site.
+    /// Returns all functions, and for each site the index of its function if the function is selected.
     fn functions(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
         if self.functions.is_empty() {
             return Default::default();
@@ -122,7 +121,7 @@ impl Choice {
         (subjects.collect(), of_site)
     }
 
-    /// Returns whether any site of the snapshot is followed.
+    /// Returns whether any site of the snapshot belongs to a selected group or function.
     pub fn is_met(&self, snapshot: &Snapshot) -> bool {
         let mut both = [self.groups(snapshot), self.functions(snapshot)].into_iter();
         both.any(|(_, of_site)| of_site.iter().any(Option::is_some))
@@ -130,7 +129,7 @@ impl Choice {
 }
 
 impl Intervals {
-    /// Returns intervals of this length, or a little longer, because each ends with a snapshot.
+    /// Returns intervals of at least `every`. Each interval ends with a snapshot, so it may be a little longer.
     pub fn new(every: Duration, choice: Choice) -> Self {
         Self {
             every_ns: every.as_nanos() as u64,
@@ -144,7 +143,7 @@ impl Intervals {
         }
     }
 
-    /// Returns intervals that begin at the program's reset, or at its start.
+    /// Returns intervals of which the first begins at the program's last reset, or else at its start.
     pub fn from_start(every: Duration, choice: Choice) -> Self {
         Self {
             from_start: true,
@@ -152,13 +151,13 @@ impl Intervals {
         }
     }
 
-    /// Returns whether a snapshot was taken.
+    /// Returns whether the first snapshot was taken.
     pub fn has_begun(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Takes the next snapshot of the program and returns the interval that it completes. The first snapshot begins the
-    /// first interval. Snapshots of a reset epoch may be left out between two calls, except closing ones.
+    /// Takes the next snapshot of the program and returns the interval that it completes, if any. The first snapshot begins the
+    /// first interval. The caller may skip snapshots, except closing ones.
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
         let snapshot = Arc::new(needed(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
@@ -174,7 +173,7 @@ impl Intervals {
             None => self.began_tick = snapshot.capture.tick,
             Some(last) => {
                 if snapshot.clock.epoch != last.clock.epoch {
-                    // Ticks of another clock epoch do not add up.
+                    // Ticks of two clock epochs cannot be compared, so the interval ends with the last snapshot of the old epoch.
                     done = self.finish();
                     self.began_tick = reset_tick;
                 }
@@ -184,9 +183,9 @@ impl Intervals {
             }
         }
         let passed_ns = self.passed_ns(&snapshot);
-        // The snapshot that is nearest to the interval's end ends it.
+        // An interval ends with the snapshot nearest to its planned end, even if that snapshot is a little early.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        // The first snapshot of the next epoch follows a closing snapshot.
+        // A closing snapshot ends no interval. The first snapshot of the next reset epoch follows it and has the same counts.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
         self.last = Some(snapshot);
         let may_end = passed_ns > 0 && !closes;
@@ -196,7 +195,7 @@ impl Intervals {
         done
     }
 
-    /// Returns the interval so far unless it is empty, and begins the next one.
+    /// Returns the interval up to the last snapshot, and begins the next one. Returns `None` if the interval has no length.
     pub fn finish(&mut self) -> Option<Interval> {
         let last = self.last.as_ref()?;
         let ns = self.passed_ns(last);
@@ -229,7 +228,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// Adds a snapshot to the series. Returns the counts since the last one, or `None` if they are unknown.
+    /// Adds a snapshot to the series. Returns what was counted since the snapshot before, or `None` if that is unknown.
     fn window(&mut self, now: &Arc<Snapshot>) -> Option<Snapshot> {
         let then = self.series.clone();
         self.series.take(RecordEpoch::from(&now.capture), Arc::clone(now));
@@ -240,8 +239,8 @@ impl Intervals {
         window
     }
 
-    /// Returns a thread's id. An ended thread has its former id if it alone of its name has ended since the last
-    /// snapshot, else 0.
+    /// Returns a thread's id. For an ended thread that is 0, or its former id if no other thread of its name has ended since the
+    /// last snapshot.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;
@@ -279,7 +278,7 @@ impl Intervals {
     }
 }
 
-/// Copies the needed data of a snapshot, which is a small part of its bytes.
+/// Copies the parts of a snapshot that intervals use, which are a small part of its bytes.
 fn needed(snapshot: &Snapshot) -> Snapshot {
     Snapshot {
         process: snapshot.process.clone(),

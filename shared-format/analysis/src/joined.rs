@@ -1,4 +1,4 @@
-//! Joins threads and rows of several snapshots into one tree. Rows on the same path of the same thread become one row.
+//! Joins the threads and rows of several snapshots into one set of rows. Rows on the same path of the same thread become one row.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,10 +10,10 @@ use tickscope_format::snapshot::{Nodes, RowMap, Site, Sites, Snapshot, Thread};
 use crate::index_map::IndexMap;
 use crate::thread_names::after_end;
 
-/// A thread: the index of its snapshot, and its id there.
+/// Identifies a thread among several snapshots: the index of its snapshot, and its id there.
 pub(crate) type Of = (usize, ThreadId);
 
-/// The threads of a snapshot by name and id, which find the same threads in earlier snapshots.
+/// Threads of a snapshot by name and id. They are used to find the threads of an earlier snapshot again.
 pub(crate) struct Threads<'a>(HashMap<(&'a str, u32), usize>);
 
 impl<'a> Threads<'a> {
@@ -25,30 +25,30 @@ impl<'a> Threads<'a> {
         Self(known)
     }
 
-    /// Returns the first thread with this name and id.
+    /// Returns the index of the first thread that has the name and id of `thread`.
     pub(crate) fn same(&self, thread: &Thread) -> Option<usize> {
         self.0.get(&(&*thread.name, thread.tid)).copied()
     }
 
-    /// Returns the row of ended threads that a missing thread was folded into: threads of its name, or of ended processes.
+    /// Returns the row of ended threads into which a missing thread was folded: that of its name, or that of ended processes.
     pub(crate) fn ended(&self, thread: &Thread) -> Option<usize> {
         let of_process = || self.finished(&after_end(&thread.name)?);
         self.finished(&thread.name).or_else(of_process)
     }
 
-    /// Returns the finished threads of a name.
+    /// Returns the row of ended threads with this name.
     pub(crate) fn finished(&self, name: &str) -> Option<usize> {
         self.0.get(&(name, 0)).copied()
     }
 
-    /// Adds the row of ended threads of a name.
+    /// Sets the row of ended threads with this name.
     pub(crate) fn add_ended(&mut self, name: &'a str, index: usize) {
         self.0.insert((name, 0), index);
     }
 }
 
-/// Returns all sites: the sites of the first list, then the sites that only the others have. Also returns for each
-/// list, the first list first, the places of its sites among all sites. Sites with the same key share the place of the
+/// Joins lists of sites. Returns the sites of the first list, followed by the sites that only other lists have. Also returns for
+/// each list (first list first) the index of each of its sites in the joined list. Sites with the same key get the index of the
 /// first one.
 pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     first: &'a Sites,
@@ -61,7 +61,7 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     let own = own.map(|(index, site)| *known.entry(key(site)).or_insert(index));
     let mut places: Vec<Vec<u32>> = vec![own.collect()];
     for sites in others {
-        // Snapshots of one program have equal sites.
+        // All snapshots of a program usually have equal sites.
         if sites == first {
             places.push(places[0].clone());
             continue;
@@ -77,26 +77,26 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     (all, places)
 }
 
-/// Rows by the row above and by the place of their site.
+/// Row by its parent row and by the joined index of its site.
 type Paths = IndexMap<(u32, u32), u32>;
 
-/// The joined rows of several snapshots, without counts.
+/// Rows of several snapshots joined into one set, without counts.
 pub(crate) struct Joined {
     pub(crate) nodes: Nodes,
-    /// Place of each row's site, the first site with its key.
+    /// By row: the joined index of its site, which is that of the first site with the same key.
     pub(crate) places: Vec<u32>,
-    /// The first row and the number of rows of each thread.
+    /// By thread: its first row and its number of rows.
     ranges: Vec<(u32, u32)>,
-    /// Place of the rows and threads of each snapshot.
+    /// By snapshot: where its rows and threads are in the joined set.
     pub(crate) maps: Vec<RowMap>,
 }
 
 impl Joined {
-    /// Joins rows by the sites that `places` gives for each snapshot. `threads` lists the source threads of each thread. Rows of
-    /// the first snapshot keep their own sites.
+    /// Joins the rows of several snapshots. `places` gives the joined index of each site, by snapshot. `threads` lists for each
+    /// joined thread the threads of which it is made. Rows of the first snapshot keep their own sites.
     ///
-    /// Threads whose rows are a prefix of the first source thread's rows are joined row by row. Otherwise rows on one path
-    /// become one row. The rows of the first source thread stay `apart` if the caller asks for that.
+    /// A thread whose rows are a prefix of the first source thread's rows is joined with it row by row. Otherwise all rows on one
+    /// path become one row. If `apart` is true, rows of the first source thread are never merged with each other.
     pub(crate) fn of(snapshots: &[&Snapshot], places: &[Vec<u32>], threads: &[Vec<Of>], apart: bool) -> Self {
         let mut joined = Self {
             nodes: Nodes::default(),
@@ -145,14 +145,14 @@ impl Joined {
         joined
     }
 
-    /// Gives threads their rows.
+    /// Sets the range of joined rows in each thread.
     pub(crate) fn place(&self, threads: &mut [Thread]) {
         for (thread, &(first_row, rows)) in threads.iter_mut().zip(&self.ranges) {
             (thread.first_row, thread.rows) = (first_row, rows);
         }
     }
 
-    /// Returns the rows from `first_row` on by the row above and the place of their site, the first row of each path.
+    /// Returns the rows from `first_row` on by parent row and site. If several rows have one path, the first of them is returned.
     fn paths_from(&self, first_row: u32) -> Paths {
         let rows = self.nodes.len() - first_row as usize;
         let mut paths = Paths::with_capacity_and_hasher(rows, Default::default());
@@ -163,7 +163,7 @@ impl Joined {
         paths
     }
 
-    /// Appends the rows of a thread one by one.
+    /// Appends the rows of one thread without merging any.
     fn extend(&mut self, from: &Nodes, rows: Range<usize>, places: &[u32], has_own_sites: bool) {
         let shift = (self.nodes.len() as u32).wrapping_sub(rows.start as u32);
         let sites = &from.site[rows.clone()];
@@ -191,7 +191,7 @@ impl Joined {
     }
 }
 
-/// Returns whether the rows of a thread begin with the rows of another: the same paths in the same order.
+/// Returns whether the rows of `thread` begin with the rows of `other`: the same paths in the same order.
 fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: Of) -> bool {
     let rows = |(of, id): Of| {
         let rows = snapshots[of].rows_of(id);
@@ -206,7 +206,8 @@ fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: 
     of_other.len() <= of_thread.len() && of_thread.zip(of_other).all(|(one, other)| one == other)
 }
 
-/// Returns the path of each row, counted from 0 and the same in all threads. Rows of one path share their key in `keys`.
+/// Returns a number for the path of each row, counted from 0. Rows have the same path if they and the rows above them have the
+/// same `keys`, even in different threads.
 pub(crate) fn paths(nodes: &Nodes, keys: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut known = Paths::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut paths: Vec<u32> = Vec::with_capacity(nodes.len());

@@ -1,9 +1,8 @@
-//! Measures: the values behind the shares, bars, widths and the order of a view. A measure is time, or another quantity
-//! that is counted of calls.
+//! Measures: what a view shows, sorts and draws by. A measure is time, or another quantity that is counted for calls.
 //!
 //! A snapshot *by* a measure has the values of that measure in place of its self ticks. All tables derived from it (trees,
-//! hotspots, callers, comparisons) then show the measure, and self + children = total holds as for time. Only the code
-//! that writes a value must know its [`Dimension`].
+//! hotspots, callers, comparisons) then show the measure, and self + children = total stays true. Only the code that writes a
+//! value must know its [`Dimension`].
 
 use std::borrow::Cow;
 
@@ -12,44 +11,44 @@ use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 use crate::sampled_work::{Samples, work_errors};
 use crate::uncertainty;
 
-/// Values of a view.
+/// Quantity by which a view shows, sorts and draws its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Time.
+    /// Wall time, waits included.
     #[default]
     Time,
-    /// Time on a CPU, without [`Waiting`](Self::Waiting) and without time in which the thread was ready.
+    /// Time on a CPU: without [`Waiting`](Self::Waiting), and without time in which the thread was ready but had no CPU.
     Working,
     /// Time off the CPU in which the thread could not run.
     Waiting,
-    /// Time that other threads waited for locks of these calls: who makes others wait.
+    /// Time that other threads waited for locks which these calls held.
     Others,
-    /// Allocations.
+    /// Number of allocations.
     Allocations,
     /// Bytes requested in allocations.
     Bytes,
-    /// Bytes that were allocated and not freed yet, estimated from samples.
+    /// Bytes allocated and not yet freed, estimated from samples.
     Live,
-    /// Calls, without calls of counters.
+    /// Number of calls, without updates of counters.
     Calls,
 }
 
-/// Kind of a measure's values, which decides how they are written.
+/// Unit of a measure's values, which decides how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Nanoseconds.
     Time,
-    /// A number of something.
+    /// A number without a unit.
     Count,
     /// Bytes.
     Bytes,
 }
 
-/// Source of the values of a measure.
+/// Where the values of a measure come from.
 #[derive(Clone, Copy)]
 enum Source {
     Clock,
-    /// The clock, minus the time off the CPU.
+    /// Time by the clock minus time off the CPU.
     Working,
     Calls,
     Quantity(Quantity),
@@ -67,11 +66,11 @@ const NO_LIVE: &str = "live bytes are not known here: a program samples them if 
 const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them if tickscope::Alloc is its global \
                               allocator (see the book's chapter on allocations)";
 
-/// Quantities of time off the CPU.
+/// The quantities whose sum is the time off the CPU.
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 impl Measure {
-    /// All measures, in the order in which the viewer's key goes through them.
+    /// All measures, in the order in which the viewer's key steps through them.
     pub const ALL: [Self; 8] = [
         Self::Time,
         Self::Working,
@@ -96,7 +95,7 @@ impl Measure {
         }
     }
 
-    /// Returns the name that `--by` takes: `allocations`.
+    /// Returns the name of the measure in the option `--by`, such as `allocations`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -110,7 +109,7 @@ impl Measure {
         }
     }
 
-    /// Returns the word after a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit is enough.
+    /// Returns the words that follow a sum in a sentence, as in "1.2MB *allocated*". Time needs no words after its unit.
     pub fn summed(self) -> &'static str {
         match self {
             Self::Time => "",
@@ -120,7 +119,7 @@ impl Measure {
         }
     }
 
-    /// Returns the kind of its values.
+    /// Returns the unit of the measure's values.
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Time | Self::Working | Self::Waiting | Self::Others => Dimension::Time,
@@ -134,7 +133,7 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the quantity that it shows, or `None` if it is derived from others.
+    /// Returns the quantity that the measure shows, or `None` if no single quantity has its values.
     pub fn quantity(self) -> Option<Quantity> {
         match self.source() {
             Source::Quantity(quantity) => Some(quantity),
@@ -142,8 +141,8 @@ impl Measure {
         }
     }
 
-    /// Returns the default order of lists of functions: the time on a CPU, so that joins and parks are not the hottest
-    /// functions. If one of the snapshots has no known waits, the order is by all time.
+    /// Returns the measure by which lists of functions are sorted by default. It is time on a CPU, so that joins and parks do not
+    /// come first. If waits are unknown in any of the snapshots, it is wall time.
     pub fn of_lists(snapshots: &[&Snapshot]) -> Self {
         match snapshots
             .iter()
@@ -154,15 +153,15 @@ impl Measure {
         }
     }
 
-    /// Checks that a snapshot has this measure.
+    /// Checks that a snapshot has values of this measure.
     ///
     /// # Errors
-    /// Returns the reason why the measure is missing, and a remedy, as a sentence without its full stop.
+    /// Returns why the measure is missing and what to do, as a sentence without its full stop.
     pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
         let is_there = match self.source() {
             Source::Clock | Source::Calls => true,
             Source::Working => snapshot.waits,
-            // A program that never waited has no column.
+            // A program that never waited has no column of waits, but its waits are known to be 0.
             Source::Quantity(quantity) if quantity.is_off_cpu() => snapshot.waits,
             Source::Quantity(quantity) => snapshot.measures.of(quantity).is_some(),
         };
@@ -176,19 +175,19 @@ impl Measure {
         }
     }
 
-    /// Returns the measures that a snapshot has.
+    /// Returns the measures of which a snapshot has values.
     pub fn measured(snapshot: &Snapshot) -> impl Iterator<Item = Self> {
         Self::ALL
             .into_iter()
             .filter(|measure| measure.check(snapshot).is_ok())
     }
 
-    /// Returns the value of each row itself, without the rows below it. Times are in nanoseconds.
+    /// Returns the value of each row alone, without the rows below it. Times are in nanoseconds.
     pub fn self_values(self, snapshot: &Snapshot) -> Vec<u64> {
         self.of(snapshot).self_nanos()
     }
 
-    /// Returns the value of each row itself, in ticks or as a count.
+    /// Returns the value of each row alone, in ticks or as a count.
     fn self_ticks(self, snapshot: &Snapshot) -> Vec<u64> {
         match self.source() {
             Source::Clock => snapshot.nodes.self_ticks.clone(),
@@ -208,7 +207,7 @@ impl Measure {
         }
     }
 
-    /// Returns the value of a thread outside any scope, in ticks or as a count.
+    /// Returns a thread's value outside any scope, in ticks or as a count.
     fn outside(self, snapshot: &Snapshot, thread: u32) -> u64 {
         let all = snapshot.threads[thread as usize].outside_ticks;
         match self.source() {
@@ -222,10 +221,10 @@ impl Measure {
         }
     }
 
-    /// Returns the snapshot by this measure. By time it is the snapshot as it is.
+    /// Returns the snapshot by this measure. For time, that is the snapshot itself.
     ///
-    /// Counts are exact in every mode, and measuring adds nothing to them. So only live bytes are an estimate. Latencies and
-    /// ages stay times.
+    /// Counts are exact in every mode, and measuring adds nothing to them. So only live bytes are an estimate. Latencies and ages
+    /// of calls stay times.
     pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         if self == Self::Time {
             return Cow::Borrowed(snapshot);
@@ -302,7 +301,7 @@ mod tests {
         let got = (waiting.0[1], waiting.1, all.1 - working.1);
         assert_eq!(got, (1_500_000, 300, 300));
         let by = Measure::Waiting.of(&snapshot);
-        // A short time of waiting does not make calls doubtful.
+        // A call that waited only briefly is not doubtful: the cost of measuring matters only for wall time.
         assert!(!by.is_doubtful(1, 1_000));
         let tree = CallTree::build(&snapshot, |_| true);
         let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;

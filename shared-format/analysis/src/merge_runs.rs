@@ -9,14 +9,14 @@ use tickscope_format::snapshot::{
 
 use crate::merge::{add_facts, bounds, sum_with};
 
-/// Number of rows that wait to be added at once, because each sum goes through all rows that were added before.
+/// Number of rows that are collected before they are added to the sum. Each addition goes through all rows of the sum.
 const ROWS_AT_ONCE: usize = 200_000;
 
-/// Epoch of the sum's clock, and of runs whose ticks have another length.
+/// Clock epochs: that of the sum, and that of runs whose ticks have another length.
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and the runs that wait to be added.
+/// Sum of the runs added so far. Memory holds one snapshot with all paths, and the runs that have yet to be added.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,
@@ -24,16 +24,16 @@ pub struct MergedRuns {
     runs: u64,
     programs: BTreeSet<String>,
     modes: BTreeSet<&'static str>,
-    /// Number of threads of each name.
+    /// Number of threads by thread name.
     threads: BTreeMap<String, u64>,
     other_rates: u64,
     gauges: bool,
-    /// Number of runs with slow calls, lines or tasks, which belong to one run alone.
+    /// Number of runs with slow calls, lines or tasks, which cannot be added up across runs.
     beside: u64,
 }
 
 impl MergedRuns {
-    /// Adds a run. Its threads are added to the threads of their name, of any process.
+    /// Adds a run. Its threads are added to the threads of the same name, even if those are from other processes.
     pub fn add(&mut self, run: Snapshot) {
         self.runs += 1;
         self.programs.insert(run.process.name.clone());
@@ -61,7 +61,7 @@ impl MergedRuns {
         }
     }
 
-    /// Returns the sum, with notes on missing or unexpected contents; `None` if no run was added.
+    /// Returns the sum, with notes on what it lacks or mixes; `None` if no run was added.
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;
@@ -108,14 +108,14 @@ impl MergedRuns {
     fn add_waiting(&mut self) {
         let Some(before) = self.sum.take() else { return };
         let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
-        // Threads of runs are found by name alone, because a process that ended in one run may live in another.
+        // Threads are matched by name alone, because a process that has ended in one run may be alive in another.
         let sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
         self.sum = Some(sum);
         self.waiting.clear();
     }
 }
 
-/// Returns the empty sum: the clock and the mode of the first run, and no row.
+/// Returns a sum without rows. It has the clock and the mode of the first run.
 fn nothing_of(run: &Snapshot) -> Snapshot {
     Snapshot {
         process: Process {
@@ -138,14 +138,14 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
             sampling_hz: run.measuring.sampling_hz,
             ..Measuring::default()
         },
-        // With the sites of the first run, the sites of other runs of the same program are found equal by one
-        // comparison.
+        // If the sum has the sites of the first run, one comparison shows that another run of the same program has the same
+        // sites.
         sites: run.sites.clone(),
         ..Snapshot::default()
     }
 }
 
-/// Returns a run as a part of a sum, without the present state of its threads and without data of one run alone.
+/// Returns a run as a part of a sum: without the state of its threads, and without data that cannot be added up across runs.
 fn plain(run: Snapshot, ratio: f64) -> Snapshot {
     let threads = run.threads.into_iter().map(|thread| Thread {
         tid: 0,
@@ -189,14 +189,13 @@ mod tests {
     }
 
     proptest! {
-        /// From any runs, each function gets the sum of its calls and times in all runs, and the result is a valid
-        /// snapshot.
+        /// In the sum of any runs, each function has the sum of its calls and times in all runs, and the sum is a valid snapshot.
         #[test]
         fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
             for run in &mut runs {
                 run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
                 run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-                // With whole nanoseconds, a sum of rounded times equals the rounded sum.
+                // A tick is a nanosecond, so times are not rounded and their sums are exact.
                 run.clock.ticks_per_second = 1e9;
             }
             let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -282,7 +281,7 @@ mod tests {
         let mut latencies = Latencies::default();
         for &row in &run.latencies.row {
             let mut histogram = run.latencies.of(row);
-            // In ticks of the slower clock, durations are two octaves lower.
+            // A tick of this clock is four times as long, so durations are 16 buckets (two octaves) lower.
             histogram.buckets.iter_mut().for_each(|(bucket, _)| *bucket -= 16);
             histogram.max_ticks /= 4;
             latencies.push(row, &histogram);

@@ -1,7 +1,7 @@
-//! The short names of functions, and the functions that a name may mean.
+//! The short names of functions, and which functions a typed name may mean.
 //!
-//! Screens and reports show [`labels`]; [`named`] finds the functions again, by a label or by any other end of their paths. So
-//! any shown name may be typed.
+//! Screens and reports show [`labels`]. [`named`] finds the functions that a label, or any other end of their path, names. So a
+//! user may type any name that is shown.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,16 +11,16 @@ use tickscope_format::pattern::{Pattern, unescaped};
 
 use crate::functions::{Function, FunctionId, Functions};
 
-/// Maximum length of a label in characters, because a scope's name may be any text.
+/// Maximum number of characters of a label. The name of a scope may be any text, so it needs a limit.
 const LONGEST: usize = 72;
 
-/// Text in place of a part that was cut.
+/// Replaces the part of a name that was cut.
 pub const CUT: &str = "…";
 
-/// Number of names that a message lists where one name is not enough.
+/// Maximum number of function names in a message about an ambiguous name.
 pub(crate) const TOLD: usize = 4;
 
-/// Cuts of generic arguments, the most telling first.
+/// Ways to shorten generic arguments. The ways that keep more come first.
 const CUTS: [Cut; 11] = [
     Cut::to(4, false, false),
     Cut::to(3, false, false),
@@ -35,14 +35,14 @@ const CUTS: [Cut; 11] = [
     Cut::to(0, false, false),
 ];
 
-/// Choice of the generic arguments of a name that stay; `…` stands for the others.
+/// Which generic arguments of a name stay; `…` replaces the others.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Maximum depth of brackets whose arguments stay.
+    /// Maximum depth of nested brackets whose arguments stay.
     depth: usize,
-    /// Whether only the last of several arguments in an outermost bracket stays, because closures stand there.
+    /// Whether only the last argument of an outermost bracket stays. A closure is usually the last argument.
     last_arguments: bool,
-    /// Whether only the last bracket keeps its arguments, because it is the function's own.
+    /// Whether only the last bracket keeps its arguments, which are the function's own.
     last_bracket: bool,
 }
 
@@ -56,8 +56,8 @@ impl Cut {
     }
 }
 
-/// Returns the label of every function by its id: the last two parts of its plain path, or three or all of them where two
-/// functions would look the same. Where that is not enough, parts keep their generic arguments and the numbers of closures.
+/// Returns the label of each function, by id. A label is the last two parts of the function's plain path, or three or all parts
+/// where two labels would be equal. If even these are equal, they keep generic arguments and the numbers of closures.
 pub fn labels(functions: &Functions) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
     // A group's name is no path.
@@ -76,7 +76,7 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     if !(0..names.len()).any(is_long) {
         return labels;
     }
-    // Long labels then lose the module or the type.
+    // A label that is too long loses generic arguments, then also the module or type.
     let cuts = [usize::MAX, 1].map(|parts| CUTS.map(|cut| (parts, cut)));
     let cuts = cuts.into_iter().flatten().map(|(parts, cut)| {
         let (labels, is_long) = (&labels, &is_long);
@@ -88,8 +88,8 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     first_unlike(names.len(), LONGEST, cuts, |index| cut_middle(&labels[index]))
 }
 
-/// Returns the names of functions that are not scopes, without generic arguments, traits of an `impl` and the numbers of
-/// closures. A name that would then equal another name stays as it is.
+/// Returns function names without generic arguments, without the trait of an `impl` and without the numbers of closures. A name
+/// that would then equal another stays as it is. `names` must not contain names of scopes.
 pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     let short = |index: usize| match has_noise(names[index]) {
         true => plain(names[index], 2),
@@ -98,8 +98,8 @@ pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     first_unlike(names.len(), usize::MAX, [short], |index| names[index].to_owned())
 }
 
-/// Returns the functions whose whole path or label is this name. If there are none, returns the functions whose path ends
-/// with the name, as it is or in its plain form. A `*` in the name stands for any text.
+/// Returns the functions whose whole path or label is `name`. If there are none, returns the functions whose path or plain path
+/// ends with `name`. A `*` in `name` matches any text.
 pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     let ids = || (0..functions.list.len() as u32).map(FunctionId);
     let full = |id: &FunctionId| functions.get(*id).full_name();
@@ -122,7 +122,7 @@ pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     if shown.is_empty() { ends } else { shown }
 }
 
-/// Returns the full names of functions for a message that asks for one of them: a few names, and the number of the others.
+/// Returns the full names of functions for a message about an ambiguous name: the first few, and how many there are besides.
 pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     let shown = ids.iter().take(TOLD).map(|&id| functions.get(id).full_name());
     let shown = shown.collect::<Vec<_>>().join(", ");
@@ -133,7 +133,7 @@ pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     }
 }
 
-/// Returns for each name its first form that is unique and has at most `longest` characters, or its `last` form.
+/// Returns for each name the first of its forms that is unique and has at most `longest` characters, or else its `last` form.
 fn first_unlike<F: Fn(usize) -> String>(
     count: usize,
     longest: usize,
@@ -161,7 +161,7 @@ fn first_unlike<F: Fn(usize) -> String>(
     chosen.collect()
 }
 
-/// Returns the last parts of a path in its plain form, or the whole path if its plain form is empty.
+/// Returns the last `parts` parts of a plain path; if a path has no plain form, the whole path.
 fn plain(path: &str, parts: usize) -> String {
     let whole = plain_parts(path).collect::<Vec<_>>().join("::");
     match whole.is_empty() {
@@ -170,7 +170,7 @@ fn plain(path: &str, parts: usize) -> String {
     }
 }
 
-/// Returns a name with fewer generic arguments.
+/// Returns a name without the generic arguments that `cut` removes.
 fn with_cut(name: &str, cut: Cut) -> String {
     if !is_balanced(name) {
         return name.to_owned();
@@ -213,7 +213,7 @@ fn is_bracket(piece: &str) -> bool {
     piece.len() > 1 && piece.starts_with('<')
 }
 
-/// Returns the last of several generic arguments, with the closing bracket.
+/// Returns the last argument with the closing bracket, if there are several generic arguments.
 fn last_argument(bracket: &str) -> Option<&str> {
     let mut last = None;
     let mut rest = &bracket[1..];
@@ -224,13 +224,13 @@ fn last_argument(bracket: &str) -> Option<&str> {
     last
 }
 
-/// Writes a bracket with `…` in place of the text that is deeper than `depth` brackets.
+/// Appends a bracket in which `…` replaces what is nested deeper than `depth` brackets.
 fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     let (mut open, mut before) = (0_usize, ' ');
     for c in bracket.chars() {
         let closes = c == '>' && before != '-';
         open += usize::from(c == '<');
-        // The brackets around a cut stay.
+        // The brackets around removed text stay.
         if open <= depth || open == depth + 1 && (c == '<' || closes) {
             out.push(c);
         }
@@ -242,7 +242,7 @@ fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     }
 }
 
-/// Returns whether each angle bracket of a name has its partner. Operators of C++ have a single bracket.
+/// Returns whether angle brackets are paired. They are not in names of C++ operators, such as `operator<`.
 fn is_balanced(name: &str) -> bool {
     let (mut open, mut before) = (0_usize, ' ');
     for c in name.chars() {
@@ -259,13 +259,13 @@ fn is_balanced(name: &str) -> bool {
     open == 0
 }
 
-/// Cuts a name in the middle if it is longer than a label may be.
+/// Cuts the middle of a name that is longer than a label may be.
 pub fn cut_middle(name: &str) -> String {
     let cells = name.chars().count();
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The tail tells more, except that the function's name stands in front of generic arguments.
+    // The end of a name tells most. But a generic function's name is before its arguments, so the head reaches up to the `<`.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();

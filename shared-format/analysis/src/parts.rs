@@ -1,24 +1,24 @@
-//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged on first use,
-//! because few rows of a large tree are ever shown.
+//! From which rows of the original tree a derived row was made, and the histograms of these rows. Histograms are merged on first
+//! use, because few rows of a large tree are ever shown.
 
 use std::sync::{Arc, OnceLock};
 
 use tickscope_format::latency::Histogram;
 
-/// Rows of the original tree that each row was made of, and their latencies.
+/// The original rows behind each row, with their latencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    /// Histograms by row of the original tree; empty if no node has a histogram.
+    /// Histogram of each original row; empty if no node has a histogram.
     built: Arc<Vec<Histogram>>,
-    /// Original rows of each row, or `None` if the tree is the original.
+    /// The original rows behind each row, or `None` if this tree is the original.
     merged: Option<Merged>,
 }
 
 #[derive(Clone, Debug)]
 struct Merged {
-    /// Rows of the original tree; the parts of one row are adjacent.
+    /// Original rows; those behind one row are adjacent.
     parts: Vec<u32>,
-    /// By row, the end of its parts, which begin at the end of the parts of the row before.
+    /// By row: end of its range in `parts`. The range begins where that of the row before ends.
     ends: Vec<u32>,
     sums: Vec<OnceLock<Box<Histogram>>>,
 }
@@ -29,7 +29,7 @@ static EMPTY: Histogram = Histogram {
 };
 
 impl Parts {
-    /// Returns the parts of an original tree, from one histogram per row, or no histograms if no node has one.
+    /// Returns the parts of an original tree with one histogram per row, or with none at all if no node has one.
     pub(super) fn built(histograms: Vec<Histogram>) -> Self {
         Self {
             built: Arc::new(histograms),
@@ -37,7 +37,8 @@ impl Parts {
         }
     }
 
-    /// Returns the parts of a tree of `rows` rows. A pair is a new row and a row of this tree that is a part of it.
+    /// Returns the parts of a derived tree with `rows` rows. Each pair is a new row and a row of this tree that is merged into
+    /// the new row.
     pub(super) fn merge(&self, rows: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0u32; rows];
         for (row, part) in pairs {
@@ -45,7 +46,7 @@ impl Parts {
         }
         let mut next = 0;
         for end in &mut ends {
-            // Each entry holds the beginning of its parts until they are filled in, which moves it to their end.
+            // The entry is still where the row's parts begin. Filling in the parts moves it to their end.
             next += std::mem::replace(end, next);
         }
         let mut parts = vec![0; next as usize];
@@ -66,7 +67,7 @@ impl Parts {
         }
     }
 
-    /// Returns the original rows that a row was made of.
+    /// Returns the original rows behind a row.
     pub(super) fn rows<'a>(&'a self, row: &'a u32) -> &'a [u32] {
         match &self.merged {
             Some(merged) => merged.parts(*row),
@@ -74,7 +75,7 @@ impl Parts {
         }
     }
 
-    /// Returns the histogram of a row.
+    /// Returns the latencies of a row, merged from its original rows.
     pub(super) fn latency(&self, row: u32) -> &Histogram {
         let Some(merged) = &self.merged else {
             return self.built.get(row as usize).unwrap_or(&EMPTY);

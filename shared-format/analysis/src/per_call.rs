@@ -1,24 +1,24 @@
-//! Number of calls of a function or scope, found by name: the divisor of numbers per frame or per request.
+//! Number of calls of a function or scope, found by name. It is the divisor of numbers per frame or per request.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FunctionId, Functions};
 use crate::names::{TOLD, named, told};
 
-/// The divisor of numbers per call: a function or scope, and its calls.
+/// A function or scope by whose calls numbers are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCall {
-    /// The requested name of the function or scope.
+    /// Name of the function or scope, as requested.
     pub name: String,
-    /// Number of its calls; never 0.
+    /// Number of calls of the function or scope; never 0.
     pub calls: u64,
 }
 
 impl PerCall {
-    /// Finds the divisor of this name; see [`calls_of`].
+    /// Counts the calls of the function with this name; see [`calls_of`].
     ///
     /// # Errors
-    /// As [`calls_of`].
+    /// The errors of [`calls_of`].
     pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, String> {
         Ok(Self {
             name: name.to_owned(),

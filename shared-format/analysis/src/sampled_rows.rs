@@ -1,8 +1,8 @@
-//! Rows from samples of the code: below each measured function stand the functions that it called and that are not counted.
+//! Rows made from code samples. Each measured function gets rows below it for the uncounted functions that it called.
 //!
-//! A sample tells which row was open, and in which code the thread was. In that code, the outermost function that is not the
-//! row's own has called all deeper ones. So one level of rows has all of the time. A row of samples has time with an error,
-//! and no calls. The time is taken from the row above it, so that self and children still add up to its total.
+//! A sample tells which row was open, and in which code the thread was. The outermost function in that code that is not the row's
+//! own called all deeper functions. So one level of rows contains all sampled time. A sampled row has a time with an error, and
+//! no calls. Its time is taken from the row above it, so self + children = total stays true.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,36 +17,36 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// Minimum number of samples of a function directly below a row. Several functions with fewer samples stand below a row
-/// [`OTHERS`].
+/// A function with at least this many samples has its row directly below its caller. If several functions have fewer, their rows
+/// are below a row [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
-/// The samples of a row or a thread.
+/// The samples that were taken in a row, or in a thread outside all scopes.
 #[derive(Default)]
 struct Below {
-    /// All samples, including samples in its own code.
+    /// All samples, including those in the row's own code.
     all: Sampled,
-    /// Samples in other functions, by the function's site.
+    /// Samples in called functions, by the site of the function.
     functions: BTreeMap<u32, Sampled>,
     /// CPU time of the row or thread, in ticks.
     working: u64,
-    /// Standard error of `working`, in ticks.
+    /// Standard error of `working` in ticks.
     error: f64,
-    /// Ratio of the thread's CPU time to the CPU time of its samples, because the thread ran without samples until its timer
-    /// began.
+    /// The thread's CPU time divided by the CPU time of its samples. It is above 1 if the thread ran before its sampling timer
+    /// was started.
     missed: f64,
 }
 
-/// Stands in place of a site in the key of the row `OTHERS` below a row.
+/// Key of the row `OTHERS` below a row, where other keys have a site.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
-/// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
-/// stand at the top of their thread.
+/// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes get
+/// rows at the top of their thread.
 ///
-/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they
-/// were taken. A snapshot that already has such rows is returned as it is. Time off the CPU is corrected where
-/// samples are more exact. Few samples may exceed the CPU time of their row by chance; they are scaled down to it. If a
-/// thread was sampled only for a part of its time, its samples are scaled up to its CPU time, at most to the row's.
+/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples in [`Snapshot::lines`] do not
+/// change. A snapshot that already has sampled rows is returned unchanged. Time off the CPU is corrected if samples are more
+/// exact. If the samples of a row exceed its CPU time by chance, they are scaled down to it. If a thread was not sampled from its
+/// start, its samples are scaled up to the thread's CPU time, but not above the CPU time of their row.
 ///
 /// # Examples
 /// ```
@@ -102,14 +102,15 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     Cow::Owned(out)
 }
 
-/// Adds the rows to a snapshot in place.
+/// Replaces a snapshot by [`with_sampled_rows`] of it.
 pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
     if let Cow::Owned(with) = with_sampled_rows(snapshot, addresses) {
         *snapshot = with;
     }
 }
 
-/// Returns the site of the function for each sample that gets a row; new functions get new sites.
+/// Returns for each sample the site of the called function, or `None` if the sample stays in its row. Adds sites for new
+/// functions.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
         .map(|located| {
@@ -139,8 +140,8 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
     callees.map(|callee| callee.map(&mut site_of)).collect()
 }
 
-/// Copies the rows of the snapshot, adds the new rows of each thread after its rows, and returns rows by their place and
-/// site. Functions with few samples stand below a row of their own.
+/// Copies the rows of the snapshot, and adds the new rows of each thread after its other rows. Returns where the rows are now,
+/// and the rows by parent and site. Functions with few samples get a common parent row.
 fn push_rows(
     snapshot: &Snapshot,
     below: &BTreeMap<SampledIn, Below>,
@@ -163,7 +164,7 @@ fn push_rows(
             let site = snapshot.nodes.site[row as usize];
             let to = out.nodes.push(above, SiteId(site), 0, 0).0;
             map.rows[row as usize] = to;
-            // A function with counted and uncounted calls has one row for both.
+            // A function with counted and sampled calls has one row for both.
             if snapshot.sum_of(NodeId(row)).is_none() {
                 row_of.entry((inside, site)).or_insert(to);
             }
@@ -202,7 +203,7 @@ fn push_rows(
     (map, row_of)
 }
 
-/// Returns the ticks that a row or a thread was on a CPU, without its callees.
+/// Returns a function that gives the ticks on a CPU of a row without its callees, or of a thread outside any scope.
 fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
     let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {
@@ -219,7 +220,7 @@ fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) ->
     }
 }
 
-/// Moves the time of samples to their rows.
+/// Moves sampled time from the rows in which samples were taken to the sampled rows.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
     map: &RowMap,
@@ -228,7 +229,7 @@ fn move_time(
 ) {
     let of_second = out.clock.ticks_per_second / 1e9;
     let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
-    // Variances of the self time and of the total, by row.
+    // By row: variances of the self time and of the total.
     let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&inside, below) in below {
         let working = below.working;
@@ -236,8 +237,8 @@ fn move_time(
         let scale = of_second * (working as f64 / all).min(below.missed);
         let variance = |part: Sampled| {
             let (of, from) = (part.samples as f64, below.all.samples as f64);
-            // Laplace's rule of succession adds one sample of either kind. Without them, samples that are all in one place would
-            // have an error of 0.
+            // Laplace's rule of succession adds one sample inside the function and one outside. Otherwise a function with all
+            // samples would have an error of 0.
             let share = (of + 1.0) / (from + 2.0);
             let of_row = part.cpu_ns as f64 / below.all.cpu_ns as f64 * below.error;
             (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share) + of_row.powi(2)
@@ -260,7 +261,7 @@ fn move_time(
             continue;
         }
         if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
-            // The row `OTHERS` has no calls and no self time.
+            // The row `OTHERS` has no calls and no self time, only the sum of its children.
             let mut few = Sampled::default();
             let mut ticks = 0;
             for (&site, &part) in &below.functions {

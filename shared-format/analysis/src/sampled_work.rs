@@ -1,9 +1,10 @@
 //! The CPU time of rows, from the clock and from samples of the code together.
 //!
-//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some
-//! waits are known only for the thread. Samples count CPU time itself, with the noise of counts. So each row has the mean of
-//! both, weighted by the inverse of their variances. This is best for independent estimates (Aitken, Proceedings of the Royal
-//! Society of Edinburgh 55, 1935, 42-48). Only time off the CPU moves: self times stay as they are.
+//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some waits
+//! are known only for the thread. Samples measure CPU time directly, with the random error of a count. So each row gets the mean
+//! of both times, weighted by the inverse of their variances. For independent estimates this weighting has the smallest error
+//! (Aitken, Proceedings of the Royal Society of Edinburgh 55, 1935, 42-48). Only the time off the CPU is changed; self times stay
+//! as they are.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,24 +12,24 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
-/// Minimum number of samples of a thread; fewer samples are too noisy.
+/// Minimum number of samples of a thread. Fewer samples are too noisy to correct its rows.
 const SAMPLES_LEAST: u64 = 20;
 
-/// The samples of a thread.
+/// Scales of the samples of one thread.
 #[derive(Clone, Copy, Debug)]
 struct OfThread {
-    /// Ticks for each nanosecond of the thread's samples.
+    /// Ticks per nanosecond of sampled CPU time.
     scale: f64,
-    /// Ticks for each sample.
+    /// Ticks per sample.
     of_sample: f64,
 }
 
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// Ratio of each thread's CPU time to the CPU time of its samples.
+    /// By thread: its CPU time divided by the CPU time of its samples.
     missed: Vec<f64>,
-    /// Scales of the threads that have enough samples, `None` for the others.
+    /// By thread: its scales, or `None` if it has too few samples.
     of_thread: Vec<Option<OfThread>>,
 }
 
@@ -70,8 +71,7 @@ impl Samples {
         }
     }
 
-    /// Returns the ratio of a thread's CPU time to the CPU time of its samples, for the thread in which `inside` was
-    /// sampled.
+    /// Returns the CPU time of the thread in which `inside` is, divided by the CPU time of the thread's samples.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -85,15 +85,15 @@ impl Samples {
         of_thread.copied().unwrap_or(1.0)
     }
 
-    /// Returns the variance of the CPU time of a row's samples. One sample is added, because a row without samples may
-    /// still have time.
+    /// Returns the variance of a row's sampled CPU time, in square ticks. One sample is added, because even a row without samples
+    /// may have run.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
         of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
 }
 
-/// Returns the standard errors of the CPU time of rows with an estimated self time, in ticks: the smaller of the self time's
-/// error and the samples' error.
+/// Returns the standard errors of the CPU time, in ticks, of rows with an estimated self time. The error is that of the self time
+/// or that of the samples, whichever is smaller.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let estimates = snapshot.estimates.iter();
     let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
@@ -102,11 +102,11 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         return errors;
     }
     let nodes = &snapshot.nodes;
-    // Time that samples in a counted row have given to the rows below it.
+    // Ticks of samples in a counted row that were moved to sampled rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // A row that stands for several functions counts their time as well.
+        // The sampled time of a row that groups functions includes theirs, so at most its self time is taken.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
@@ -116,7 +116,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
-            // Rows made from samples have their own errors.
+            // A sampled row already has its own error.
             let is_sampled = nodes.calls[row] == 0;
             if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
                 let all = samples.variance(of_thread, row);
@@ -129,7 +129,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot with times off the CPU corrected by its samples.
+/// Returns the measures of a snapshot, after samples have corrected the times off the CPU.
 pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(&snapshot.measures);
@@ -215,13 +215,13 @@ mod tests {
         }
     }
 
-    /// Returns estimates of self times with these errors, by row.
+    /// Returns an estimate for each pair of a row and the error of its self time.
     fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
         let estimate = |&(row, self_error)| fixture::estimate(row, 3, self_error, 0);
         errors.iter().map(estimate).collect()
     }
 
-    /// Returns the time off the CPU of each row, in ticks.
+    /// Returns the corrected time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
         settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
     }
@@ -239,14 +239,14 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // By the samples, the rows have 5 us and 2 us of CPU time.
+        // Samples give rows 1 and 2 a CPU time of 5 and 2 µs.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!(
             (3_900..=4_000).contains(&now[1]) && (1_000..1_100).contains(&now[2]),
             "{now:?}"
         );
-        // Waits without a row are charged to rows with less CPU time than the clock shows.
+        // Waits that belong to no known row go to rows whose samples show less CPU time than the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         let got = with.of_row(Quantity::Waiting, 1);
@@ -267,7 +267,7 @@ mod tests {
         s.threads[0].cpu_ns = Some(19_000);
         s.lines.set([sample(0, 1_900)]);
         s.estimates = estimates(&[(0, 9_000), (1, 70), (2, 9_000)]);
-        // A sample stands for 10 ticks.
+        // One sample is worth 10 ticks.
         let errors = |s: &Snapshot| {
             work_errors(s, &Samples::of(s))
                 .into_values()
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(errors(&s), [436, 70, 10]);
         s.measures.push_row(Quantity::Sampled, 1, 6_000);
         s.measures.push_row(Quantity::Sampled, 2, 2_000);
-        // Of the 1 900 samples of row 0, 800 were in its callees.
+        // 800 of the 1 900 samples in row 0 were in its callees.
         assert_eq!(errors(&s), [331, 70, 10]);
         s.threads[0].cpu_ns = None;
         assert_eq!(errors(&s), [9_000, 70, 9_000], "a thread without a CPU time");

@@ -1,11 +1,12 @@
-//! Counts of a run over its records: across resets, undos, lost records and broken clocks.
+//! Counts between any two records of a run, even if there are resets, undos, lost records or broken clocks between them.
 //!
-//! A record counts from a reset. An undo makes it count from an earlier reset again, so a record holds the counts of all epochs
-//! from [`RecordEpoch::begin`] to its own. All counts up to a moment are therefore a chain of records: the moment's own, below it
-//! the last record of the epoch before its begin, and so on. The counts between two moments are the difference of two chains,
-//! which share most of their records.
+//! The counts of a record begin at a reset. After an undo they begin at an earlier reset again, so a record holds the counts of
+//! all epochs from [`RecordEpoch::begin`] to its own. All counts up to a record are therefore in a chain of records: this record,
+//! the last record of the epoch before its begin, and so on. The counts between two records are the difference of two chains,
+//! which have most records in common.
 //!
-//! A clock that breaks begins an epoch whose reset is final, so records with one begin have ticks of one clock.
+//! A clock that breaks begins a reset epoch that no undo can withdraw, so records with the same begin have ticks of the same
+//! clock.
 
 use std::borrow::Cow;
 
@@ -14,26 +15,25 @@ use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Snapshot};
 use crate::merge::sum;
 use crate::window::less;
 
-/// The epochs whose counts a record holds, which can be read without its rows.
+/// The epochs whose counts a record holds. They can be read without decoding the record's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordEpoch {
     /// Reset epoch of the record.
     pub reset_epoch: u64,
-    /// Earlier reset epoch with which the record's counts begin, because an undo continues it in this epoch; `None` if
-    /// no undo began this epoch.
+    /// The earlier epoch with which the record's counts begin, if an undo began this epoch. `None` if a reset began it.
     pub withdraws: Option<u64>,
-    /// Reason for the capture.
+    /// Why the record was written.
     pub kind: CaptureKind,
 }
 
-/// Where a record's counts begin, compared with an earlier record of the run.
+/// Where a record's counts begin, seen from an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Both records count from one reset: their difference is the counts between them.
+    /// The counts of both records begin at the same reset, so their difference is what was counted between them.
     Same,
-    /// A reset lies between the records: all counts of the later record are counts between them.
+    /// There was a reset between the records, so all counts of the later record were made between them.
     Later,
-    /// An undo lies between the records: the later record also holds counts from before the earlier record.
+    /// There was an undo between the records, so the later record also holds counts from before the earlier record.
     Earlier,
 }
 
@@ -43,7 +43,7 @@ impl RecordEpoch {
         self.withdraws.unwrap_or(self.reset_epoch)
     }
 
-    /// Returns where the counts begin, compared with an earlier record.
+    /// Returns where this record's counts begin, seen from an earlier record.
     pub fn origin(self, earlier: Self) -> Origin {
         match self.begin() {
             begin if begin == earlier.begin() => Origin::Same,
@@ -63,41 +63,42 @@ impl From<&CaptureInfo> for RecordEpoch {
     }
 }
 
-/// Counts of consecutive epochs, as their last record holds them.
+/// A record that is the last to hold the counts of some consecutive epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link<T> {
-    /// First epoch whose counts the link holds.
+    /// First epoch whose counts the record holds.
     pub begin: u64,
-    /// Last epoch whose counts the link holds.
+    /// Last epoch whose counts the record holds.
     pub epoch: u64,
-    /// Whether the link's record closed its last epoch.
+    /// Whether the record closed its last epoch.
     pub is_end: bool,
-    /// Whether the link below holds all counts of the epoch before `begin`.
+    /// Whether the link before this one holds all counts of the epoch before `begin`.
     pub follows: bool,
-    /// Number of the link's record in the series.
+    /// How many records the series had taken, including this one.
     pub number: u64,
-    /// Counts of the epochs.
+    /// The counts of these epochs.
     pub counts: T,
 }
 
-/// All counts of a run up to its newest record.
+/// The records that together hold all counts of a run, up to the newest record.
 #[derive(Clone, Debug)]
 pub struct Series<T> {
-    /// Links with rising begins, the newest record last.
+    /// Links with rising `begin`; the newest record is last.
     links: Vec<Link<T>>,
     taken: u64,
 }
 
-/// Counts to add, and counts to subtract.
+/// Which counts to add and subtract for the counts between two records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms<T> {
-    /// Counts to add, the oldest first.
+    /// Counts to add, oldest first.
     pub plus: Vec<T>,
-    /// Counts to subtract, the oldest first. All of them are part of the first one of `plus`.
+    /// Counts to subtract, oldest first. The first element of `plus` contains all of them.
     pub minus: Vec<T>,
-    /// Whether the closing record of an epoch is missing, so that its last counts are not included.
+    /// Whether the closing record of an epoch is missing, so that the end of its counts is not included.
     pub unclosed: bool,
-    /// Whether an undo restored counts from before the earlier moment that no record shows, so that they are included as well.
+    /// Whether an undo restored counts from before the earlier record that no record shows separately, so that they are included
+    /// too.
     pub more: bool,
 }
 
@@ -108,13 +109,13 @@ impl<T> Default for Series<T> {
 }
 
 impl<T> Series<T> {
-    /// Returns a series that continues these links.
+    /// Returns a series that begins with these links.
     pub fn of(links: Vec<Link<T>>) -> Self {
         let taken = links.iter().map(|link| link.number).max().unwrap_or(0);
         Self { links, taken }
     }
 
-    /// Returns the links, the newest record last.
+    /// Returns the links; the newest record is last.
     pub fn links(&self) -> &[Link<T>] {
         &self.links
     }
@@ -124,14 +125,15 @@ impl<T> Series<T> {
         self.links.last()
     }
 
-    /// Takes the next record. Returns false if counts before its begin are lost.
+    /// Takes the next record. Returns false if counts from before its begin are lost.
     pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
         let holds = |link: &&Link<T>| link.begin < record.begin() && record.begin() <= link.epoch;
-        // After a second undo, older collectors named the epoch of the first one as the begin.
+        // After a second undo, older collectors wrote the epoch of the first undo as the begin, although this epoch has an
+        // earlier begin.
         let held = self.links.iter().find(holds);
         let begin = held.map_or(record.begin(), |link| link.begin);
         let mut before = None;
-        // The record holds the counts of these links.
+        // The new record holds the counts of these links too, so it replaces them.
         while let Some(held) = self.links.pop_if(|link| link.begin >= begin) {
             before = (held.begin == begin).then_some(held.follows);
         }
@@ -151,7 +153,7 @@ impl<T> Series<T> {
         !is_lost
     }
 
-    /// Returns the series as it was before an epoch began.
+    /// Returns the series up to the last record before `epoch`.
     pub fn before(&self, epoch: u64) -> Self
     where
         T: Clone,
@@ -160,8 +162,7 @@ impl<T> Series<T> {
         Self::of(links.cloned().collect())
     }
 
-    /// Joins the oldest links while there are more than `most`, which is at least 3, because an undo takes back the
-    /// newest two.
+    /// Joins the oldest links until at most `most` remain, but no fewer than 3, because an undo replaces the newest two.
     pub fn join_oldest(&mut self, most: usize, join: impl Fn(&T, &T) -> T) {
         while self.links.len() > most.max(3) {
             let oldest = self.links.remove(0);
@@ -171,7 +172,7 @@ impl<T> Series<T> {
         }
     }
 
-    /// Returns the terms of the counts since an earlier state of the series; of all counts if it had no record then.
+    /// Returns the terms for the counts since `earlier`, an earlier state of this series; for all counts if `earlier` is empty.
     pub fn since<'a>(&'a self, earlier: &'a Self) -> Terms<&'a T> {
         let (links, old) = (&self.links[..], &earlier.links[..]);
         let shared = links.iter().enumerate().rev().find_map(|(at, link)| {
@@ -179,19 +180,19 @@ impl<T> Series<T> {
             Some((at, then))
         });
         let (mut plus, mut minus) = shared.map_or((links, old), |(now, then)| (&links[now..], &old[then..]));
-        // If a link above the shared one does not follow the link below it, counts are missing or too many.
+        // A link that does not follow the link before it shows that counts are missing from `plus` or `minus`.
         let lost = |links: &[Link<T>]| links.iter().any(|link| !link.follows);
         let above = usize::from(shared.is_some());
         let (mut unclosed, mut more) = (lost(&plus[above..]), lost(&minus[above..]));
         match shared {
-            // The earlier moment and the end of its epoch are one record.
+            // The earlier record closed the epoch that both chains share, so the shared counts cancel out.
             Some(_) if plus[0].number == minus[0].number && plus.len() > 1 => {
                 (plus, minus) = (&plus[1..], &minus[1..]);
             }
             Some(_) => {}
             None if old.is_empty() => {}
-            // A begin falls only if an undo joins epochs. So the first link also holds counts from before all that is
-            // known of the earlier moment.
+            // No link has the same begin, so an undo has joined epochs. The first link then also holds counts from before
+            // everything that `earlier` knows.
             None => (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true),
         }
         let counts = |links: &'a [Link<T>]| links.iter().map(|link| &link.counts).collect();
@@ -204,7 +205,7 @@ impl<T> Series<T> {
     }
 }
 
-/// Returns the terms of the counts between two records, as their places in a list of records of one run.
+/// Returns the terms for the counts between two records, as indices into a list of records of one run.
 pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: usize) -> Terms<usize> {
     let mut series = Series::default();
     let mut earlier = Series::default();
@@ -218,7 +219,7 @@ pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: us
 }
 
 impl<T> Terms<T> {
-    /// Returns the terms with each of the counts converted by `of`.
+    /// Returns the terms after converting each of the counts by `of`.
     pub fn map<U>(self, of: impl Fn(T) -> U) -> Terms<U> {
         Terms {
             plus: self.plus.into_iter().map(&of).collect(),
@@ -229,7 +230,7 @@ impl<T> Terms<T> {
     }
 }
 
-/// Returns the sum of the snapshots `plus`, less the snapshots `minus`, as a window.
+/// Returns the sum of the snapshots `plus` minus the sum of the snapshots `minus`, as a window.
 pub fn counts(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     Snapshot {
         window: true,
@@ -247,7 +248,7 @@ fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     };
     let since = match last.clock.epoch == first.clock.epoch {
         true => less(first, &before),
-        // Links of two clocks were joined. The sum has `before` in ticks of the clock of `first`.
+        // `before` was joined from links of two clocks. The sum with `first` has it in ticks of `first`'s clock.
         false => less(first, &less(&sum(&[&before, first]), first)),
     };
     if rest.is_empty() {
@@ -263,10 +264,10 @@ mod tests {
 
     use super::*;
 
-    /// Ticks of a call by the first clock. Each clock that breaks is followed by one of half the rate.
+    /// Ticks of a call by the first clock. Each clock that replaces a broken one has half the rate.
     const CALL: u64 = 1 << 10;
 
-    /// A step of a program, and whether a reader sees the record of it.
+    /// What a program does. A reader may miss the record of a step.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Calls(u64),
@@ -285,19 +286,19 @@ mod tests {
         (step, prop::bool::weighted(0.7))
     }
 
-    /// A program that counts calls of one row, and its own sum `ever`, which no reset changes.
+    /// A program that counts calls of one row. `ever` is their true number, which no reset changes.
     #[derive(Clone, Debug, Default)]
     struct Program {
         epoch: u64,
         withdraws: Option<u64>,
         counted: u64,
-        /// Begin of the epoch before the last reset, and its counts.
+        /// Begin and counts of the epoch before the last reset, for an undo.
         before_reset: Option<(u64, u64)>,
         clock: u32,
         ever: u64,
     }
 
-    /// A record that a reader saw, with the program's own sum.
+    /// A record that a reader saw, with the true number of calls at that moment.
     #[derive(Clone, Debug)]
     struct Seen {
         epoch: RecordEpoch,
@@ -363,7 +364,7 @@ mod tests {
         seen
     }
 
-    /// Returns the calls of a window, whose ticks must give the same number.
+    /// Returns the calls of a window. Its ticks must give the same number.
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
         assert!(window.window);
@@ -387,13 +388,13 @@ mod tests {
         assert_eq!(take(0, None, CaptureKind::Closing, 5), 5);
         assert_eq!(take(2, Some(0), CaptureKind::Closing, 12), 12);
         assert_eq!(take(3, None, CaptureKind::Periodic, 1), 13);
-        // An undo restored epoch 2, whose counts begin with epoch 0.
+        // The undo restored epoch 2, whose counts begin with epoch 0.
         assert_eq!(take(4, Some(2), CaptureKind::Periodic, 14), 14);
     }
 
     proptest! {
-        /// The counts between any two moments agree with the program's own sum. If records are lost, the terms tell in
-        /// which direction the counts are wrong.
+        /// The counts between any two records agree with the true number. If records are lost, the terms tell whether the counts
+        /// may be too low or too high.
         #[test]
         fn nothing_is_lost_and_nothing_counts_twice(steps in prop::collection::vec(any_step(), 1..40), most in 3usize..6) {
             let seen = seen(&steps);

@@ -1,8 +1,7 @@
-//! Puts snapshots of processes that run side by side into one snapshot, as if they were one program.
+//! Puts snapshots of concurrent processes into one snapshot, as if they were one program.
 //!
-//! Only counts that belong to no thread are added up here: each process keeps its threads with their rows, open scopes and
-//! states, and views add threads up anyway. There may be thousands of ended processes, so [`fold`] adds them up by the names of
-//! their threads.
+//! Each process keeps its threads with their rows, open scopes and states, because views add up threads anyway. Only counts that
+//! belong to no thread are added up here. Of ended processes there may be thousands, so [`fold`] adds up their threads by name.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,19 +16,19 @@ use crate::merge::{add_facts, bounds, hold};
 use crate::merge_runs::MergedRuns;
 use crate::thread_names;
 
-/// A process beside others.
+/// One of the processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     /// Snapshot of the process.
     pub snapshot: &'a Snapshot,
     /// Process id; `None` for the sum of ended processes that [`fold`] makes.
     pub pid: Option<u32>,
-    /// Number of ticks of the common clock for each tick of the process.
+    /// How many ticks of the common clock make one tick of the process.
     pub ratio: f64,
 }
 
-/// Returns the number of ticks of one clock for each tick of another. Clocks that all processes of a host share have the same
-/// ticks, although each process measures their rate with an error.
+/// Returns how many ticks of the clock `common` make one tick of the clock `other`. If all processes of a host share a clock, the
+/// ratio is 1, although each process measures its rate with an error.
 pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
     let is_tsc = |clock: &ClockInfo| matches!(clock.source, ClockSource::Tsc | ClockSource::TscOrdered);
     let is_monotonic = |clock: &ClockInfo| clock.source == ClockSource::Monotonic;
@@ -40,10 +39,10 @@ pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
     common.ticks_per_second / other.ticks_per_second
 }
 
-/// Returns the processes as one snapshot, with the times of `clock`.
+/// Returns the processes as one snapshot, with all times in ticks of `clock`.
 ///
-/// Threads are named after their processes (see [`thread_names`]). Slow calls of watched functions, and lines, are left out
-/// because they belong to one process. The caller sets the number, the name and the epoch of the whole.
+/// Threads are named after their processes (see [`thread_names`]). Slow calls of watched functions and lines are left out,
+/// because they belong to one process. The caller sets number, name and epoch of the result.
 pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     let captures = || parts.iter().map(|part| &part.snapshot.capture);
     let unix_ns = captures().map(|capture| capture.unix_ns).max().unwrap_or(0);
@@ -81,7 +80,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
         ..Snapshot::default()
     };
     joined.place(&mut out.threads);
-    // Rows refer to sites by their places, as the data that `add_beside` adds does.
+    // Rows refer to sites by the joined indices, because the data that `add_beside` adds does the same.
     out.nodes = Nodes {
         site: joined.places,
         ..joined.nodes
@@ -100,13 +99,13 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     out
 }
 
-/// Adds an ended process to the earlier ended processes: threads of one name become one thread.
+/// Adds an ended process to `before`, the sum of earlier ended processes. Threads of one name become one thread.
 pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot {
     let mut ended = ended.clone();
     for thread in &mut ended.threads {
         thread.name = thread_names::of_ended(&thread.name);
     }
-    // The sum has the common clock of all processes, which ticks `ratio` times as fast as the clock of `ended`.
+    // The sum uses the common clock of all processes, which ticks `ratio` times as fast as the clock of `ended`.
     let before = before.unwrap_or_else(|| Snapshot {
         process: ended.process.clone(),
         clock: ClockInfo {
@@ -133,19 +132,19 @@ pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot 
     sum
 }
 
-/// Returns the time when counting began, in nanoseconds since the Unix epoch.
+/// Returns when counting began, in nanoseconds since the Unix epoch.
 fn begin_ns(capture: &CaptureInfo) -> u64 {
     capture.unix_ns.saturating_sub(capture.since_reset_ns)
 }
 
-/// Returns the latest tick among processes whose ticks are the common clock's.
+/// Returns the latest tick of the processes that use the common clock.
 fn common_tick(parts: &[Part<'_>]) -> u64 {
     let common = parts.iter().filter(|part| part.ratio == 1.0);
     let ticks = common.map(|part| part.snapshot.capture.tick);
     ticks.max().unwrap_or(0)
 }
 
-/// Returns the mode of most processes.
+/// Returns the mode that most processes use.
 fn mode(parts: &[Part<'_>]) -> Mode {
     let mut processes: Vec<(usize, Mode)> = Vec::new();
     for part in parts.iter().filter(|part| part.pid.is_some()) {
@@ -155,13 +154,13 @@ fn mode(parts: &[Part<'_>]) -> Mode {
             None => processes.push((1, mode)),
         }
     }
-    // Among modes with equally many processes, the first one is chosen.
+    // If several modes have equally many processes, the first of them is returned.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
     let first = || parts.first().map(|part| part.snapshot.capture.mode);
     most.map(|(_, mode)| *mode).or_else(first).unwrap_or(Mode::USUAL)
 }
 
-/// Returns the warnings of each process, and a warning if their modes differ.
+/// Returns the warnings of all processes, and another warning if their modes differ.
 fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     let mut of: Vec<(&str, Vec<u32>)> = Vec::new();
     let mut modes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -207,7 +206,7 @@ fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
     })
 }
 
-/// Adds the facts of a process outside its rows. `places` gives the places of its sites.
+/// Adds the facts of a process that belong to no row. `places` has the joined index of each of its sites.
 fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     let snapshot = part.snapshot;
     let mut of = Snapshot {
@@ -242,7 +241,7 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     add_tasks(&mut out.tasks, of.tasks, part.ratio);
 }
 
-/// Merges the state of prepared functions: sums the calls of both processes, and takes the largest of the other numbers.
+/// Merges what two processes know about functions with sleds: adds up their calls, and takes the larger of other numbers.
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
     let known: HashSet<SiteId> = over_budget.iter().map(|over| over.site).collect();

@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Quantity, Snapshot};
 
-/// A site, over all threads and all paths.
+/// Calls of a site in all threads and on all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteRow {
     /// The site.
     pub site: SiteId,
     /// Calls begun since the reset.
     pub calls: u64,
-    /// Whether it is disabled now.
+    /// Whether the site is disabled now.
     pub off: bool,
 }
 
-/// Returns every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", are not in the source
-/// and are left out, and so are functions that were sampled alone.
+/// Returns every site of a snapshot, in the order of the sites. Left out are rows that sum up others, such as "(pruned)", because
+/// they are not in the source, and functions that were only sampled.
 pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
         .map(|site| SiteRow {
@@ -59,7 +59,7 @@ mod tests {
             name: "(pruned)".into(),
             ..Site::default()
         });
-        // A function that was sampled.
+        // A function that was sampled, but never counted.
         snapshot.sites.push(Site {
             name: "memchr".into(),
             file: "memchr.rs".into(),

@@ -1,7 +1,7 @@
 //! Differences between slow and typical calls of a watched function, by path and by cause.
 //!
-//! All times are nanoseconds per call of the watched function. So the time of a path in a typical call and in a slow
-//! call can be compared.
+//! All times are nanoseconds per call of the watched function, so the time of a path can be compared between typical and slow
+//! calls.
 
 use std::cmp::Reverse;
 
@@ -10,101 +10,101 @@ use tickscope_format::snapshot::{
     CauseKind, CauseSum, Exemplar, PathSums, Snapshot, Then, Trace, Watch, WatchState,
 };
 
-/// Differences of a watched function's slow calls from its typical calls.
+/// How the slow calls of a watched function differ from its typical calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slow {
-    /// Number of typical calls.
+    /// Number of calls that were not slow.
     pub typical_calls: u64,
     /// Number of slow calls.
     pub slow_calls: u64,
-    /// Duration from which a call is slow, in nanoseconds; `None` if it is not known yet.
+    /// Minimum duration of a slow call, in nanoseconds; `None` if it is not known yet.
     pub threshold_ns: Option<u64>,
     /// Mean duration of a typical call, in nanoseconds; `None` without typical calls.
     pub typical_ns: Option<f64>,
     /// Mean duration of a slow call, in nanoseconds; `None` without slow calls.
     pub slow_ns: Option<f64>,
-    /// The paths. The largest difference comes first, or the largest time where nothing can be compared.
+    /// The paths, largest difference first. If nothing can be compared, the longest time is first.
     pub rows: Vec<SlowRow>,
-    /// Causes of slow calls. The cause of most calls comes first.
+    /// Causes of slow calls, the most frequent cause first.
     pub causes: Vec<Cause>,
-    /// Reason why the answer is missing or differs from the request; `None` if it is as requested.
+    /// Reason why the result is missing or differs from what the user requested; `None` if neither.
     pub doubt: Option<Doubt>,
 }
 
-/// A path from the watched function on, without the paths that continue it.
+/// A path that begins at the watched function. Its values exclude the paths below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowRow {
-    /// The path, among [`Watch::paths`].
+    /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// Means in a typical call; `None` without typical calls.
+    /// Means over all typical calls; `None` without typical calls.
     pub typical: Option<Means>,
-    /// Means in a slow call; `None` without slow calls.
+    /// Means over all slow calls; `None` without slow calls.
     pub slow: Option<Means>,
 }
 
-/// Means of a path for one call of the watched function.
+/// Means of a path per call of the watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Means {
-    /// Nanoseconds in the path itself.
+    /// Nanoseconds in the path, without the paths below it.
     pub ns: f64,
-    /// Calls of the path.
+    /// Number of calls of the path.
     pub calls: f64,
-    /// Nanoseconds of its time in which the thread waited.
+    /// Part of `ns` in which the thread waited.
     pub waiting_ns: f64,
-    /// Nanoseconds of its time in which the thread could run and had no CPU.
+    /// Part of `ns` in which the thread could run but had no CPU.
     pub ready_ns: f64,
-    /// Allocations.
+    /// Number of allocations.
     pub allocations: f64,
     /// Bytes allocated.
     pub allocated_bytes: f64,
 }
 
-/// What took most of the extra time of some slow calls, compared with typical calls.
+/// What explains most of the extra time of some slow calls, compared with typical calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cause {
-    /// The path, among [`Watch::paths`]. A lack of CPU belongs to no path, so its path is the function's.
+    /// Index of the path in [`Watch::paths`]. A lack of CPU belongs to no path, so it has the path of the watched function.
     pub path: u32,
-    /// Kind of the cause.
+    /// What happened in the path: more calls, waiting, a lack of CPU, or more self time.
     pub kind: CauseKind,
     /// Number of slow calls with this cause.
     pub slow_calls: u64,
-    /// Mean time that each of these calls took longer than typical because of it, in nanoseconds.
+    /// By how many nanoseconds the cause made each of these calls longer than typical, on average.
     pub difference_ns: f64,
     /// Mean number of calls of the path in a typical call.
     pub typical_path_calls: Option<f64>,
     /// Mean number of calls of the path in each of these slow calls.
     pub slow_path_calls: f64,
-    /// The number of the longest [`Exemplar`] that shows it, if any is kept.
+    /// Number of the longest kept [`Exemplar`] with this cause; `None` if none is kept.
     pub exemplar: Option<u64>,
 }
 
-/// Reason why slow calls are unknown, or differ from the request.
+/// Reason why slow calls are unknown, or why the result differs from what the user requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// No function that has been called matches.
+    /// The pattern of the watch matches no function that has been called.
     NoFunction,
-    /// Too few calls have ended to tell which are slow; the number is the calls so far.
+    /// Too few calls have ended to tell which are slow. The number is how many have ended.
     Learning(u64),
-    /// Slow calls are known, but are hardly slower than others.
+    /// Slow calls are known, but they are hardly slower than others.
     NoTail,
     /// Too many calls were slow, so the threshold is higher than requested.
     Raised,
-    /// A threshold by share needs histograms, and they are off.
+    /// The threshold was requested as a share of the calls, which needs histograms, but histograms are off.
     NoHistograms,
-    /// The mode measures no time of single calls.
+    /// The mode does not measure the time of single calls.
     NoTime,
-    /// No call has both begun and ended.
+    /// No call has ended that began while the function was watched.
     NoCalls,
     /// No call was slow.
     NothingSlow,
-    /// Every call was slow, so that nothing is known of typical ones.
+    /// Every call was slow, so typical calls are unknown.
     NothingTypical,
-    /// This version does not know the state.
+    /// The snapshot has a state that this version does not know.
     Unknown,
 }
 
 impl Slow {
-    /// Returns the answer for a watched function of this snapshot.
+    /// Compares the slow calls of a watched function with its typical calls. `watch` must belong to `snapshot`.
     pub fn of(watch: &Watch, snapshot: &Snapshot) -> Self {
         let (typical_calls, slow_calls) = watch.calls();
         let ns_of_tick = 1e9 / snapshot.clock.ticks_per_second;
@@ -138,17 +138,18 @@ impl Slow {
         }
     }
 
-    /// Returns the number of counted calls of the function.
+    /// Returns the number of calls that were judged slow or typical.
     pub fn calls(&self) -> u64 {
         self.typical_calls.saturating_add(self.slow_calls)
     }
 
-    /// Returns the mean time that a slow call takes longer than a typical one; `None` if either kind is missing.
+    /// Returns by how many nanoseconds a slow call is longer than a typical one, on average; `None` without slow or typical
+    /// calls.
     pub fn difference_ns(&self) -> Option<f64> {
         Some(self.slow_ns? - self.typical_ns?)
     }
 
-    /// Returns the part of [`Slow::difference_ns`] that a path explains; it may be below 0 or above 1.
+    /// Returns the share of [`Slow::difference_ns`] that a path explains. It may be below 0 or above 1.
     pub fn share_of(&self, row: &SlowRow) -> Option<f64> {
         let all = self.difference_ns().filter(|all| *all > 0.0)?;
         Some(row.difference_ns()? / all)
@@ -156,12 +157,12 @@ impl Slow {
 }
 
 impl SlowRow {
-    /// Returns how much longer a slow call is in this path.
+    /// Returns how many nanoseconds more a slow call spends in this path than a typical call.
     pub fn difference_ns(&self) -> Option<f64> {
         self.difference(|means| means.ns)
     }
 
-    /// Returns the value of a column in a slow call, less its value in a typical call.
+    /// Returns the value of `column` in a slow call minus its value in a typical call.
     pub fn difference(&self, column: impl Fn(&Means) -> f64) -> Option<f64> {
         Some(column(&self.slow?) - column(&self.typical?))
     }
@@ -185,7 +186,7 @@ impl Means {
     }
 }
 
-/// Returns the causes. A lack of CPU is one cause, whatever the path.
+/// Returns the causes. A lack of CPU is a single cause, even if it occurred in several paths.
 fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
@@ -229,7 +230,7 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         .collect()
 }
 
-/// Returns the path of a cause. A lack of CPU belongs to no path, so its path is the function's.
+/// Returns the path of a cause. A lack of CPU belongs to no path, so it has the path of the watched function.
 fn path_of_cause(watch: &Watch, path: u32, kind: CauseKind) -> u32 {
     match kind {
         CauseKind::Ready => root_of(watch, path),
@@ -242,8 +243,8 @@ fn cause_of(watch: &Watch, exemplar: &Exemplar) -> Option<(u32, CauseKind)> {
     Some((path_of_cause(watch, path, kind), kind))
 }
 
-/// Returns the slow calls that are kept whole: the longest call of each cause first, then the other calls. In each of these
-/// parts, the longest call comes first.
+/// Returns the slow calls that were kept with their trace. The longest call of each cause comes first, followed by all other
+/// calls. Both lists begin with their longest call.
 pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
     let mut exemplars: Vec<&Exemplar> = watch.exemplars.iter().collect();
     exemplars.sort_by_key(|exemplar| Reverse((exemplar.ticks, exemplar.number)));
@@ -253,7 +254,7 @@ pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
             let cause = cause_of(watch, one);
             let is_first = cause.is_some() && !seen.contains(&cause);
             seen.push(cause);
-            // The longest call comes first even if its cause is not known.
+            // The longest call of all comes first, even if its cause is unknown.
             is_first || *index == 0
         });
     ordered.extend(others);
@@ -278,16 +279,16 @@ fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt
     }
 }
 
-/// Returns the path of the watched function that a path continues.
+/// Returns the path of the watched function to which `path` belongs.
 pub fn root_of(watch: &Watch, path: u32) -> u32 {
     lineage(watch, path).first().copied().unwrap_or(path)
 }
 
-/// Returns a path and all paths that it continues, the outermost first.
+/// Returns a path and the paths above it, outermost first.
 pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     let parent = |&path: &u32| {
         let parent = watch.paths.get(path as usize)?.parent;
-        // A parent stands before its children, so this ends.
+        // A parent has a lower index than its children, so the loop ends.
         (parent != NO_PARENT && parent < path).then_some(parent)
     };
     let mut lineage: Vec<u32> = std::iter::successors(Some(path), parent).collect();
@@ -295,8 +296,8 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns the sums of the path `of` without its callees, in a call that is kept whole. Without `of`, returns the sums
-/// of all paths.
+/// Returns the sums of the path `of`, without its callees, in the trace of one call. If `of` is `None`, the sums are over all
+/// paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();
@@ -363,8 +364,8 @@ mod tests {
         let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
-        // A typical call takes 20 + 400 + 6 x 5 + 60 us. Of 30 slow calls, 20 look up 594 times more, 8 wait 8 ms, and
-        // 2 have no CPU for 5 ms.
+        // A typical call takes 20 + 400 + 6 x 5 + 60 µs. Of 30 slow calls, 20 do 594 more lookups, 8 wait for 8 ms, and 2 have no
+        // CPU for 5 ms.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));

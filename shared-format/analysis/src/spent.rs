@@ -1,4 +1,4 @@
-//! Self time of each thread in each function: in a record, and between two moments of a run.
+//! Self time of each thread in each function: up to one record, and between two records of a run.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
@@ -12,23 +12,23 @@ use crate::functions::Functions;
 use crate::series::RecordEpoch;
 use crate::thread_names::after_end;
 
-/// Self time and its part off the CPU, in ticks.
+/// Self time and the part of it off the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Self time.
+    /// Self time in ticks.
     pub ticks: u64,
-    /// Part of the self time off the CPU.
+    /// Part of `ticks` off the CPU.
     pub off_ticks: u64,
 }
 
 impl Spent {
-    /// Adds other time.
+    /// Adds the time of `other`.
     pub fn add(&mut self, other: Self) {
         self.ticks = self.ticks.saturating_add(other.ticks);
         self.off_ticks = self.off_ticks.saturating_add(other.off_ticks);
     }
 
-    /// Returns the part on the CPU.
+    /// Returns the ticks on a CPU.
     pub fn working(self) -> u64 {
         self.ticks.saturating_sub(self.off_ticks)
     }
@@ -40,15 +40,15 @@ impl Spent {
     }
 }
 
-/// Time by the keys of a thread and a function, sorted by both.
+/// Self times, each with the keys of its thread and function, sorted by these keys.
 type ByKeys = Vec<((u64, u64), Spent)>;
 
-/// Returns the key of a thread, from its name and id.
+/// Returns the key of a thread: a hash of its name and id.
 pub fn key_of(thread: &Thread) -> u64 {
     key(&thread.name, thread.tid)
 }
 
-/// Returns the common key of all ended threads of a name.
+/// Returns the key that all ended threads of a name share.
 pub fn key_once_ended(name: &str) -> u64 {
     key(name, 0)
 }
@@ -59,37 +59,37 @@ fn key(name: &str, tid: u32) -> u64 {
     hasher.finish()
 }
 
-/// Self times in a record.
+/// Self times up to a record, by thread and function.
 #[derive(Debug)]
 pub struct TimeSpent {
-    /// Wall clock of the record in nanoseconds since the Unix epoch.
+    /// When the record was made: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// Epochs of the record.
+    /// The reset epochs whose counts the record has.
     pub epoch: RecordEpoch,
     run: (u32, u64),
     since_reset_ns: u64,
     clock_epoch: u32,
     ticks_per_second: f64,
     waits: bool,
-    /// For each thread's key, the keys that it may have after its end: the key of its name, and the key of its name in
+    /// By the key of a thread: the keys that it may have after its end. These are the key of its name, and that of its name in
     /// ended processes.
     threads: HashMap<u64, (u64, Option<u64>)>,
     spent: ByKeys,
 }
 
-/// Self times between two moments.
+/// Self times between two records.
 #[derive(Debug)]
 pub struct Lapse {
-    /// Length of the time in ticks.
+    /// Time between the records, in ticks.
     pub ticks: f64,
-    /// Whether waiting is known.
+    /// Whether the times off the CPU are known.
     pub waits: bool,
-    /// Time by the keys of a thread and a function, where there is any.
+    /// Self times, each with the keys of its thread and function; times of 0 are left out.
     pub spent: Vec<((u64, u64), Spent)>,
 }
 
 impl TimeSpent {
-    /// Returns the self times of a snapshot with these functions.
+    /// Returns the self times of a snapshot. `functions` must be the functions of this snapshot.
     pub fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
         let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
         let mut threads = HashMap::with_capacity(snapshot.threads.len());
@@ -130,13 +130,13 @@ impl TimeSpent {
         }
     }
 
-    /// Returns the key that a thread of the record has once it has ended.
+    /// Returns the key that the thread with the key `thread` gets when it has ended.
     pub fn once_ended(&self, thread: u64) -> u64 {
         self.threads.get(&thread).map_or(thread, |(ended, _)| *ended)
     }
 
-    /// Returns the self times as a later record would hold them: in its ticks, with threads that have ended since in the common
-    /// row of their name.
+    /// Returns the self times as the record `later` would have them: in its ticks, and with the threads that have ended meanwhile
+    /// under the common key of their name.
     fn as_in<'a>(&'a self, later: &Self) -> Cow<'a, [((u64, u64), Spent)]> {
         let has_ended = |thread: &u64| !later.threads.contains_key(thread);
         let is_other_clock = self.clock_epoch != later.clock_epoch;
@@ -164,8 +164,9 @@ impl TimeSpent {
     }
 }
 
-/// Returns the self times that the records `plus` have beyond the records `minus`; see [`Terms`](crate::series::Terms). The last
-/// record of `plus` is the later moment. Returns `None` if the records have no time between them, or are of different runs.
+/// Returns the self times of the records `plus` minus those of the records `minus`; see [`Terms`](crate::series::Terms). The
+/// period ends with the last record of `plus`. Returns `None` if the period has no length, or if the records are from different
+/// runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;
@@ -208,7 +209,7 @@ fn summed<'a, T: Borrow<TimeSpent>>(records: &'a [T], end: &TimeSpent) -> Cow<'a
     }
 }
 
-/// Sorts times by their keys, and adds up the times of the same keys.
+/// Sorts self times by their keys, and adds up those with equal keys.
 fn together(spent: ByKeys) -> ByKeys {
     snapshot::together(spent, |mut all, next| {
         all.add(next);
@@ -225,7 +226,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Returns a record with threads, each with its name, its id and the seconds that it has worked; ended threads have the id 0.
+    /// Returns a record whose threads each have a name, an id (0 for ended threads) and the seconds that they have worked.
     fn record(second: u64, threads: &[(&str, u32, f64)]) -> Snapshot {
         let mut s = Snapshot::default();
         s.sites.push(site("", "work", 0));
@@ -244,7 +245,7 @@ mod tests {
         s
     }
 
-    /// Returns the seconds that passed, and the seconds of each thread that worked, the shortest first.
+    /// Returns the seconds between two records, and the seconds that each thread worked, shortest first.
     fn seconds(plus: &[&Snapshot], minus: &[&Snapshot]) -> (f64, Vec<f64>) {
         let of = |records: &[&Snapshot]| -> Vec<TimeSpent> {
             let each = records.iter();
@@ -266,13 +267,13 @@ mod tests {
         let before = record(100, &[("worker", 0, 30.0), ("worker", 5, 90.0)]);
         let after = record(101, &[("worker", 0, 120.5), ("worker", 6, 0.25)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.25, 0.5]));
-        // The second in which a process ends has only the work since the record before, and not all its work.
+        // A process ends in the second between these records. Only its work in that second is counted, not all its work.
         let before = record(100, &[("worker (7)", 5, 90.0), ("worker (ended)", 0, 30.0)]);
         let after = record(101, &[("worker (ended)", 0, 120.5)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.5]));
     }
 
-    /// After a reset, ended threads have no row until they do something.
+    /// After a reset, the row of ended threads is missing until something is counted in it.
     #[test]
     fn a_thread_that_ends_after_a_reset_keeps_what_it_did_before() {
         let (before, end) = (

@@ -1,5 +1,5 @@
-//! Tasks: the calls of futures by their logical path, which is the chain of futures that await each other. Scopes and
-//! threads are no part of it. Wall times of concurrent calls overlap, so they do not add up to the time of the program.
+//! Tasks: the calls of futures by logical path, which is a chain of futures that await each other. Scopes and threads do not
+//! matter for this path. Wall times of concurrent calls overlap, so they do not add up to the program's time.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 use crate::call_tree::PathId;
 use crate::functions::{FunctionId, Functions};
 
-/// Polls block their executor if they wait for at least `1 / BLOCKING_SHARE` of their time.
+/// Polls are reported to block their executor if they wait for at least `1 / BLOCKING_SHARE` of their time.
 const BLOCKING_SHARE: u64 = 20;
 
-/// The table of tasks.
+/// Calls of all futures, by logical path.
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {
     /// The rows, parents before children.
     pub rows: Vec<TaskRow>,
-    /// Calls in flight that are in no row, because the program has too many at once.
+    /// Calls in flight that belong to no row, because the program's table of calls was full.
     pub beyond: u64,
-    /// Rows by the row that awaits them, or [`NO_PARENT`], and by their function.
+    /// Row by the row above it (or [`NO_PARENT`]) and its function.
     known: HashMap<(u32, FunctionId), u32>,
     children: Vec<Vec<u32>>,
     top: Vec<u32>,
@@ -28,63 +28,63 @@ pub struct Tasks {
     ages: Vec<Histogram>,
 }
 
-/// A future on one logical path, or the awaits without a name in calls of a future.
+/// One future on one logical path, or all unnamed awaits in the calls of a future.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
-    /// The path, which is equal in all snapshots of all runs.
+    /// Hash of the path, which is the same in all snapshots and runs.
     pub path: PathId,
-    /// The row of the future that awaits it.
+    /// Row of the awaiting future; `None` if no measured future awaits this one.
     pub parent: Option<u32>,
-    /// Number of rows above it.
+    /// Number of rows above this one.
     pub depth: u32,
-    /// The future; for an await without a name, the future that awaits.
+    /// Function of the future; for an unnamed await, function of the awaiting future.
     pub function: FunctionId,
-    /// Kind of the row.
+    /// Whether the row is a future or an await.
     pub kind: TaskKind,
-    /// Calls in flight now.
+    /// Number of calls in flight now.
     pub in_flight: u64,
-    /// Calls in flight that are being polled.
+    /// How many of the calls in flight are being polled.
     pub polled: u64,
-    /// Calls in flight that are not polled and in which no measured future is in flight.
+    /// How many of the calls in flight are neither polled nor await a measured future.
     pub innermost: u64,
     /// Nanoseconds since the oldest call in flight began; 0 if none is in flight.
     pub oldest_ns: u64,
-    /// Calls begun, with their first polls.
+    /// Number of calls that have begun. A call begins with its first poll.
     pub started: u64,
-    /// Calls that became ready.
+    /// Number of calls that became ready.
     pub ended: u64,
-    /// Calls that were dropped before they were ready.
+    /// Number of calls that were dropped before they were ready.
     pub cancelled: u64,
-    /// Calls that are over but whose end was not seen. No wall time includes them.
+    /// Number of calls that are over, although nothing saw their end. Wall times do not include them.
     pub vanished: u64,
-    /// Polls.
+    /// Number of polls.
     pub polls: u64,
-    /// Nanoseconds from the first polls of calls that are over to their ends.
+    /// Nanoseconds from first poll to end, summed over the calls that are over.
     pub wall_ns: u64,
-    /// Nanoseconds in polls, with polls of awaited futures.
+    /// Nanoseconds in polls, including polls of the awaited futures.
     pub busy_ns: u64,
     /// Part of `busy_ns` in which the polling thread waited.
     pub blocked_ns: u64,
-    /// Nanoseconds from wakes to the polls that followed.
+    /// Nanoseconds between a wake and the next poll, summed over the measured wakes.
     pub scheduled_ns: u64,
-    /// Number of polls that followed these wakes.
+    /// Number of polls that `scheduled_ns` covers.
     pub scheduled_polls: u64,
 }
 
-/// Kind of a row of tasks.
+/// What a row of tasks stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskKind {
-    /// A function, a block or any other profiled future.
+    /// The future of a function, a block, or any other profiled future.
     #[default]
     Future,
-    /// An await with a name.
+    /// An await that has a name.
     Await,
-    /// An await without a name, of something that is not a measured future.
+    /// All unnamed awaits in a future that await no measured future.
     UnnamedAwait,
 }
 
 impl Tasks {
-    /// Returns the tasks of all threads of a snapshot; `functions` belong to its sites.
+    /// Returns the tasks of all threads of a snapshot. `functions` must have been made for its sites.
     ///
     /// # Panics
     /// If the functions belong to other sites.
@@ -99,28 +99,28 @@ impl Tasks {
         table
     }
 
-    /// Returns whether there is no future.
+    /// Returns whether no future was called.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.beyond == 0
     }
 
-    /// Returns the number of calls in flight that no other measured future awaits.
+    /// Returns the number of calls in flight that no measured future awaits.
     pub fn roots_in_flight(&self) -> u64 {
         let roots = self.top.iter().map(|&row| self.rows[row as usize].in_flight);
         roots.fold(self.beyond, u64::saturating_add)
     }
 
-    /// Returns the rows that no other row awaits.
+    /// Returns the rows of futures that no measured future awaits.
     pub fn top(&self) -> &[u32] {
         &self.top
     }
 
-    /// Returns the rows that a row awaits.
+    /// Returns the rows of the futures and awaits for which the future of a row waits.
     pub fn children(&self, row: u32) -> &[u32] {
         &self.children[row as usize]
     }
 
-    /// Returns the wall times of a row's calls that are over, cancelled ones included, in ticks.
+    /// Returns the wall times in ticks of a row's calls that are over, including cancelled calls.
     pub fn wall(&self, row: u32) -> &Histogram {
         &self.walls[row as usize]
     }
@@ -130,7 +130,7 @@ impl Tasks {
         &self.ages[row as usize]
     }
 
-    /// Returns the rows from the outermost future to this one.
+    /// Returns the chain of rows from the outermost future to this row.
     pub fn chain(&self, row: u32) -> Vec<u32> {
         let above = |&row: &u32| self.rows[row as usize].parent;
         let mut chain: Vec<u32> = std::iter::successors(Some(row), above).collect();
@@ -138,7 +138,7 @@ impl Tasks {
         chain
     }
 
-    /// Adds each future of each thread to the row of its nearest futures above.
+    /// Adds each node of a future to the row of its logical path. Nodes of scopes on the path are skipped.
     fn add_nodes(&mut self, snapshot: &Snapshot, functions: &Functions) {
         if !has_futures(snapshot) {
             return;
@@ -218,7 +218,7 @@ impl Tasks {
         }
     }
 
-    /// Adds a row for the awaits of a row's calls that have no name.
+    /// Adds a row for the unnamed awaits in the calls of the row `above`.
     fn add_unnamed(&mut self, above: u32, path: &TaskPath) {
         let parent = self.rows[above as usize];
         self.push(TaskRow {
@@ -234,7 +234,7 @@ impl Tasks {
         });
     }
 
-    /// Returns the row of a future that another row awaits.
+    /// Returns the row of a future below the row `above` of its awaiting future. Adds it if it is missing.
     fn below(&mut self, above: u32, function: FunctionId, functions: &Functions) -> u32 {
         if let Some(&row) = self.known.get(&(above, function)) {
             return row;
@@ -284,29 +284,29 @@ impl TaskRow {
         self.wall_ns.checked_div(self.over())
     }
 
-    /// Returns the mean time in polls of a call, in nanoseconds.
+    /// Returns how many nanoseconds a call spent in polls, on average.
     pub fn mean_busy_ns(&self) -> Option<u64> {
         self.busy_ns.checked_div(self.started)
     }
 
-    /// Returns the mean time between polls of a call, in nanoseconds: wall less busy.
+    /// Returns how many nanoseconds a call spent between polls, on average: its wall time minus its time in polls.
     pub fn mean_await_ns(&self) -> Option<u64> {
         let busy = self.mean_busy_ns().unwrap_or(0);
         Some(self.mean_wall_ns()?.saturating_sub(busy))
     }
 
-    /// Returns the mean time from a wake to the poll that followed, in nanoseconds, where it is measured.
+    /// Returns the mean time from a wake to the next poll, in nanoseconds; `None` if it was not measured.
     pub fn mean_scheduled_ns(&self) -> Option<u64> {
         self.scheduled_ns.checked_div(self.scheduled_polls)
     }
 
-    /// Returns whether polls wait and so keep their executor from other tasks.
+    /// Returns whether polls wait so long that they keep their executor from other tasks.
     pub fn blocks_executor(&self) -> bool {
         self.blocked_ns > 0 && self.blocked_ns.saturating_mul(BLOCKING_SHARE) >= self.busy_ns
     }
 }
 
-/// Returns whether any future was measured.
+/// Returns whether the program has called any future.
 pub fn has_futures(snapshot: &Snapshot) -> bool {
     let of_futures = |(quantity, _): (Quantity, _)| quantity.is_of_futures();
     !snapshot.tasks.is_empty() || snapshot.measures.iter().any(of_futures)

@@ -23,18 +23,18 @@ use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::between;
 
-/// Returns the snapshot with a measure, waits and lines that mirror its calls and ticks. Measure, waits and lines must still
-/// mirror them after any change of rows and threads.
+/// Returns the snapshot with a measure, waits and lines derived from its calls and ticks. After any change of rows and threads
+/// they must still equal what [`mirror`] and the functions below derive.
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
     s.lines = mirrored_lines(&s);
-    // A cost may be NaN, which does not equal itself.
+    // A cost may be NaN, which is not equal to itself.
     s.capture.cost = Default::default();
     s
 }
 
-/// Returns wait samples, equal in number to the calls of each row.
+/// Returns as many wait samples in each row as the row has calls.
 fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -42,7 +42,7 @@ fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     WaitsIn::new(rows, [])
 }
 
-/// Returns samples of the code, equal in number to the calls of each row, and to the ticks outside in each thread.
+/// Returns as many code samples in each row as the row has calls, and in each thread as it has ticks outside any scope.
 fn mirrored_lines(s: &Snapshot) -> Lines {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -80,7 +80,7 @@ fn mirror(s: &Snapshot) -> Measures {
     measures
 }
 
-/// Returns the snapshot with counts so small that no sum of them leaves 64 bits.
+/// Reduces the counts until any sum of them fits into 64 bits.
 fn small(mut s: Snapshot) -> Snapshot {
     for ticks in &mut s.nodes.self_ticks {
         *ticks %= 1 << 40;
@@ -113,7 +113,7 @@ fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     .collect()
 }
 
-/// Returns calls and self time of each function that has any.
+/// Returns calls and self nanoseconds of each function that has either.
 pub(crate) fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
     let tree = CallTree::build(snapshot, |_| true);
     let mut functions = BTreeMap::new();
@@ -126,7 +126,7 @@ pub(crate) fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
     functions
 }
 
-/// Returns a thread with a value that was given these numbers, and a gauge that was set to these levels.
+/// Returns a thread with a value that counted `numbers`, and a gauge that was set to `levels`.
 fn given(numbers: &[u64], levels: &[i64]) -> Snapshot {
     let mut s = queries();
     let (value, histogram) = value_of(&numbers.iter().map(|&number| (number, 1)).collect::<Vec<_>>());

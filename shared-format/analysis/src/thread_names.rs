@@ -1,19 +1,20 @@
-//! Names that distinguish threads of several processes in one snapshot. Threads of ended processes share names.
+//! Thread names for a snapshot of several processes. They tell the threads of live processes apart; threads of ended processes
+//! share a name.
 
-/// Text in place of the process id of a process that has ended.
+/// Replaces the process id in names of threads whose process has ended.
 const ENDED: &str = "ended";
 
-/// Returns the name of a thread of a process that runs: `worker-1 (4711)`.
+/// Returns the name of a thread in a running process, such as `worker-1 (4711)`.
 pub fn of_process(thread: &str, pid: u32) -> String {
     format!("{thread} ({pid})")
 }
 
-/// Returns the name of all threads of this name whose processes have ended: `worker-1 (ended)`.
+/// Returns the common name of all threads of this name whose processes have ended, such as `worker-1 (ended)`.
 pub fn of_ended(thread: &str) -> String {
     format!("{thread} ({ENDED})")
 }
 
-/// Returns the name that a thread gets when its process ends; `None` if the name contains no process id.
+/// Returns the name that a thread gets when its process ends; `None` if `name` contains no process id.
 pub fn after_end(name: &str) -> Option<String> {
     let (thread, pid) = name.strip_suffix(')')?.rsplit_once(" (")?;
     let is_pid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());

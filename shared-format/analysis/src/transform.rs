@@ -1,7 +1,7 @@
-//! Other views of a call tree, each a tree again: one function, one subtree, recursion folded, bottom-up.
+//! Transforms a call tree into other trees: focus on one function or subtree, folded recursion, bottom-up.
 //!
-//! In all of them the total of a row is its self time plus the totals of its children. Focus keeps the numbers of the
-//! rows that it shows; folding and bottom-up keep the sum of all self times.
+//! In all of them the total of a row is its self time plus the totals of its children. Focus keeps the numbers of the rows that
+//! it shows. Folding and bottom-up keep the sum of all self times.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,23 +13,23 @@ use crate::functions::{FunctionId, fnv1a};
 use crate::index_map::IndexMap;
 use crate::uncertainty::Uncertainty;
 
-/// Returns the tree of one function: its outermost calls become the top, merged over all their callers.
+/// Returns the tree of one function. Its outermost calls are merged over all their callers into the top row.
 ///
-/// Recursive calls of the function stand below. Ticks outside any scope become 0.
+/// Recursive calls of the function stay below. Ticks outside any scope become 0.
 pub fn focus_function(tree: &CallTree, function: FunctionId) -> CallTree {
     focus(tree, |shape, row| {
         (row.function == function).then(|| shape.row(NO_PARENT, function))
     })
 }
 
-/// Returns one row and all rows below it, each with its old path; no row if the path does not exist.
+/// Returns the row with this path and all rows below it, each with its old path. If the path does not exist, the tree has no row.
 pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
     focus(tree, |shape, row| {
         (row.path == path).then(|| shape.push(path, NO_PARENT, row.function))
     })
 }
 
-/// Returns the rows for which `top` gives a row at the top, and all rows below them.
+/// Returns a tree of the rows that `top` selects and all rows below them. `top` makes the new row for a selected row.
 fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
@@ -47,10 +47,10 @@ fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>)
     shape.finish()
 }
 
-/// Folds recursion: recursive calls join the call of the same function above them, and so do the calls inside them. A
-/// row still stands below the function that called it.
+/// Folds recursion: a recursive call is merged into the call of the same function above it, and so are the calls inside the
+/// recursive call. Each row stays below the function that called it.
 ///
-/// Calls count all calls, totals only outermost calls; [`CallTree::is_folded`] tells which rows this concerns.
+/// The number of calls includes recursive calls, totals do not. [`CallTree::is_folded`] tells which rows contain recursive calls.
 pub fn fold_recursion(tree: &CallTree) -> CallTree {
     let mut shape = Shape::of(tree);
     let mut folded = Vec::new();
@@ -79,18 +79,18 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
 pub struct BottomUp {
     /// Tree with functions at the top and their callers below.
     pub tree: CallTree,
-    /// Whether every row has all of its callers. Otherwise only visible rows and some more rows have all.
+    /// Whether all rows have all of their callers. Otherwise only visible rows and some others have them.
     pub whole: bool,
 }
 
-/// Turns the tree round: every function stands at the top, its callers below it, and their callers below them.
+/// Turns the tree upside down: every function is at the top, its callers are below it, and their callers below them.
 ///
-/// The total of a row is the part of its topmost function's *self* time that was spent when called so. Its calls and
-/// latencies are also that function's. The self time of a row is the part without a further caller, because the call
-/// stood at the top of its thread.
+/// The total of a row is the part of its topmost function's *self* time that was spent when it was called along this path. Calls
+/// and latencies are also those of the topmost function. The self time of a row is the part of calls that have no further caller,
+/// because the row's function was at the top of its thread.
 ///
-/// Following each row of the tree to the top is slow where stacks are deep. So at most `steps` callers are looked up.
-/// Later lookups are made only below `open` rows, one level more than these rows show.
+/// If stacks are deep, following each row of the tree to the top is slow. So callers are looked up at most `steps` times. After
+/// that, they are looked up only for visible rows, which are the top rows and the children of `open` rows.
 pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> bool) -> BottomUp {
     let mut shape = Shape::of(tree);
     let outermost = outermost(tree);
@@ -127,19 +127,19 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
     }
 }
 
-/// A row of the tree, and the ancestor to which its callers have been followed.
+/// A row of the tree, and how far its callers have been followed.
 #[derive(Clone, Copy)]
 struct Member {
     row: u32,
-    /// The ancestor; `None` above the top row.
+    /// Ancestor of the row that was reached; `None` if the row has no further caller.
     at: Option<u32>,
 }
 
-/// Members, stored so that members with the same callers so far are adjacent.
+/// Members in an order in which those with the same callers so far are adjacent.
 struct Groups<'a> {
     tree: &'a CallTree,
     members: Vec<Member>,
-    /// Latest group of each function, numbered across all splits.
+    /// By function: number of its latest group, counted over all splits.
     group_of: Vec<u32>,
     made: u32,
 }
@@ -154,7 +154,8 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Reorders a group so that members at the same function are adjacent. Members past the top belong to no new group.
+    /// Splits a group by the function that its members have reached, so that members of each new group are adjacent. Members
+    /// without a further caller belong to no new group.
     fn split(&mut self, range: Range<usize>) -> Vec<(FunctionId, Range<usize>)> {
         let before = self.made;
         let mut counts: Vec<(FunctionId, usize)> = Vec::new();
@@ -196,7 +197,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns for each row whether no row above it has the same function.
+/// Returns for each row whether it is the outermost row of its function on its path.
 pub fn outermost(tree: &CallTree) -> Vec<bool> {
     let mut outermost = vec![true; tree.rows.len()];
     tree.visit(|row, is_outermost| outermost[row as usize] = is_outermost);
@@ -208,7 +209,7 @@ struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
     known: IndexMap<(u32, FunctionId), u32>,
-    /// Pairs of a row and a source row that is a part of it.
+    /// Pairs of a new row and a row of the source that is a part of it.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -222,7 +223,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Returns the row of a function below another, and adds it if missing.
+    /// Returns the row of a function below the row `above`. Adds it if it is missing.
     fn row(&mut self, above: u32, function: FunctionId) -> u32 {
         if let Some(&row) = self.known.get(&(above, function)) {
             return row;
@@ -248,7 +249,7 @@ impl<'a> Shape<'a> {
         index
     }
 
-    /// Returns the row of a function among a row and the rows above it.
+    /// Returns the row of `function` among the row `at` and the rows above it.
     fn on_path(&self, mut at: u32, function: FunctionId) -> Option<u32> {
         while at != NO_PARENT {
             let row = &self.tree.rows[at as usize];
@@ -260,21 +261,21 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// Returns the uncertainty of a row of the new tree, and of a row of the source, where there are any.
+    /// Returns the uncertainty of a new row, which may be changed, and that of a source row; `None` if the trees have none.
     fn uncertainties(&mut self, to: u32, from: u32) -> Option<(&mut Uncertainty, Uncertainty)> {
         let sum = self.tree.uncertainties.get_mut(to as usize);
         sum.zip(self.source.merged_uncertainty(from))
     }
 
-    /// Adds a row of the source as a part of a row of the new tree. `is_outer` tells whether its calls are not inside
-    /// other calls of the row.
+    /// Adds a source row to a new row. `is_outer` tells whether its calls are outermost calls, and not inside other calls of the
+    /// new row.
     fn add(&mut self, to: u32, from: u32, is_outer: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
         row.add_calls(source);
         row.add_self(source);
         if is_outer {
-            // A thread in a recursive call is in the outermost one as well.
+            // A thread in a recursive call is also in the outermost call, and must not be counted twice.
             row.add_open(source);
         }
         if let Some((sum, uncertainty)) = self.uncertainties(to, from) {
@@ -286,7 +287,8 @@ impl<'a> Shape<'a> {
         self.pairs.push((to, from));
     }
 
-    /// Adds the self time of a source row to a row's total, and to the row's self time if it has no further caller.
+    /// Adds the self time of a source row to the total of a new row. If the call has no further caller (`at_top`), also adds it
+    /// to the new row's self time.
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
@@ -313,13 +315,13 @@ impl<'a> Shape<'a> {
         self.pairs.push((to, from));
     }
 
-    /// Returns the tree with its totals summed up.
+    /// Computes the totals from the self times and returns the tree.
     fn finish(mut self) -> CallTree {
         self.tree.sum_totals();
         self.link()
     }
 
-    /// Returns the tree with the totals it has.
+    /// Returns the tree with the totals that its rows already have.
     fn link(mut self) -> CallTree {
         let rows = self.tree.rows.len();
         self.tree.parts = self.source.parts.merge(rows, &self.pairs);

@@ -1,9 +1,9 @@
-//! Triggers: conditions on the last seconds of a program, such as `p99(handle) > 50ms`, and the moment when one of them becomes
+//! Triggers: conditions on the last seconds of a program, such as `p99(handle) > 50ms`, and the moments at which they become
 //! true.
 //!
-//! A user types a [`Condition`], [`judge`] finds out whether it is true of a window, and [`Episodes`] decides which windows are
-//! worth an action. Windows overlap, so a slow call is in many of them. An action is due only where the condition becomes true
-//! after it was false for a whole window. A limit restricts the rate of actions.
+//! A user types a [`Condition`]. [`judge`] tells whether it is true in a window, and [`Episodes`] decides which windows call for
+//! an action. Windows overlap, so one slow call is in many of them. An action is due only if the condition becomes true after it
+//! was false for a whole window. A limit restricts how often actions happen.
 
 mod condition;
 mod episodes;

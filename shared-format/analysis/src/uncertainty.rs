@@ -1,33 +1,33 @@
-//! Standard errors of times and live bytes that are estimates, for rows and functions, combined from the errors of nodes.
+//! Standard errors of estimated times and live bytes, for rows and functions. They are combined from the errors of nodes.
 
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};
 
-/// Uncertainty of the times of a node, a row or a function, or of another measure's values. Errors of several nodes add up
-/// to the root of the sum of squares, because nodes are timed independently.
+/// Uncertainty of the times (or other values) of a node, a row or a function. Nodes are timed independently, so the error of a
+/// sum is the square root of the sum of squared errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Uncertainty {
-    /// Calls that were timed.
+    /// Number of calls that were timed.
     pub timed: u64,
     /// Standard error of the self time, in ticks.
     pub self_error: f64,
     /// Standard error of the total time, in ticks.
     pub total_error: f64,
-    /// Whether the self time is an estimate, possibly without a known error.
+    /// Whether the self time is an estimate. Its error may be unknown.
     pub self_estimated: bool,
-    /// Whether the total time is an estimate.
+    /// Whether the total time is an estimate. Its error may be unknown.
     pub total_estimated: bool,
 }
 
-/// Maximum standard error of an estimate that is not rough, as a share of the estimate.
+/// An estimate is rough if its standard error is above this share of the estimate.
 const ROUGH: f64 = 0.05;
 
-/// Minimum number of timed calls for percentiles that are not rough.
+/// Percentiles of fewer timed calls are rough.
 const TIMED_ENOUGH: u64 = 1_000;
 
 impl Uncertainty {
-    /// Returns the uncertainty with only rough times as estimates. A time is rough if its standard error is unknown or
-    /// above 5 % of it. Screens and reports mark these times.
+    /// Returns the uncertainty after marking only rough times as estimates. A time is rough if its standard error is unknown or
+    /// above 5 % of the time. Screens and reports mark rough times.
     pub fn rough(self, self_ticks: u64, total_ticks: u64) -> Self {
         let is_rough = |error: f64, ticks: u64| error <= 0.0 || error > ROUGH * ticks as f64;
         Self {
@@ -37,30 +37,30 @@ impl Uncertainty {
         }
     }
 
-    /// Returns whether only some of these calls were timed, so that the longest call may be longer than the longest known.
+    /// Returns whether only some of these calls were timed. The longest call may then be longer than the longest timed call.
     pub fn is_timed_in_part(&self, calls: u64) -> bool {
         self.timed < calls
     }
 
-    /// Returns whether so few of these calls were timed that percentiles of them are rough.
+    /// Returns whether so few of these calls were timed that their percentiles are rough.
     pub fn has_rough_percentiles(&self, calls: u64) -> bool {
         self.is_timed_in_part(calls) && self.timed < TIMED_ENOUGH
     }
 
-    /// Adds the self time's part of another uncertainty.
+    /// Adds the number of timed calls and the error of the self time of another uncertainty.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
         self.self_error = self.self_error.hypot(other.self_error);
         self.self_estimated |= other.self_estimated;
     }
 
-    /// Adds the total time's part of another uncertainty.
+    /// Adds the error of the total time of another uncertainty.
     pub(super) fn add_total(&mut self, other: &Self) {
         self.total_error = self.total_error.hypot(other.total_error);
         self.total_estimated |= other.total_estimated;
     }
 
-    /// Returns the uncertainty of the sum of several total times.
+    /// Returns the uncertainty of the sum of some total times.
     pub fn of_totals(several: impl Iterator<Item = Self>) -> Self {
         several.fold(Self::default(), |mut sum, one| {
             sum.add_total(&one);
@@ -68,17 +68,17 @@ impl Uncertainty {
         })
     }
 
-    /// Returns the uncertainty if any time is an estimate.
+    /// Returns the uncertainty, or `None` if no time is an estimate.
     pub fn if_estimated(self) -> Option<Self> {
         (self.self_estimated || self.total_estimated).then_some(self)
     }
 }
 
-/// Returns the uncertainty of every node; empty if all values are exact. Counts are estimates only if the snapshot lists
-/// them as estimates.
+/// Returns the uncertainty of every node; empty if all values are exact. If the values are counts, only the nodes in the
+/// snapshot's list of estimates are uncertain.
 ///
-/// A total may be exact though the times below are not. In adaptive mode, a parent hands the time of untimed calls to
-/// its children.
+/// A total may be exact although the times below it are estimates: in adaptive mode, a parent distributes the time of untimed
+/// calls among its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
     let sampled = snapshot.capture.mode.is_sampling() && snapshot.values != Values::Counts;
     if snapshot.estimates.is_empty() && !sampled {
@@ -105,15 +105,15 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
-    // Counters have no time, so they have no error of a time either.
+    // Counters have no time that could be uncertain.
     for count in &snapshot.counts {
         uncertainties[count.node.index()] = Uncertainty::default();
     }
     uncertainties
 }
 
-/// Returns the estimates of live bytes, which come from samples of blocks. A node without variance is exact, because
-/// all of its blocks are known, and has no estimate.
+/// Returns the estimates of live bytes, which come from sampled blocks. A node without variance gets no estimate: all of its
+/// blocks are known, so its live bytes are exact.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
     let rows = snapshot.nodes.len();
     let variances = snapshot.measures.dense(Quantity::LiveVariance, rows);
@@ -126,7 +126,7 @@ pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
         .filter(|&((_, total), _)| total > 0)
         .map(|((&own, total), row)| Estimate {
             node: NodeId(row),
-            // All calls were counted; only blocks are sampled.
+            // Only blocks are sampled; all calls were counted.
             timed: snapshot.nodes.calls[row as usize],
             self_error: error(own),
             total_error: error(total),
@@ -181,7 +181,7 @@ mod tests {
     fn what_was_not_timed_or_sampled_is_an_estimate_and_what_a_parent_gives_to_its_children_is_not() {
         let mut snapshot = fixture::two_threads();
         assert_eq!(uncertainties(&snapshot), []);
-        // Rows 0, 1 and 2 have 1, 400 and 100 calls.
+        // Rows 0, 1 and 2 have 1, 400 and 100 calls, of which all, all and 7 were timed.
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);

@@ -1,4 +1,4 @@
-//! System calls that nodes wait in, with samples and shares.
+//! System calls in which threads of chosen nodes waited, by number of samples.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,25 +7,25 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::saturating_sum;
 
-/// A system call, and the number of samples that found threads waiting in it.
+/// A system call, and how many samples found a thread waiting in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSamples {
-    /// The name of the call.
+    /// Name of the system call.
     pub call: String,
     /// Number of samples.
     pub samples: u64,
-    /// Share of all samples, 0 to 1.
+    /// Share of the samples of all system calls in the list, 0 to 1.
     pub share: f64,
 }
 
-/// Returns the calls that some nodes wait in themselves, the call with the most samples first.
+/// Returns the system calls in which threads waited while a chosen node was innermost, most samples first.
 pub fn in_nodes(snapshot: &Snapshot, is_chosen: impl Fn(NodeId) -> bool) -> Vec<CallSamples> {
     let samples = snapshot.waits_in.samples();
     let chosen = samples.filter(|&(row, ..)| is_chosen(NodeId(row)));
     shares(chosen.map(|(_, call, samples)| (call, samples)))
 }
 
-/// Returns the calls that one node waits in itself.
+/// Returns the system calls in which threads waited while this node was innermost, most samples first.
 pub fn in_node(snapshot: &Snapshot, node: NodeId) -> Vec<CallSamples> {
     shares(snapshot.waits_in.of_row(node.0))
 }

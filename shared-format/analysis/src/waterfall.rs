@@ -1,4 +1,4 @@
-//! A slow call that is kept whole, as spans of time: each call with its begin, its end and its depth.
+//! Turns the trace of a slow call into a picture over time: each call inside it with its begin, end and depth.
 
 use std::ops::Range;
 
@@ -6,67 +6,67 @@ use tickscope_format::snapshot::{Then, Trace, Watch};
 
 use crate::slow::lineage;
 
-/// Course of a call over time. Times are ticks since the call began.
+/// The calls inside one slow call, over time. All times are ticks since the slow call began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waterfall {
     /// Duration of the call.
     pub ticks: u64,
-    /// Calls in it, by their begin; callers stand before their callees.
+    /// All calls in order of begin; callers come before their callees.
     pub spans: Vec<Span>,
-    /// Stretches in which the thread was off its CPU, in order.
+    /// Periods in which the thread was off its CPU, in order.
     pub off_cpu: Vec<OffCpu>,
-    /// Stretch in which steps were left out, and the number of these steps.
+    /// Period whose steps were left out of the trace, and the number of these steps.
     pub gap: Option<(Range<u64>, u64)>,
-    /// Maximum number of calls that are open at once.
+    /// Maximum number of nested calls.
     pub depth: u32,
 }
 
-/// A call.
+/// One call inside the slow call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The path, among [`Watch::paths`].
+    /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// Number of calls around it.
+    /// Number of calls that enclose this one.
     pub depth: u32,
-    /// Beginning of the call.
+    /// Tick at which the call began.
     pub begin: u64,
-    /// End of the call, or of its recorded part.
+    /// Tick at which the call, or the recorded part of it, ended.
     pub end: u64,
 }
 
-/// Time off the CPU. It lies somewhere between `begin` and `end`.
+/// Time off the CPU, somewhere between `begin` and `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
-    /// Number of calls around the path.
+    /// Number of calls that enclose the call that was off its CPU.
     pub depth: u32,
-    /// Time when the thread came to the path.
+    /// Tick at which the thread entered or returned to this call.
     pub begin: u64,
-    /// Time when the thread left the path.
+    /// Tick at which the thread left this call.
     pub end: u64,
     /// Ticks in which the thread waited.
     pub waiting: u64,
-    /// Ticks in which the thread was ready and had no CPU.
+    /// Ticks in which the thread could run but had no CPU.
     pub ready: u64,
 }
 
-/// A part of a line of cells: a call, or several calls of one path that are too short for a cell each.
+/// One block in a drawn line of cells. It is one call, or several calls of one path that are too short for a cell each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The path, among [`Watch::paths`].
+    /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// Number of calls around it.
+    /// Number of calls that enclose these calls.
     pub depth: u32,
-    /// The first cell.
+    /// Index of the first cell.
     pub x: u16,
     /// Number of cells; at least 1.
     pub width: u16,
     /// Number of calls in the block.
     pub calls: u64,
-    /// Sum of their ticks.
+    /// Duration of these calls in ticks, summed.
     pub ticks: u64,
 }
 
-/// Returns the begin of each step of a trace, in ticks, and the end of the last step.
+/// Returns the tick at which each step of a trace begins, and finally the end of the last step.
 pub fn begins(trace: &Trace) -> Vec<u64> {
     let mut now = 0u64;
     let mut begins = Vec::with_capacity(trace.len() + 1);
@@ -84,10 +84,10 @@ pub fn begins(trace: &Trace) -> Vec<u64> {
 }
 
 impl Waterfall {
-    /// Returns the spans of a trace; its paths belong to the watch.
+    /// Returns the calls in a trace. `watch` must be the one that recorded the trace.
     pub fn of(trace: &Trace, watch: &Watch) -> Self {
         let mut waterfall = Self::default();
-        // Open calls, the outermost first: path, and place among the spans.
+        // Open calls, outermost first, as pairs of a path and an index into `spans`.
         let mut open: Vec<(u32, usize)> = Vec::new();
         let mut now = 0u64;
         let mut enters = true;
@@ -97,7 +97,7 @@ impl Waterfall {
             let lineage = lineage(watch, path);
             let both = open.iter().zip(&lineage);
             let mut shared = both.take_while(|((open, _), path)| open == *path).count();
-            // A call that begins is another call than the open one of the same path.
+            // A call begins here, so it is not the open call of the same path but a new one.
             if enters && shared == lineage.len() {
                 shared -= 1;
             }
@@ -140,7 +140,7 @@ impl Waterfall {
         waterfall
     }
 
-    /// Advances over the steps that were left out before a step.
+    /// If steps were left out before `step`, moves `now` over them.
     fn skip(&mut self, trace: &Trace, step: u32, now: &mut u64) {
         if let Some(gap) = trace.gap.filter(|gap| gap.step == step) {
             let end = now.saturating_add(gap.ticks);
@@ -149,8 +149,8 @@ impl Waterfall {
         }
     }
 
-    /// Returns the blocks that draw the time `shown` in `cells` cells, line by line and from left to right. Adjacent calls of one
-    /// path, of at most `few` cells each, are one block.
+    /// Returns blocks that draw the period `shown` in `cells` cells, line by line and from left to right. Adjacent calls of one
+    /// path are one block if each of them covers at most `few` cells.
     pub fn blocks(&self, shown: &Range<u64>, cells: u16, few: u16) -> Vec<Block> {
         let length = shown.end.saturating_sub(shown.start);
         if length == 0 || cells == 0 {
@@ -160,7 +160,7 @@ impl Waterfall {
             let at = at.clamp(shown.start, shown.end) - shown.start;
             (u128::from(at) * u128::from(cells) / u128::from(length)) as u16
         };
-        // The last block of each line, and whether it stands for short calls alone.
+        // The last block of each line, and whether all its calls are short.
         let mut lines: Vec<Vec<(Block, bool)>> = vec![Vec::new(); self.depth as usize];
         let in_sight =
             |span: &&Span| span.begin < shown.end && (span.end > shown.start || span.begin >= shown.start);
@@ -180,7 +180,7 @@ impl Waterfall {
                     last.calls += 1;
                     last.ticks = last.ticks.saturating_add(ticks);
                 }
-                // No cell is left for this call. The longer one of this call and the last call gets the last cell.
+                // The last cell is already taken. It shows the longer of this call and the call before.
                 Some((last, _)) if x < last.x + last.width && end <= last.x + last.width => {
                     if last.width == 1 && ticks > last.ticks {
                         *last = Block {
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // Enlarged, each call has a block of its own.
+        // If this part is enlarged, each call has its own block.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

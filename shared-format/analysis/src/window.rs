@@ -1,4 +1,4 @@
-//! Differences of two snapshots of one epoch, as a snapshot. All code that works on snapshots also works on a window.
+//! The difference of two snapshots of one epoch, which is again a snapshot. So all code that takes snapshots works on a window.
 
 mod lines;
 mod pools;
@@ -12,20 +12,20 @@ use tickscope_format::snapshot::{Estimate, Extremes, Level, Measures, Quantity, 
 
 use self::pools::{Pools, take, take_from};
 
-/// Returns whether two snapshots count from the same reset of the same run, so that one can be subtracted from the
-/// other. An undone reset continues the earlier counts.
+/// Returns whether two snapshots count from the same reset of the same run, so that their difference has a meaning. After an
+/// undo, a snapshot counts from the earlier reset again.
 pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     let run = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns);
     run(one) == run(other) && one.capture.begin() == other.capture.begin()
 }
 
-/// Returns the difference of two snapshots of one run: counts and times of the later snapshot minus the earlier ones.
-/// State, open scopes and facts are the later snapshot's, and `since_reset_ns` is the time between the two.
+/// Returns the difference of two snapshots of one run: counts and times of the later one minus those of the earlier one. State,
+/// open scopes and facts are those of the later snapshot. `since_reset_ns` is the time between the snapshots.
 ///
-/// With a reset between the two, the result is the later snapshot, which counts since the reset.
+/// If there was a reset between the snapshots, the result is the later snapshot, which counts since the reset.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that ended in between are counted in the row of
-/// finished threads of their name. No number falls below zero, and totals remain sums of self times.
+/// Rows are matched by thread (name and id) and path of sites. What ended threads did in the window is in the row of finished
+/// threads of their name. No number becomes negative, and totals stay sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     match same_epoch(later, earlier) {
         true => less(later, earlier),
@@ -35,7 +35,7 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 
 /// Subtracts like `between`. The later snapshot must include all counts of the earlier one.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    // The columns of rows are set below.
+    // The differences of rows are computed below.
     let mut window = Snapshot {
         threads: later.threads.clone(),
         nodes: later.nodes.clone(),
@@ -94,7 +94,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     take_tallies(&mut window, later, &then, &pool_of);
     let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
     let mut ends = [Quantity::FutureEnds, Quantity::FutureCancels].iter();
-    // A coarse record has no latencies of futures.
+    // A coarse record has no latencies of futures. If the earlier snapshot is one, and calls had ended, their latencies are
+    // unknown.
     if !earlier.async_latencies.row.is_empty() || !ends.any(has_ended) {
         let (later, then) = (&later.async_latencies, &then.async_latencies);
         window.async_latencies = latencies(later, then, &pool_of, &takers, |_| true);
@@ -109,7 +110,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window
 }
 
-/// Subtracts the tallies of counters, values and gauges. Calls and latencies are already the window's.
+/// Subtracts the tallies of counters, values and gauges. Calls and latencies in `window` must have been subtracted already.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
     let sums = before.iter().map(|(&pool, tally)| (pool, tally.sum()));
@@ -137,8 +138,8 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
     }
 }
 
-/// Returns the extremes of a value's numbers in a window. If the later snapshot has the same extreme as the earlier
-/// one, it may be from before the window, so only the window's histogram bounds it.
+/// Returns the smallest and the largest number of a value in a window. An extreme that the earlier snapshot has too may be older
+/// than the window. Then only the histogram of the window bounds the numbers.
 fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
     let Some(then) = then else { return now };
     let then = then.range();
@@ -157,16 +158,16 @@ fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extreme
     Extremes {
         min,
         max: max.max(min),
-        // Small numbers have exact buckets.
+        // A bucket of small numbers contains a single number, which is exact.
         min_exact: (is_new.min_exact && min == now.min) || first.0 == first.1,
         max_exact: (is_new.max_exact && max == now.max) || last.0 == last.1,
     }
 }
 
-/// Returns the level of a gauge in a window. The window begins with the earlier level, because levels are not subtracted.
+/// Returns the level of a gauge in a window. Levels are not subtracted: the window begins with the earlier level.
 fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     let held = match then.map(Tally::level) {
-        // The gauge began in the window.
+        // The gauge was first set in the window.
         None | Some(None) => return now,
         Some(Some(then)) => then,
     };
@@ -190,7 +191,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
-        // A level keeps its value at the later moment.
+        // Levels are not subtracted: the value of the later snapshot stays.
         if !quantity.is_level() {
             let mut then = then.take(quantity);
             for (now, then, place) in [
@@ -208,7 +209,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     measures
 }
 
-/// Subtracts samples of the same path and the same call. The present state of threads is the later snapshot's.
+/// Subtracts samples with the same path and system call. Where threads wait now is taken from the later snapshot.
 fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     let left = then.waits_in.samples();
     let mut left: HashMap<(u32, &str), u64> = left.map(|(pool, call, count)| ((pool, call), count)).collect();
@@ -221,7 +222,7 @@ fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     WaitsIn::new(samples, later.waits_in.now())
 }
 
-/// Subtracts untimed calls before from untimed calls now. Errors of independent times add up by their squares.
+/// Subtracts the earlier number of untimed calls from the later one. Errors of independent times are combined by their squares.
 fn estimates(
     later: &Snapshot,
     calls: &[u64],
@@ -249,13 +250,13 @@ fn estimates(
     estimates.collect()
 }
 
-/// Returns whether calls had finished without their latencies being kept, as in a coarse record.
+/// Returns whether calls have ended whose latencies were not kept, as in a coarse record.
 pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     let is_of_calls = |&&row: &&u32| !snapshot.is_value(NodeId(row));
     if snapshot.latencies.row.iter().find(is_of_calls).is_some() {
         return false;
     }
-    // Open calls have no latency yet, counters never have one, and values have their numbers.
+    // Open calls have no latency yet, and counters never have one. The histograms of values hold numbers.
     let mut unfinished = vec![false; snapshot.nodes.len()];
     let open = snapshot.threads.iter().flat_map(|thread| &thread.open);
     let counters = snapshot.counts.iter().map(|count| count.node.index());
@@ -266,13 +267,13 @@ pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
 }
 
-/// Returns whether values got numbers that were not kept in a histogram.
+/// Returns whether values received numbers that no histogram keeps.
 fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
     let mut values = snapshot.value_rows.iter().map(|row| row.node);
     values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
 }
 
-/// Returns the latencies of the rows that `is_known` chooses; other rows may hold calls from before.
+/// Returns latencies in the window for rows for which `is_known` is true. Latencies of other rows may include earlier calls.
 fn latencies(
     later: &Latencies,
     then: &Latencies,
@@ -280,13 +281,13 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // The latencies that are left of each pool that several rows share.
+    // By pool that several rows share: its latencies that were not subtracted from a row yet.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     let mut next = 0;
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
         let pool = pool_of[row as usize];
-        // Pools are mostly in the order of the rows.
+        // Most pools are in the order of the rows, so the next one is tried first.
         let found = match then.row.get(next) == Some(&pool) {
             true => Some(next),
             false => then.row.binary_search(&pool).ok(),
@@ -298,7 +299,7 @@ fn latencies(
         next = then_at + 1;
         let before = then.bytes_at(then_at);
         let is_shared = takers[pool as usize] > 1;
-        // In most rows of a short window nothing has changed.
+        // In a short window, most rows have no new call.
         if !is_shared && before == later.bytes_at(at) {
             continue;
         }

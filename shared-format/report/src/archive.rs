@@ -1,4 +1,4 @@
-//! Reads a snapshot from a file that contains one: a snapshot file or recording (`.tks`), or an HTML page.
+//! Reads the snapshot in a file, which may be a snapshot file, a recording (`.tks`) or an HTML page.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -13,13 +13,13 @@ use tickscope_format::snapshot_file;
 
 use crate::html;
 
-/// First bytes of a page.
+/// First bytes of an HTML page.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// Bytes above which a page is not read. A page with 100,000 nodes has some 12 MB.
+/// Maximum size of a page that is read, in bytes. A page with 100 000 nodes has about 12 MB.
 const LONGEST_PAGE: u64 = 1 << 30;
 
-/// Returns whether a file contains a snapshot, by its first bytes or its ending.
+/// Returns whether a file contains a snapshot, judged by its first bytes or its ending.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
     ending == Some(OsStr::new(snapshot_file::ENDING))
@@ -27,10 +27,10 @@ pub fn is_archive(path: &Path) -> bool {
         || is_page(path)
 }
 
-/// Reads the snapshot of a file, as it was measured.
+/// Reads the snapshot in a file, as it was measured.
 ///
 /// # Errors
-/// The reason why the file has no snapshot that this build can read.
+/// Returns why the file has no snapshot that this version can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);
@@ -43,7 +43,7 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     html::snapshot_of(&text)
 }
 
-/// Reads the functions and lines of code in a recording. Returns no addresses for files of other kinds.
+/// Reads the functions and lines of the code addresses in a recording. For files of other kinds, the result is empty.
 pub fn addresses(path: &Path) -> Addresses {
     Recording::open(path).map_or_else(|_| Addresses::default(), |recording| recording.addresses())
 }
@@ -65,7 +65,7 @@ mod tests {
     fn a_page_and_a_kept_snapshot_are_read_alike() {
         let dir = tempfile::tempdir().unwrap();
         let snapshot = fixture::two_threads();
-        // The contents of a file decide, and not its name.
+        // The kind of a file depends on its contents, not on its name.
         let (kept, page) = (dir.path().join("kept"), dir.path().join("page"));
         snapshot_file::write(&kept, &snapshot).unwrap();
         let text = html::page(&snapshot, &FormOptions::default()).unwrap();

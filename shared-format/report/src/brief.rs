@@ -1,15 +1,14 @@
-//! Short answers for scripts and agents, as JSON: the unit, whether values are estimates, how much of the whole is
-//! shown, and the next commands.
+//! Short answers for scripts and agents, as JSON. Each tells the unit, whether values are estimates, how many of the rows it
+//! shows, and which commands may come next.
 //!
 //! ```text
 //! Snapshot -> top        the functions with the most of a measure
 //!          -> sites      the sites that were entered, and the sites that are switched off
 //! Rings    -> programs   the programs that carry tickscope
-//! Verdict  -> condition  whether a condition is true, and what was found
+//! Verdict  -> condition  whether a condition is true, and the values found
 //! ```
 //!
-//! The answers on slow calls ([`slow`](crate::slow)) and on comparisons ([`diff`](crate::diff)) are beside their other
-//! forms.
+//! The answers on slow calls ([`slow`](crate::slow)) and on comparisons ([`diff`](crate::diff)) are beside their other forms.
 
 pub mod condition;
 mod fit;
@@ -33,22 +32,22 @@ pub use self::next::{Next, shell_word};
 /// Maximum number of rows of a short answer.
 const ROWS: usize = 10;
 
-/// Subject of an answer.
+/// What an answer is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The snapshot.
+    /// The snapshot from which the answer is made.
     pub snapshot: &'a Snapshot,
-    /// The state of its program.
+    /// Whether the program runs.
     pub state: ProcessState,
-    /// Part of the run, in words; `None` for all since the reset.
+    /// Which part of the run the snapshot covers, in words; `None` for all since the reset.
     pub when: Option<&'a str>,
-    /// Notes for the reader, a sentence each.
+    /// Notes for the reader, one sentence each.
     pub notes: &'a [String],
-    /// Form of the suggested next commands.
+    /// How to write the suggested next commands.
     pub next: &'a Next,
 }
 
-/// Number of rows in an answer.
+/// How many rows an answer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
     /// At most ten rows, or fewer if they do not fit into [`BYTES_MAX`].
@@ -59,7 +58,8 @@ pub enum Length {
 }
 
 impl Length {
-    /// Returns the document, which is made for a number of rows. It has at most `all` rows.
+    /// Returns the document with as many rows as this length allows, but at most `all`. `document` makes it for any number of
+    /// rows.
     pub(crate) fn of(self, all: usize, document: impl Fn(usize) -> String) -> String {
         match self {
             Self::Brief => fitted(all.min(ROWS), document),
@@ -68,7 +68,7 @@ impl Length {
     }
 }
 
-/// Program of an answer.
+/// The program in an answer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Program {
     name: String,
@@ -86,7 +86,7 @@ impl Program {
     }
 }
 
-/// Returns the place of a function or a site, `src/book.rs:20`, or `None` if it is not known.
+/// Returns file and line of a function or a site, such as `src/book.rs:20`, or `None` if they are unknown.
 pub(crate) fn place(file: &str, line: u32) -> Option<String> {
     (!file.is_empty()).then(|| crate::label::place(file, line, false))
 }

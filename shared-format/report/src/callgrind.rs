@@ -1,18 +1,18 @@
 //! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and calls between them.
 //!
-//! There are at least two events: `Ns` (nanoseconds) and `Calls`, and one for each other measure of the snapshot. The
-//! chosen measure is the first, by which readers sort. All functions are below one function that stands for the
-//! program, because readers compute a function's inclusive cost from the calls to it, and a function at the top of a
-//! thread would otherwise have no caller. As valgrind does, calls of a function from within itself are counted but cost
-//! nothing, so that inclusive costs equal the totals of other reports.
+//! The events are `Ns` (nanoseconds), `Calls`, and one for each other measure of the snapshot. The chosen measure comes first,
+//! because readers sort by the first event. All functions are below one function that stands for the program, because readers
+//! compute a function's inclusive cost from the calls to it, and a function at the top of a thread would otherwise have no
+//! caller. As in valgrind's files, recursive calls are counted but cost nothing, so that inclusive costs equal the totals of
+//! other reports.
 //!
-//! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
-//! one call, because in this format a cost without a call is the caller's own cost.
+//! A call that was already open at a reset has a cost, but is not counted. An arc with only such calls is written with one call,
+//! because in this format a cost without a call is the caller's own cost.
 //!
-//! If the functions and lines of sampled code are known, there is one more event: `Sampled`, the CPU time of the
-//! samples in nanoseconds, by line. An unmeasured function that a measured one has called is a function of its own,
-//! whose calls are its samples. Samples do not show who called the measured function, so no measured function
-//! includes the sampled time of another one.
+//! If the functions and lines of sampled code are known, there is one more event: `Sampled`, the CPU time of the samples in
+//! nanoseconds, by line. An unmeasured function that a measured one called is listed as a function, and its number of calls is
+//! its number of samples. Samples do not show who called the measured function, so its sampled time is not part of its callers'
+//! time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -27,10 +27,10 @@ use tickscope_format::snapshot::{Sampled, Snapshot};
 
 use crate::names::{full_names, in_one_line};
 
-/// The format's own mark for an unknown file or function.
+/// The format's mark for an unknown file or function.
 const UNKNOWN: &str = "???";
 
-/// A measure, with its values by row of the tree.
+/// A measure, with its values for each row of the tree.
 struct Event {
     name: String,
     long_name: String,
@@ -38,20 +38,20 @@ struct Event {
     totals: Vec<u64>,
 }
 
-/// Costs of all events.
+/// One cost for each event.
 #[derive(Clone)]
 struct Costs(Vec<u64>);
 
-/// A function, or the program.
+/// A function, or the program, which is the caller of functions at the top of threads.
 struct Entry {
     name: String,
     file: String,
     line: u32,
-    /// Self costs of the function.
+    /// Self costs of all events.
     costs: Costs,
-    /// Sampled time by line.
+    /// Sampled time in nanoseconds, by line.
     sampled: BTreeMap<u32, u64>,
-    /// Calls by the index of the callee's entry.
+    /// Calls to other entries, by the index of the callee's entry.
     callees: BTreeMap<usize, Arc>,
 }
 
@@ -62,8 +62,8 @@ struct Arc {
     costs: Costs,
 }
 
-/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`.
-/// `addresses` has the functions and lines of sampled code, as far as they are known.
+/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`. `addresses` has
+/// the known functions and lines of sampled code.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -121,10 +121,10 @@ pub fn write(
 impl Event {
     fn of(snapshot: &Snapshot, tree: &CallTree, measure: Measure) -> Self {
         let own: Vec<u64> = if measure == Measure::Calls {
-            // Calls come from the tree itself, because counters have calls too.
+            // The numbers come from the tree itself, because the measure `Calls` leaves out counters.
             tree.rows.iter().map(|row| row.calls).collect()
         } else {
-            // The measure's tree has the same rows.
+            // A snapshot by another measure has the same rows in the same order.
             let by = CallTree::build(&measure.of(snapshot), |_| true);
             by.rows.iter().map(|row| row.self_ns).collect()
         };
@@ -154,7 +154,7 @@ impl Costs {
         }
     }
 
-    /// Adds sampled time to the last event.
+    /// Adds nanoseconds to the last event, which is `Sampled`.
     fn add_sampled(&mut self, ns: u64) {
         if let Some(sampled) = self.0.last_mut() {
             add(sampled, ns);
@@ -192,7 +192,7 @@ impl Entry {
 
 /// Functions, and the calls between them.
 struct Graph {
-    /// The program, the functions by their ids, and then the unmeasured functions.
+    /// The program, then the functions by id, then the unmeasured functions.
     entries: Vec<Entry>,
     nothing: Costs,
 }
@@ -200,7 +200,6 @@ struct Graph {
 /// Index of the program's entry.
 const PROGRAM: usize = 0;
 
-/// Returns the index of a function's entry.
 fn entry_of(function: FunctionId) -> usize {
     function.index() + 1
 }
@@ -238,7 +237,7 @@ impl Graph {
         Self { entries, nothing }
     }
 
-    /// Adds sampled time to the last event of each function.
+    /// Adds the CPU time of samples to the last event, which is `Sampled`.
     fn sample(&mut self, snapshot: &Snapshot, tree: &CallTree, addresses: &Addresses) {
         let mut others: HashMap<(String, String), usize> = HashMap::new();
         for located in located(snapshot, addresses) {
@@ -249,7 +248,7 @@ impl Graph {
             };
             if let Some(own) = located.own {
                 let entry = &mut self.entries[function];
-                // The file is taken from the debug information, because readers look for the source there.
+                // Readers search for the source file at this path, and only the debug information has the full path.
                 if own.line > 0 {
                     entry.file.clone_from(&own.file);
                 }
@@ -294,7 +293,7 @@ fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// Returns the value of each row with all rows below it.
+/// Returns the value of each row, including all rows below it.
 fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     let mut totals = own.to_vec();
     for index in (0..totals.len()).rev() {
@@ -305,10 +304,10 @@ fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     totals
 }
 
-/// Writes entries and files by their numbers, with their names at the first occurrence.
+/// Writes entries and files by number. Where a number occurs first, its name follows.
 struct Writer<'a> {
     entries: &'a [Entry],
-    /// Number of each file.
+    /// Number of each file, by its path.
     files: HashMap<&'a str, usize>,
     named: HashSet<usize>,
     named_files: HashSet<usize>,
@@ -318,7 +317,7 @@ impl<'a> Writer<'a> {
     fn new(entries: &'a [Entry]) -> Self {
         let mut files = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
-            // The program has a file number of its own, with an empty file name.
+            // The program's file has an empty name, but also gets a number.
             let next = files.len() + 1;
             if index == PROGRAM || !entry.file.is_empty() {
                 files.entry(entry.file.as_str()).or_insert(next);
@@ -356,7 +355,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes `fl=` and `fn=`, with a `c` before them for a callee.
+    /// Writes `fl=` and `fn=` for an entry, or `cfl=` and `cfn=` if `prefix` is `c`, for a callee.
     fn position(&mut self, out: &mut impl Write, prefix: &str, index: usize) -> io::Result<()> {
         let entry = &self.entries[index];
         let file = self.files.get(entry.file.as_str()).copied().unwrap_or(1);

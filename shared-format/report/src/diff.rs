@@ -31,71 +31,71 @@ use crate::{number, tally, text_of};
 
 pub use self::doubts::doubts;
 
-/// Maximum number of failures that the sentence of a gate names.
+/// Maximum number of failures named in a gate's sentence.
 const NAMED: usize = 3;
 
-/// Maximum number of runs that the heading of a side names.
+/// Maximum number of runs named in the heading of a side.
 const RUNS_NAMED: usize = 6;
 
-/// Largest width in cells of the names of runs in a heading. Only the first name may exceed it.
+/// Maximum width of the run names in a heading, in cells. The first name is never cut.
 const NAMES_WIDTH: usize = 60;
 
-/// Name of the whole program among functions.
+/// Name of the row for the whole program.
 const WHOLE: &str = "(all)";
 
-/// Tables of a comparison.
+/// Which tables a report shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tables {
     /// Both tables.
     #[default]
     Both,
-    /// The table by function.
+    /// Only the table by function.
     Functions,
-    /// The table by path.
+    /// Only the table by path.
     Paths,
 }
 
-/// A run in a comparison.
+/// What a report tells about one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Target as its user typed it.
+    /// Target as the user typed it.
     pub target: String,
     /// Name of the program.
     pub program: String,
-    /// Mode of the measurement.
+    /// Mode in which the run was measured.
     pub mode: Mode,
-    /// Length of the measurement, in nanoseconds.
+    /// Measured time of the run, in nanoseconds.
     pub length_ns: u64,
-    /// Part of a recording, in words; `None` for all of it.
+    /// Which part of a recording this is, in words; `None` for all of it.
     pub part: Option<String>,
 }
 
-/// A comparison, its verdicts, and its options.
+/// A comparison with its verdicts, and how a report shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// The numbers.
+    /// Changes by function and by path.
     pub diff: &'a Diff,
-    /// Comparisons of the same runs by further measures, which JSON also has.
+    /// Changes by other measures, for the JSON form.
     pub measures: &'a [Diff],
-    /// Runs before, and runs after.
+    /// The runs before, and the runs after.
     pub runs: (&'a [Run], &'a [Run]),
-    /// Function by whose calls the numbers are divided.
+    /// Name of the scope by whose calls the numbers are divided; `None` for numbers per run.
     pub per: Option<&'a str>,
     /// Verdicts of the gates.
     pub verdicts: &'a [Verdict],
-    /// Doubts about the comparison, a sentence each.
+    /// Reasons why the runs may not be comparable, one sentence each.
     pub doubts: &'a [String],
     /// Tables to show.
     pub tables: Tables,
-    /// A row with unchanged calls is shown only if a time has changed by at least this share of the whole.
+    /// Minimum change of a time, as a share of the whole program's time, for showing a row whose calls are unchanged.
     pub min_share: f64,
     /// Whether the text is ASCII only.
     pub ascii: bool,
-    /// Width of a line of the text in cells. If it is too small, latencies have a table of their own.
+    /// Width of the text in cells. If it is too small, latencies get a separate table.
     pub width: usize,
 }
 
-/// A piece of a sentence. Names are escaped differently from words.
+/// A part of a sentence. Names and words are escaped differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Words(String),
@@ -103,7 +103,7 @@ enum Piece {
 }
 
 impl Run {
-    /// Describes a run.
+    /// Describes a run for the report.
     pub fn of(target: &str, snapshot: &Snapshot) -> Self {
         Self {
             target: target.into(),
@@ -116,12 +116,12 @@ impl Run {
 }
 
 impl Comparison<'_> {
-    /// Returns the text that a function writes.
+    /// Returns the text that `write` appends.
     fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
         text_of(|out| write(out, self))
     }
 
-    /// Returns the comparison with UTF-8 output, for forms that do not depend on a terminal.
+    /// Returns the comparison for UTF-8 output, for forms that do not depend on a terminal.
     fn in_utf8(&self) -> Self {
         Self {
             ascii: false,
@@ -140,17 +140,17 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the names of functions as shown, not yet escaped for any form.
+    /// Returns the names of functions as they are shown, before any form escapes them.
     fn labels(&self) -> Vec<String> {
         labels(&self.diff.functions, self.ascii)
     }
 
-    /// Returns the change in nanoseconds below which a row with unchanged calls is not shown.
+    /// Returns the minimum time change, in nanoseconds, for showing a row whose calls are unchanged.
     fn least_ns(&self) -> f64 {
         self.diff.measured_ns() * self.min_share
     }
 
-    /// Returns the title: the subject of the comparison.
+    /// Returns the title, which tells what is compared.
     fn title(&self) -> String {
         let runs = |count: usize| match count {
             1 => "1 run".to_string(),
@@ -170,7 +170,7 @@ impl Comparison<'_> {
         format!("{} before, {} after{medians}{per}{by}", runs(before), runs(after))
     }
 
-    /// Returns the runs of a side, and their mode and length.
+    /// Returns the names of a side's runs, with their mode and length.
     fn side(&self, runs: &[Run]) -> String {
         let mut text: Vec<String> = Vec::new();
         let mut cells = 0;
@@ -199,8 +199,8 @@ impl Comparison<'_> {
         format!("{} ({}){part}", text.join(" "), of.join("; "))
     }
 
-    /// Returns the columns of a row, each with both sides and the change. Latencies are included if both sides have
-    /// them.
+    /// Returns the quantities that a row shows, each before, after and as a change. Latencies are among them if both sides have
+    /// latencies.
     fn columns(&self, change: &Change) -> Vec<Quantity> {
         let mut columns = change.columns().to_vec();
         if self.diff.has_latencies() {
@@ -209,7 +209,7 @@ impl Comparison<'_> {
         columns
     }
 
-    /// Returns, by id of the function, whether a gate failed for it.
+    /// Returns for each function, by id, whether a gate failed for it.
     fn failing(&self) -> Vec<bool> {
         let mut failing = vec![false; self.diff.by_function.len()];
         for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {
@@ -220,7 +220,7 @@ impl Comparison<'_> {
         failing
     }
 
-    /// Returns the remark after a row's name: that its numbers are per run, or that its time cannot be compared.
+    /// Returns the remark behind a row's name: its numbers are per run, or its time cannot be compared. `None` if neither.
     fn remark(&self, change: &Change) -> Option<String> {
         let scope = || visible(self.per.unwrap_or_default(), self.ascii);
         match (change.calls_per_run, change.around_scope) {
@@ -230,7 +230,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Explains the sums of counters and the remark on functions around the scope, if there are any.
+    /// Explains the sums of counters and the remark "around", if any row has one.
     fn about_remarks(&self) -> Option<String> {
         let scope = visible(self.per.unwrap_or_default(), self.ascii);
         let counters = self.diff.by_function.iter().any(|change| change.is_counter);
@@ -253,7 +253,7 @@ impl Comparison<'_> {
         self.verdicts.iter().any(|verdict| !verdict.is_passed())
     }
 
-    /// Returns the sentence of a gate, with the reason.
+    /// Returns the sentence about a gate's verdict, with the reason for it.
     fn sentence(&self, verdict: &Verdict, labels: &[String]) -> Vec<Piece> {
         let numbers = self.numbers_of(verdict.condition.measure);
         let of_times = verdict.condition.measure.dimension() == Dimension::Time;
@@ -295,7 +295,7 @@ impl Comparison<'_> {
         pieces
     }
 
-    /// Returns why the whole program is not among the failures, although its time has grown by more than is allowed.
+    /// Returns why no gate failed for the whole program, although its time has grown by more than the condition allows.
     fn why_not_the_whole(&self, verdict: &Verdict) -> Option<String> {
         let condition = &verdict.condition;
         let whole = &self.diff.whole;
@@ -324,8 +324,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the remarks above the tables: the verdicts of the gates, the doubts, and a hint. Each comes with the
-    /// word in front of it.
+    /// Returns the remarks above the tables (verdicts of the gates, doubts, a hint), each with the word before it.
     fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
         let verdicts = self.verdicts.iter().map(|verdict| {
             let word = if verdict.is_passed() { "passed" } else { "FAILED" };
@@ -340,7 +339,7 @@ impl Comparison<'_> {
         verdicts.chain(doubts).chain(hint).collect()
     }
 
-    /// Returns the verdicts of the failed gates for logs, a line each.
+    /// Returns one line for each failed gate, for logs.
     pub fn failures(&self) -> Vec<String> {
         let labels = self.labels();
         let failed = self.verdicts.iter().filter(|verdict| !verdict.is_passed());
@@ -354,7 +353,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the lengths of runs: `10.0s`, or `9.90s to 10.1s`.
+/// Returns the lengths of the runs, such as `10.0s` or `9.90s to 10.1s`.
 fn lengths(runs: &[Run]) -> String {
     let of = |ns: Option<u64>| number::duration(ns.unwrap_or_default());
     let least = of(runs.iter().map(|run| run.length_ns).min());

@@ -1,12 +1,12 @@
-//! Makes text from a traced program safe to print: it must not move the cursor, change colours or reorder a line.
+//! Makes text from a traced program safe to print. It must not move the cursor, change colours or reorder a line.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use crate::number;
 
-/// Returns the text with each character that has no shape written as an escape: `\n`, `\u{1b}`, `\u{202e}`. For ASCII
-/// output all other letters outside ASCII are escaped as well.
+/// Returns the text with invisible characters replaced by escapes such as `\n`, `\u{1b}` or `\u{202e}`. For ASCII output, all
+/// characters outside ASCII are replaced as well.
 pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
     let is_hidden = |c: char| shapeless(c) || (ascii && !c.is_ascii());
     if !text.chars().any(is_hidden) {
@@ -24,8 +24,8 @@ pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns whether a character has no shape: control characters, line and paragraph separators, zero-width and
-/// direction marks, tags.
+/// Returns whether a character is invisible: control characters, line and paragraph separators, zero-width and direction marks,
+/// tags.
 pub(crate) fn shapeless(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -42,7 +42,7 @@ pub(crate) fn shapeless(c: char) -> bool {
         )
 }
 
-/// A text as JSON that is safe in a page, because it can neither end a script nor begin a tag.
+/// Displays a text as a JSON string for an HTML page. It can neither end a script nor begin a tag.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: AsRef<str>> fmt::Display for Json<T> {

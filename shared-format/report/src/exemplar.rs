@@ -1,4 +1,4 @@
-//! Slow calls that are kept whole, in the forms of other tools: each inner call with its beginning and end.
+//! Traces of slow calls in the formats of other tools. They have the begin and end of each call inside the slow call.
 //!
 //! ```text
 //! Snapshot, Watch, Exemplar -> chrome      trace events: Perfetto, chrome://tracing
@@ -19,7 +19,7 @@ use tickscope_format::snapshot::{Exemplar, Snapshot, Watch};
 
 use self::call::Call;
 
-/// A form of a slow call.
+/// Format in which a slow call is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExemplarForm {
     /// Trace events as JSON, for Perfetto and `chrome://tracing`.
@@ -31,10 +31,10 @@ pub enum ExemplarForm {
 }
 
 impl ExemplarForm {
-    /// Writes a slow call. Nothing is written if its events are not known.
+    /// Writes a slow call. If it has no trace, nothing is written.
     ///
     /// # Errors
-    /// The error of writing to `out`, or an error if the events are not known.
+    /// The error of writing to `out`, or an error if the call has no trace.
     pub fn write(
         self,
         snapshot: &Snapshot,

@@ -1,21 +1,21 @@
-//! Describes the part of a run that a report covers.
+//! Tells which part of a run a report covers.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::number;
 
-/// Part of a run that a report covers, beyond the facts in the snapshot.
+/// What a snapshot does not tell about the part of a run that a report covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The moment, or the length and the bounds of a window, in words; `None` if no moment was chosen.
+    /// The chosen moment, or length and bounds of the chosen window, in words; `None` if neither was chosen.
     pub when: Option<String>,
-    /// Short names of the functions in focus, each of which is searched in the one before it; see
+    /// Short names of the functions in focus, outermost first. Each is focused within the one before it; see
     /// [`in_focus`](tickscope_analysis::focus::in_focus).
     pub focus: Vec<String>,
 }
 
 impl Extent {
-    /// Returns the time that the counters ran, in words.
+    /// Returns how long the snapshot counted, in words.
     pub(crate) fn length(&self, snapshot: &Snapshot) -> String {
         let long = number::duration(snapshot.capture.since_reset_ns);
         match (snapshot.window, &self.when) {
@@ -25,18 +25,18 @@ impl Extent {
         }
     }
 
-    /// Returns the focus in words, or `None` if all is shown.
+    /// Returns the focus in words; `None` without a focus.
     pub(crate) fn focus_words(&self) -> Option<String> {
         (!self.focus.is_empty()).then(|| format!("only {}", self.focus.join(", in it ")))
     }
 }
 
-/// Returns the name for the time that the counters ran.
+/// Returns what the counted time is: `window` or `since reset`.
 pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
     if snapshot.window { "window" } else { "since reset" }
 }
 
-/// Returns the name of the time that the counters ran, for use in sentences: `since the reset`, `in this window`.
+/// Returns what the counted time is, as part of a sentence: `since the reset` or `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
     if snapshot.window {
         "in this window"

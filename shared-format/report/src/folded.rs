@@ -1,12 +1,12 @@
 //! Folded stacks, for flame graphs: one line for each path that has self time.
 //!
-//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a blank, and the self time in
-//! nanoseconds, or the row's own value of another measure. Threads are merged by path. In names `;` becomes `:`,
-//! characters that would break the line become escapes (`\n`), and a blank before a number at the end of a name becomes
-//! `_`, because readers would take the number for another column.
+//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a space, and the self time in nanoseconds or the
+//! self value of another measure. Threads are merged by path. In names `;` becomes `:`, and characters that would break the line
+//! become escapes (`\n`). If a name ends with a space and a number, the space becomes `_`, because readers would take the number
+//! for another column.
 //!
-//! Each line repeats its whole path, so the output of a chain of calls grows with the square of its depth. Frames below
-//! the default depth limit of the collector are therefore summed up in one frame, `(deeper)`.
+//! Each line repeats its whole path, so the output of a chain of calls grows with the square of its depth. Frames below the
+//! collector's default depth limit are therefore summed up in one frame, `(deeper)`.
 
 use std::io::{self, Write};
 
@@ -15,10 +15,10 @@ use tickscope_format::snapshot::{Snapshot, saturating_sum};
 
 use crate::names::full_names;
 
-/// Frames of the longest path: the collector's default depth limit.
+/// Maximum number of frames in a path, which is the collector's default depth limit.
 const FRAMES_MAX: u32 = 512;
 
-/// Frame that sums up all deeper frames.
+/// Name of the frame that sums up all deeper frames.
 const DEEPER: &str = "(deeper)";
 
 /// Writes the stacks, in the order of their first nodes.
@@ -29,7 +29,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let tree = CallTree::build(snapshot, |_| true);
     let names = full_names(&tree.functions, tame);
     let mut path = String::new();
-    // Length of the path for each depth above the current row.
+    // Length of `path` at each level above the current row.
     let mut ends: Vec<usize> = Vec::new();
     let mut stack: Vec<u32> = tree.top().iter().rev().copied().collect();
     while let Some(index) = stack.pop() {
@@ -57,7 +57,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the name as one frame.
+/// Returns the name in a form that readers take for one frame.
 fn tame(name: &str) -> String {
     let name = name.replace(';', ":");
     match name.rsplit_once(' ') {
@@ -123,7 +123,6 @@ mod tests {
         }
     }
 
-    /// Returns 1234567 as 1,234,567.
     fn grouped(n: u64) -> String {
         let digits = n.to_string();
         let parts = digits.as_bytes().rchunks(3).rev();

@@ -1,8 +1,8 @@
 //! The forms of a report, in one table: names, endings, help, and writers.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of
-//! `--help` from the entry; the collector takes from it the cargo feature that has the form. The files that write a
-//! form do not use the table.
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
+//! this entry. The collector takes the name of the cargo feature that contains the form. The modules that write forms do not use
+//! the table.
 
 mod input;
 
@@ -27,12 +27,12 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// A form of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// Plain text, for reading.
+    /// Plain text for people.
     #[default]
     Text,
-    /// One page that needs no network and contains its snapshot.
+    /// One HTML page that needs no network and contains its snapshot.
     Html,
-    /// All facts, for programs.
+    /// Everything in the snapshot as JSON, for programs.
     Json,
     /// Folded stacks, for flame graphs.
     Folded,
@@ -42,36 +42,36 @@ pub enum Form {
     Pprof,
     /// A profile for `KCachegrind` and `callgrind_annotate`.
     Callgrind,
-    /// The snapshot itself, from which all other forms can be made.
+    /// The snapshot itself. All other forms can be made from it.
     Tks,
 }
 
-/// Facts of a form.
+/// What the table has for each form.
 struct Entry {
     form: Form,
     /// Argument of `-f`.
     name: &'static str,
     /// Ending of file names, without the dot before it.
     ending: &'static str,
-    /// Description: a sentence without the full stop.
+    /// Purpose of the form, as a sentence without its full stop.
     description: &'static str,
     /// Text for `tickscope report --help`, in lines of at most 87 cells.
     help: &'static str,
-    /// Feature of the crate `tickscope` that includes this form.
+    /// Feature of the crate `tickscope` with which this form is compiled.
     feature: &'static str,
-    /// Reason why numbers per call cannot be requested, with an alternative, or `None` if they can.
+    /// Why the form cannot show numbers per call, and what to use instead; `None` if it can.
     refuses_per: Option<&'static str>,
-    /// Reason why a unit of times cannot be requested, or `None` if it can.
+    /// Why the form cannot show times in a chosen unit; `None` if it can.
     refuses_unit: Option<&'static str>,
-    /// Reason why a measure other than time cannot be requested, or `None` if it can.
+    /// Why the form cannot show a measure other than time; `None` if it can.
     refuses_by: Option<&'static str>,
-    /// Writer of the form, or `None` if this build lacks it.
+    /// Function that writes the form; `None` if it is not compiled in.
     write: Option<Writer>,
 }
 
 type Writer = fn(&Input<'_>, &mut dyn Write) -> io::Result<()>;
 
-/// Makes a writer that needs the feature `export`; `None` without that feature.
+/// Wraps a writer that needs the feature `export`. Without that feature, it is `None`.
 #[cfg(feature = "export")]
 macro_rules! export {
     ($write:expr) => {
@@ -91,7 +91,7 @@ const WHOLE_NUMBERS: Option<&str> = Some(
 
 const NANOSECONDS: Option<&str> = Some("--unit is for text; this form has nanoseconds alone: leave it out");
 
-/// All forms, in the order of the enum and of the help.
+/// One entry for each form, in the order of the enum and of the help.
 static TABLE: [Entry; 8] = [
     Entry {
         form: Form::Text,
@@ -121,7 +121,7 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         refuses_unit: NANOSECONDS,
         refuses_by: None,
         write: Some(|input, out| {
-            // The page begins with the chosen thread, and contains the other threads as well.
+            // The page shows the chosen thread first, but also contains the other threads.
             let snapshot = input.without_small(Cow::Borrowed(input.snapshot));
             let page = html::page(&snapshot, input.options).map_err(io::Error::other)?;
             out.write_all(page.as_bytes())
@@ -240,13 +240,13 @@ lines on) there is also the event Sampled, which is shown beside the source.
 ];
 
 impl Form {
-    /// All forms, in the order in which the help lists them.
+    /// All forms, in the order of the help.
     pub const ALL: [Self; TABLE.len()] = {
         let mut all = [Self::Text; TABLE.len()];
         let mut at = 0;
         while at < TABLE.len() {
             all[at] = TABLE[at].form;
-            // `entry` finds a form by its index.
+            // `entry` uses the form as an index into `TABLE`.
             assert!(all[at] as usize == at);
             at += 1;
         }
@@ -257,7 +257,7 @@ impl Form {
         &TABLE[self as usize]
     }
 
-    /// Returns the name that `tickscope report -f` takes.
+    /// Returns the name of the form for `tickscope report -f`.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
@@ -267,45 +267,45 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the purpose of the form: a sentence without its full stop.
+    /// Returns the purpose of the form, as a sentence without its full stop.
     pub fn description(self) -> &'static str {
         self.entry().description
     }
 
-    /// Returns the help of `tickscope report` on the form, in lines of at most 87 cells.
+    /// Returns the form's part of `tickscope report --help`, in lines of at most 87 cells.
     pub fn help(self) -> &'static str {
         self.entry().help
     }
 
-    /// Returns the ending of file names that selects this form, without the dot before it.
+    /// Returns the ending of the file names that select this form, without the dot before it.
     pub fn ending(self) -> &'static str {
         self.entry().ending
     }
 
-    /// Returns the endings of all forms, for messages: `.txt .html ...`.
+    /// Returns the endings of all forms for messages, as in `.txt .html ...`.
     pub fn endings() -> String {
         Self::ALL.map(|form| format!(".{}", form.ending())).join(" ")
     }
 
-    /// Returns the form that a file's name selects, or `None` if no form has such a name.
+    /// Returns the form that a file name selects, or `None` if it selects none.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_string_lossy().to_lowercase();
-        // Valgrind's own names, which end in the number of a process.
+        // Valgrind names its files `callgrind.out.PID`, so their ending is a process id.
         if name.starts_with("callgrind.out") {
             return Some(Self::Callgrind);
         }
         let has_ending = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
-        // The longest ending decides, because `now.speedscope.json` ends in `.json` as well.
+        // `now.speedscope.json` also ends in `.json`, so the longest ending is chosen.
         let named = Self::ALL.into_iter().filter(has_ending);
         named.max_by_key(|form| form.ending().len())
     }
 
-    /// Returns whether this build can write the form. Some forms need an optional library.
+    /// Returns whether the form is compiled in. Some forms need an optional library.
     pub fn is_built_in(self) -> bool {
         self.entry().write.is_some()
     }
 
-    /// Returns the feature of the crate `tickscope` that includes the form.
+    /// Returns the feature of the crate `tickscope` with which the form is compiled.
     pub fn feature(self) -> &'static str {
         self.entry().feature
     }
@@ -313,12 +313,12 @@ impl Form {
     /// Checks that the form can show numbers per call of a function.
     ///
     /// # Errors
-    /// A message for the user of `--per`, with the reason and an alternative.
+    /// A message for the user of `--per`: why the form cannot show them, and what to use instead.
     pub fn check_per(self) -> Result<(), &'static str> {
         self.entry().refuses_per.map_or(Ok(()), Err)
     }
 
-    /// Checks that the form lets its user choose the unit of times.
+    /// Checks that the form can show times in a chosen unit.
     ///
     /// # Errors
     /// A message for the user of `--unit`.
@@ -326,7 +326,7 @@ impl Form {
         self.entry().refuses_unit.map_or(Ok(()), Err)
     }
 
-    /// Checks that the form can show another measure than time.
+    /// Checks that the form can show a measure other than time.
     ///
     /// # Errors
     /// A message for the user of `--by`.
@@ -334,11 +334,11 @@ impl Form {
         self.entry().refuses_by.map_or(Ok(()), Err)
     }
 
-    /// Writes the form of a snapshot.
+    /// Writes a snapshot in this form.
     ///
     /// # Errors
-    /// The error of `out`; `Unsupported` if this build lacks the form; `Other` if the snapshot is larger than a reader
-    /// accepts.
+    /// The error of writing to `out`; `Unsupported` if the form is not compiled in; `Other` if the snapshot is larger than a
+    /// reader accepts.
     pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
         match self.entry().write {
             Some(write) => write(&Input { snapshot, options }, out),
@@ -349,13 +349,13 @@ impl Form {
         }
     }
 
-    /// Writes a snapshot to a file that must not exist yet. The file appears whole or not at all.
+    /// Writes a snapshot to a file that must not exist yet. If writing fails, no part of the file remains.
     ///
     /// # Errors
-    /// The system's error, most likely "File exists"; `Unsupported` if this build lacks the form.
+    /// The system's error, most likely "File exists"; `Unsupported` if the form is not compiled in.
     pub fn write_new(self, path: &Path, snapshot: &Snapshot, state: ProcessState) -> Result<(), FormatError> {
         if self == Self::Tks {
-            // A snapshot file is written in one piece, with an error of its own if the snapshot is too large.
+            // For a snapshot that is too large, `snapshot_file` has a better error.
             return snapshot_file::write(path, snapshot);
         }
         let mut options = FormOptions::default();

@@ -1,4 +1,4 @@
-//! The snapshot as JSON: all data of each thread, one thread or node on a line.
+//! A snapshot as JSON, with all data of each thread. Each thread and each node is on one line.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -25,9 +25,9 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// Returns the JSON document of a part of a run, ending in a newline. It depends on the arguments alone. With `per`, times and
+/// Returns the JSON document of a part of a run. It ends in a newline and depends only on the arguments. With `per`, times and
 /// calls are divided by the calls of that function, and the document says so. `extent` describes the part of the run. `addresses`
-/// has the functions and lines of sampled code, as far as they are known.
+/// has the known functions and lines of sampled code.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,
@@ -39,7 +39,7 @@ pub fn of_part(
     written(&document, snapshot.nodes.len())
 }
 
-/// Returns the JSON document of the sites of a snapshot and the rules that disable them, ending in a newline.
+/// Returns the JSON document of the sites of a snapshot and of the rules that disable sites. It ends in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     let document = sites::SitesDocument::new(snapshot, state);
     written(&document, snapshot.sites.len())

@@ -1,4 +1,4 @@
-//! Short, unique names for functions, as text: `book::insert` instead of the whole path.
+//! Short names of functions that are still unique, as text: `book::insert` instead of the whole path.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::names;
@@ -6,10 +6,10 @@ use tickscope_analysis::names;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 
-/// Width in cells above which a source path loses its first folders.
+/// Maximum width of a source path, in cells. A longer path loses its first folders.
 const MAX_FILE_CELLS: usize = 32;
 
-/// Returns the label of every function, by its id: [`names::labels`], made printable, in ASCII on request.
+/// Returns the label of each function, by id: that of [`names::labels`], without invisible characters, and in ASCII if requested.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let cut = Glyphs::of(ascii).cut;
     let shown = |label: String| {
@@ -19,7 +19,7 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     names::labels(functions).into_iter().map(shown).collect()
 }
 
-/// Returns the place of a function: `src/book.rs:20`, the last three parts of a long path, `-` if unknown.
+/// Returns file and line of a function, such as `src/book.rs:20`. A long path loses its first parts; without a file, returns `-`.
 pub fn place(file: &str, line: u32, ascii: bool) -> String {
     if file.is_empty() {
         return "-".to_string();
@@ -37,7 +37,8 @@ pub fn place(file: &str, line: u32, ascii: bool) -> String {
     shown
 }
 
-/// Returns the width in cells of a column with this title, at most `most`. A longer text shifts the rest of its line.
+/// Returns the width in cells of a column with this title and these texts, at most `most`. A longer text shifts the rest of its
+/// line.
 pub(crate) fn column_width(title: &str, texts: impl Iterator<Item = impl AsRef<str>>, most: usize) -> usize {
     let cells = texts.map(|text| text.as_ref().chars().count());
     cells.max().unwrap_or(0).clamp(title.len(), most)
@@ -52,13 +53,13 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Names on screens and in reports can be typed as patterns.
+        /// A name from a screen or a report can be typed as a pattern.
         #[test]
         fn a_label_names_the_functions_that_have_it(snapshot in fixtures::any_snapshot(), ascii in any::<bool>()) {
             let functions = Functions::of(&snapshot);
             let labels = labels(&functions, ascii);
             for (function, label) in functions.list.iter().zip(&labels) {
-                // In ASCII, `u` may also replace the micro sign, which is another letter for a pattern.
+                // In an ASCII label, `u` may also stand for the micro sign, which is another letter in a pattern.
                 if ascii && label.contains('u') {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Writes snapshots in forms for people and for other tools. Only [`form`] writes files and only [`archive`] reads
-//! them; everything else returns a `String` or writes to an `io::Write` of the caller.
+//! Writes snapshots in formats for people and for other tools. Only [`form`] writes files and only [`archive`] reads them;
+//! everything else returns a `String` or writes to an `io::Write` of the caller.
 //!
 //! ```text
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, threads
@@ -90,7 +90,7 @@ pub use self::extent::Extent;
 pub use self::process_state::ProcessState;
 pub use self::source_code::SourceCode;
 
-/// Returns the text that a function writes. Writing into a `String` does not fail.
+/// Returns the text that `write` appends. Writing into a `String` cannot fail.
 pub(crate) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut out = String::new();
     let _ = write(&mut out);

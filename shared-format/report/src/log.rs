@@ -1,5 +1,5 @@
-//! The log: one line for each thread and each group or function that it ran in an interval. An empty interval has one
-//! line as well, which shows that the log continues.
+//! The log of intervals. It has a line for each thread and each group or function in which the thread was. An empty interval also
+//! has a line, to show that the log goes on.
 //!
 //! ```text
 //! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
@@ -13,16 +13,16 @@ use tickscope_analysis::intervals::{Interval, Subject};
 use crate::escape::{Json, visible};
 use crate::{clock, text_of};
 
-/// The options of the log.
+/// How the lines of the log are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
-    /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
+    /// Offset of local time from UTC, in seconds. By default, times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
-    /// Whether to use ASCII characters only.
+    /// Whether the lines contain only ASCII characters.
     pub ascii: bool,
 }
 
-/// Returns the header line, ending in a newline. It states the offset from UTC unless times end in a Z.
+/// Returns the header line, which ends in a newline. It names the offset from UTC, unless times end in a Z.
 pub fn header(options: &LogOptions) -> String {
     let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
         None => "TIME".to_string(),
@@ -38,7 +38,7 @@ pub fn header(options: &LogOptions) -> String {
     )
 }
 
-/// Returns the lines of an interval, each ending in a newline.
+/// Returns the lines of an interval. Each ends in a newline.
 pub fn lines(interval: &Interval, options: &LogOptions) -> String {
     text_of(|out| write_lines(out, interval, options))
 }
@@ -77,7 +77,7 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
     Ok(())
 }
 
-/// Returns an interval as JSON: one object a line. An empty interval has one object without a thread.
+/// Returns an interval as JSON with one object per line. For an empty interval, it has one object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
     text_of(|out| write_json(out, interval))
 }
@@ -107,7 +107,7 @@ fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     Ok(())
 }
 
-/// Returns a part of a whole as a share, which may be above 1 for several threads that have ended.
+/// Returns `part` as a share of `whole`. It may be above 1 for ended threads of one name, whose times are added up.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -116,7 +116,7 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// Returns milliseconds with three decimals, halves rounded up.
+/// Returns nanoseconds as milliseconds with three decimals, rounded to the nearest.
 fn ms(ns: u64) -> String {
     let us = ns / 1_000 + u64::from(ns % 1_000 >= 500);
     format!("{}.{:03}", us / 1_000, us % 1_000)

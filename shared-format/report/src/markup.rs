@@ -1,9 +1,9 @@
-//! Makes names and sentences safe in Markdown.
+//! Escapes names and sentences for Markdown.
 
 use crate::escape::visible;
 
-/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as
-/// entities between tags. Markdown then finds no markup in the name, and GitHub no mention of a user.
+/// Formats a name as code. If the name could end the code or a table cell, or could be read as HTML, it is written as entities
+/// inside HTML tags. Markdown then finds no markup in the name, and GitHub does not find a user in it.
 pub(crate) fn code(name: &str) -> String {
     let name = visible(name, false);
     let plain = |c: char| !matches!(c, '|' | '`' | '<' | '&' | '\\');
@@ -18,7 +18,7 @@ pub(crate) fn code(name: &str) -> String {
     out
 }
 
-/// Escapes words that may contain parts of names.
+/// Escapes words, which may contain names.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text, false).chars() {
@@ -32,7 +32,7 @@ pub(crate) fn words(text: &str) -> String {
     out
 }
 
-/// Appends a letter or digit as it is, and a sign as an entity.
+/// Appends a character. ASCII punctuation that could be markup becomes an entity.
 fn entity(out: &mut String, c: char) {
     if c.is_ascii_punctuation() && !matches!(c, ':' | ',' | '.' | '(' | ')') {
         out.push_str(&format!("&#{};", u32::from(c)));

@@ -1,18 +1,18 @@
-//! Modules of functions, and the colour of each. A colour stays the same while the functions stay the same, and in most
-//! cases from run to run. The viewer and the page use the same colours.
+//! The modules of functions, each with a colour. Colours stay the same while the functions do, and usually from run to run. The
+//! viewer and the page use the same colours.
 
 use std::collections::HashMap;
 
 use tickscope_analysis::functions::{Function, Functions};
 
-/// With at least this many crates, each crate is one module here. With fewer crates, each module of a crate is one.
+/// If there are at least this many crates, a module here is a whole crate, else it is a module of a crate.
 const MANY_CRATES: usize = 4;
 
-/// Number of modules with a colour of their own; further modules share these colours.
+/// Number of colours. If there are more modules, some share a colour.
 pub const HUES: usize = 7;
 
-/// Colours, each with a second, darker tone, which distinguishes neighbours. The tests of the viewer's palette require
-/// that they are distinguishable with every kind of colour vision.
+/// Each colour has a second, darker tone, which tells neighbours apart. Tests of the viewer's palette check that the colours
+/// differ with every kind of colour vision.
 pub const COLOURS: [[u32; 2]; HUES] = [
     [0xe9_9c_57, 0xcb_82_3e],
     [0x71_a4_d0, 0x56_89_b5],
@@ -23,16 +23,16 @@ pub const COLOURS: [[u32; 2]; HUES] = [
     [0x6c_d7_db, 0x4d_bb_bf],
 ];
 
-/// A module or a crate, with a colour of its own while there are enough colours.
+/// A module or a whole crate, with its colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Last part of its path.
+    /// Last part of the module's path.
     pub name: String,
-    /// Index of its colour.
+    /// Index of its colour in [`COLOURS`].
     pub hue: u8,
 }
 
-/// The modules of all functions, by the indices of the functions.
+/// The module of each function, by the function's index.
 #[derive(Clone, Debug, Default)]
 pub struct Modules(Vec<Module>);
 
@@ -66,8 +66,8 @@ impl Modules {
     }
 }
 
-/// Returns the path of a function's module. A group is a module by itself, and so are all locks and all condition
-/// variables.
+/// Returns the path of a function's module. A group is a separate module, and so are all locks together and all condition
+/// variables together.
 fn path_of(function: &Function, parts: usize) -> &str {
     if function.is_group {
         return &function.name;
@@ -79,7 +79,7 @@ fn path_of(function: &Function, parts: usize) -> &str {
     part(&function.module, parts)
 }
 
-/// Returns the first parts of a path.
+/// Returns the first `parts` parts of a path.
 fn part(path: &str, parts: usize) -> &str {
     let end = path
         .match_indices("::")
@@ -88,13 +88,13 @@ fn part(path: &str, parts: usize) -> &str {
     &path[..end]
 }
 
-/// Returns the wanted colour if it is free, else the next free colour, or the wanted one if no colour is free.
+/// Returns the colour `wanted` if it is free, else the next free colour. If no colour is free, returns `wanted`.
 fn free(taken: [bool; HUES], wanted: usize) -> usize {
     let mut round = (0..HUES).map(|step| (wanted + step) % HUES);
     round.find(|&hue| !taken[hue]).unwrap_or(wanted)
 }
 
-/// Returns the FNV-1a hash, which is the same in every build.
+/// Returns the 32-bit FNV-1a hash, which does not change between builds.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the modules of functions with these modules and names.
+    /// Returns the modules of functions, given as pairs of module and name.
     fn modules_of(functions: &[(&str, String)]) -> Vec<Module> {
         let site = |(module, name): &(&str, String)| Site {
             module: (*module).into(),
@@ -154,7 +154,7 @@ mod tests {
         hues.dedup();
         assert_eq!(hues.len(), 4);
         assert_eq!(all[2].name, "web");
-        // An additional function does not change the others' colours.
+        // Adding a function does not change the colours of the others.
         let more = [
             "app::db",
             "app::db::pool",

@@ -6,11 +6,11 @@ use tickscope_analysis::functions::{Function, Functions};
 
 use crate::escape::visible;
 
-/// Text in place of an empty name.
+/// Replaces an empty name.
 const UNNAMED: &str = "(unnamed)";
 
-/// Returns the full name of every function, by its id: in one line, not empty, and unique. `tame` replaces characters
-/// that the format cannot contain.
+/// Returns the full name of each function, by id. Each name is unique, not empty, and on one line. `tame` replaces characters
+/// that the format does not allow.
 pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(functions.list.len());
     functions
@@ -21,7 +21,7 @@ pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -
         .collect()
 }
 
-/// Returns the text without shapeless characters and without blanks around it, or `if_empty` if it is empty.
+/// Returns the text with invisible characters escaped and without spaces around it; `if_empty` if nothing remains.
 pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     match visible(text, false).trim() {
         "" => if_empty.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     }
 }
 
-/// Returns the name, with a number after it if another function has the same name.
+/// Returns the name. If another function already has it, a number is appended.
 fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 1;

@@ -1,7 +1,7 @@
-//! Formats numbers so that they fit their column: durations take up to 6 cells, counts 5, percentages 6.
+//! Formats numbers to fit their column. Durations take at most 6 cells, counts 5, percentages 6.
 //!
-//! The arithmetic is in integers, so rounding is exact: a value that would round up to `1000µs` is shown in the next
-//! unit, as `1.00ms`.
+//! The arithmetic is in integers, so rounding is exact. For example, a value that would be rounded up to `1000µs` is shown as
+//! `1.00ms`.
 
 use tickscope_analysis::measure::Dimension;
 
@@ -13,11 +13,10 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// Largest number of seconds with three digits (`201s`); above, minutes are easier to read (`9m21s`).
+/// Maximum number of seconds, as in `201s`. Longer durations are easier to read in minutes, as in `9m21s`.
 const LAST_SECONDS: u64 = 299;
 
-/// Formats a duration in nanoseconds in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`,
-/// `2.50y`.
+/// Formats a duration in nanoseconds, in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.
 pub fn duration(ns: u64) -> String {
     if ns < US {
         return format!("{ns}ns");
@@ -28,8 +27,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`.
-/// From minutes on the text equals the text of [`duration`].
+/// Formats a duration in nanoseconds with two digits, which is what a histogram knows, in at most 6 cells: `17ns`, `410ns`,
+/// `1.9µs`, `41s`. From one minute on, the text is that of [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(1));
     let two = rounded(ns, unit).saturating_mul(unit);
@@ -46,7 +45,7 @@ pub fn two_digits(ns: u64) -> String {
     }
 }
 
-/// Formats a duration of at least minutes: two units side by side, rounded to the smaller one.
+/// Formats a duration of minutes or more in two units, rounded to the smaller one.
 fn long_duration(ns: u64) -> String {
     let seconds = rounded(ns, S);
     if seconds < 3_600 {
@@ -64,7 +63,7 @@ fn long_duration(ns: u64) -> String {
     if days < 365 {
         return format!("{days}d");
     }
-    // 64 bits end at 584.9 years, and rounding up would exceed them.
+    // The largest duration is 584.9 years, which must not be rounded up.
     three_digits(ns, YEAR, "y", 584).unwrap_or_else(|| "584y".to_string())
 }
 
@@ -80,7 +79,7 @@ pub fn count(n: u64) -> String {
         .unwrap_or_else(|| n.to_string())
 }
 
-/// Formats bytes in at most 6 cells: `999B`, `1.34kB`, `18.4EB`; a kilobyte is 1,000 bytes.
+/// Formats bytes in at most 6 cells: `999B`, `1.34kB`, `18.4EB`. A kilobyte is 1 000 bytes.
 pub fn bytes(n: u64) -> String {
     count(n) + "B"
 }
@@ -94,7 +93,7 @@ pub fn value(n: u64, dimension: Dimension) -> String {
     }
 }
 
-/// Formats the mean value of `calls` calls in at most 6 cells. A mean time is cut to whole nanoseconds first.
+/// Formats the mean value per call in at most 6 cells. A mean time is first rounded down to whole nanoseconds.
 pub fn mean(n: u64, calls: u64, dimension: Dimension) -> String {
     match dimension {
         Dimension::Time => duration(n / calls.max(1)),
@@ -103,7 +102,7 @@ pub fn mean(n: u64, calls: u64, dimension: Dimension) -> String {
     }
 }
 
-/// Formats a share of 0 to 1 in at most 6 cells: `0.0%` to `100.0%`. NaN and negative shares are `0.0%`.
+/// Formats a share from 0 to 1 in at most 6 cells, as `0.0%` to `100.0%`. NaN and negative shares give `0.0%`.
 pub fn percent(share: f64) -> String {
     if share > 0.0 {
         format!("{:.1}%", share.min(1.0) * 100.0)
@@ -112,9 +111,9 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Formats a quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
+/// Formats `n / per` in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`. From 100 on it is written like a count.
 pub fn quotient(n: u64, per: u64) -> String {
-    // 128 bits hold the hundredths of any 64-bit number.
+    // 100 times any 64-bit number fits into 128 bits.
     let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
     match (times(100), times(10)) {
         _ if n == 0 => "0".into(),
@@ -125,18 +124,18 @@ pub fn quotient(n: u64, per: u64) -> String {
     }
 }
 
-/// Converts a formatted number for terminals without UTF-8: `22.1us`.
+/// Replaces letters that terminals without UTF-8 lack, as in `22.1us`.
 pub fn ascii(text: String) -> String {
-    // The micro sign and the Greek letter, which look alike.
+    // The micro sign and the Greek letter mu look the same.
     text.replace(['\u{b5}', '\u{3bc}'], "u")
 }
 
-/// Returns a formatted number as it is, or for terminals without UTF-8.
+/// Returns a formatted number unchanged, or in ASCII if `is_ascii` is true.
 pub(crate) fn in_charset(text: String, is_ascii: bool) -> String {
     if is_ascii { ascii(text) } else { text }
 }
 
-/// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` units.
+/// Formats `value` in the unit `unit` with three significant digits; `None` if it rounds to more than `last` units.
 fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
     let hundredths = rounded(value, unit / 100);
     if hundredths <= 999 {
@@ -150,7 +149,7 @@ fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> 
     (whole <= last).then(|| format!("{whole}{name}"))
 }
 
-/// Divides and rounds to the nearest, halves up, without overflow.
+/// Divides and rounds to the nearest whole number; halves are rounded up. It cannot overflow.
 ///
 /// # Panics
 /// If `unit` is 0.
@@ -289,12 +288,12 @@ mod tests {
         }
     }
 
-    /// Returns numbers of every magnitude equally often, because `any::<u64>()` hardly ever gives a microsecond.
+    /// Returns numbers of all magnitudes with equal probability. `any::<u64>()` alone would hardly ever be less than a second.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
     }
 
-    /// Converts a duration text back to nanoseconds.
+    /// Parses the text of a duration as nanoseconds.
     fn parsed(text: &str) -> f64 {
         let units = [
             ("ns", 1),

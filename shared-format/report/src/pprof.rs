@@ -1,11 +1,10 @@
-//! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
+//! The pprof format: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its own value of each other
-//! measure of the snapshot. The labels `thread` and `tid` name the thread.
+//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its self value by each other measure of
+//! the snapshot. The labels `thread` and `tid` tell its thread.
 //!
-//! If the functions and lines of sampled code are known, there is one more value: `sampled`, the CPU time in
-//! nanoseconds. Such a sample has the line in the measured function, and the functions that it called there. Its
-//! callers and its thread are not known.
+//! If functions and lines of sampled code are known, samples have another value, `sampled`: CPU time in nanoseconds. A sample
+//! with this value has the line in the measured function, and the functions called there. Its callers and its thread are unknown.
 
 mod message;
 mod sampled;
@@ -28,11 +27,10 @@ use self::strings::Strings;
 use self::wire::Message;
 use crate::names::{full_names, in_one_line};
 
-/// Bytes that are passed to the compressor at once.
+/// Bytes that the compressor receives at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes the profile. Readers show the measure `by` first. `addresses` has the functions and lines of sampled code, as
-/// far as they are known.
+/// Writes the profile. Readers show the measure `by` first. `addresses` has the known functions and lines of sampled code.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -66,7 +64,7 @@ pub fn write(
         .iter()
         .map(|&measure| {
             if measure == Measure::Calls {
-                // Calls come from the nodes themselves, because counters have calls too.
+                // The numbers come from the nodes themselves, because the measure `Calls` leaves out counters.
                 snapshot.nodes.calls.clone()
             } else {
                 measure.self_values(snapshot)
@@ -86,7 +84,7 @@ pub fn write(
         })
     });
     for sample in counted.chain(sampled) {
-        // Concatenated messages are one message, so only one sample needs to be in memory.
+        // In this format, concatenated messages are one message. So only one sample must be in memory at a time.
         let one = Profile {
             sample: vec![sample],
             ..Profile::default()
@@ -101,7 +99,7 @@ pub fn write(
     out.finish().map(|_| ())
 }
 
-/// Returns the names and units of the values of each sample, as [`write()`] writes them.
+/// Returns the name and the unit of each value that [`write()`] writes for a sample.
 pub fn sample_types(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
     let measures = measures(snapshot).into_iter();
     measures
@@ -116,7 +114,7 @@ fn measures(snapshot: &Snapshot) -> Vec<Measure> {
     first.into_iter().chain(others).collect()
 }
 
-/// Returns the format's name of a unit.
+/// Returns the name of a unit in this format.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -125,7 +123,7 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Returns the profile without the samples and the strings.
+/// Returns the profile except its samples and strings.
 fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut Strings) -> Profile {
     let functions = Functions::of(snapshot);
     let names = full_names(&functions, str::to_string);
@@ -180,7 +178,7 @@ fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut 
     }
 }
 
-/// Returns a location for each site, because a function may have scopes of the same name on several lines.
+/// Returns one location per site, because a function may have scopes of one name on several lines.
 fn locations(snapshot: &Snapshot, functions: &Functions) -> Vec<Location> {
     let sites = snapshot.sites.iter().zip(&functions.of_site);
     sites
@@ -212,7 +210,7 @@ fn labels(thread: &Thread, strings: &mut Strings) -> Vec<Label> {
     labels
 }
 
-/// Returns the locations of a row and all its ancestors, the row first.
+/// Returns the locations of a row and of the rows above it, innermost first.
 fn stack(snapshot: &Snapshot, row: usize) -> Vec<u64> {
     let nodes = &snapshot.nodes;
     let rows = successors(Some(NodeId(row as u32)), |&row| nodes.parent_of(row));

@@ -1,4 +1,4 @@
-//! The state of a snapshot's program.
+//! Whether the program of a snapshot runs.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
 
-/// The state of a program. It is not part of the snapshot: the reader of the ring file derives it from the lock and the
-/// heartbeat, and hands it to the reports.
+/// What is known of the program behind a snapshot. A snapshot does not contain it: the reader of the ring file derives it from
+/// the lock and the heartbeat, and passes it to the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProcessState {
     /// The program holds the lock and its heartbeat is fresh.
     #[default]
     Running,
-    /// The program holds the lock, but its heartbeat is old: stopped, or starved of CPU.
+    /// The program holds the lock, but its heartbeat is old, because it is stopped or gets no CPU.
     Stale,
-    /// The program ended and left its final snapshot.
+    /// The program has ended and left its final snapshot.
     Exited,
-    /// The program ended without a final snapshot; the newest one is shown.
+    /// The program has ended without a final snapshot. Reports show its newest one.
     Crashed,
-    /// The snapshot is from a file, so the state of the program is unknown.
+    /// The snapshot comes from a file, so nothing is known of the program.
     FromFile,
 }
 
 impl ProcessState {
-    /// Returns the word in headers, JSON and reports.
+    /// Returns the word for the state in headers, JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -35,7 +35,7 @@ impl ProcessState {
         }
     }
 
-    /// Returns the word, with its meaning if that is not plain.
+    /// Returns the word for the state, with an explanation if it needs one.
     pub fn explained(self) -> &'static str {
         match self {
             Self::Running | Self::Exited => self.as_str(),
@@ -46,11 +46,11 @@ impl ProcessState {
     }
 }
 
-/// Returns the first line of a command's output, ending in a newline: the command, the program and its state.
+/// Returns the first line of a command's output, which ends in a newline: command, program and state.
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);
-    // A report on several processes has no pid.
+    // A snapshot of several processes has the pid 0.
     let pid = match process.pid {
         0 => String::new(),
         pid => format!(", pid {pid}"),

@@ -1,9 +1,9 @@
-//! A number in JSON: as it was measured, or divided by the calls of a function.
+//! A number in JSON, either as it was measured or divided by the calls of a function.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
 
-/// A number. The division is the last operation on it.
+/// A measured number, or its quotient by the calls of a function. Numbers must be added up before they are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Quotient {

@@ -1,4 +1,4 @@
-//! A list of all known sites, with the disabled ones and the rules that disable them.
+//! The text form of all known sites, with marks for disabled sites and with the rules that disable them.
 
 use std::fmt::{self, Write};
 
@@ -11,10 +11,10 @@ use crate::label::{column_width, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of paths.
+/// Maximum width of the column of paths, in cells.
 const MAX_PATH_COLUMN: usize = 60;
 
-/// Returns the list of sites by path, ending in a newline.
+/// Returns the list of sites, sorted by path. It ends in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     text_of(|out| write(out, snapshot, state, ascii))
 }
@@ -74,13 +74,13 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
-/// Returns patterns of the functions that are off because of the budget, in one line with commas between them, as
-/// `--not` takes them. The next build or run then leaves these functions out.
+/// Returns patterns for the functions that are off because of the budget, in one line and separated by commas. With `--not`, they
+/// exclude these functions from the next build or run.
 pub fn exclude(snapshot: &Snapshot) -> String {
     let mut patterns: Vec<String> = Vec::new();
     for over in snapshot.over_budget() {
         let pattern = Pattern::of_path(&snapshot.sites[over.site.index()].path());
-        // A comma would split the pattern.
+        // `--not` would read a comma as the end of the pattern.
         let text = pattern.map(|pattern| pattern.as_str().replace(',', "*"));
         patterns.extend(text.filter(|text| !patterns.contains(text)));
     }

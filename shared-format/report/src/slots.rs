@@ -1,7 +1,7 @@
-//! Activity of each thread over the time of a recording, in slots: the time that it worked and waited, and its functions.
+//! Activity of each thread over a recording, in slots of time: how long the thread worked and waited, and in which functions.
 //!
-//! Two neighbouring records make a slot; above 300 slots, neighbours are merged. Records are read one after the other, and only
-//! their sums by thread and function are kept until the next slot.
+//! Two consecutive records make a slot. If there are more than 300 slots, neighbours are merged. Records are read one after the
+//! other, and only their sums by thread and function are kept until the next slot.
 
 mod plan;
 
@@ -15,54 +15,54 @@ use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, key_of, key_once_ended,
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
-/// Maximum number of slots, except that a gap may cut one in two.
+/// Maximum number of slots. Gaps between records may add a few, because they end a slot early.
 const SLOTS: usize = 300;
 
-/// Number of threads with a row: the ones that worked most.
+/// Maximum number of threads that are shown. Those that worked most are chosen.
 const ROWS: usize = 40;
 
-/// Number of functions in a slot.
+/// Maximum number of functions in a slot.
 const FUNCTIONS: usize = 3;
 
-/// Share of a CPU below which a thread counts as inactive.
+/// A thread must use at least this share of a CPU to be listed.
 const LEAST: f64 = 0.002;
 
-/// Activity of threads over time.
+/// Activity of threads over the time of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
-    /// Time of the first record, in nanoseconds since the Unix epoch.
+    /// When the first record was made, in nanoseconds since the Unix epoch.
     pub(crate) began_unix_ns: u64,
     /// Time from the first record to the last, in nanoseconds.
     pub(crate) length_ns: u64,
-    /// Beginning and end of each slot in nanoseconds since the first record. Gaps between slots are unknown time.
+    /// Begin and end of each slot, in nanoseconds since the first record. Nothing is known of the gaps between slots.
     pub(crate) times: Vec<(u64, u64)>,
-    /// Whether waiting is known.
+    /// Whether waiting times are known.
     pub(crate) waits: bool,
-    /// Threads, the ones that worked most first.
+    /// Threads, those that worked most first.
     pub(crate) rows: Vec<Row>,
     /// Number of threads without a row.
     pub(crate) left_out: usize,
-    /// Keys of the functions in slots, the ones that worked most first.
+    /// Keys of the functions that occur in slots, those that worked most first.
     pub(crate) functions: Vec<u64>,
 }
 
-/// A thread over time.
+/// A thread, with its activity over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) name: String,
     /// Thread id; 0 if all threads of this name have ended.
     pub(crate) tid: u32,
-    /// Load in all slots together.
+    /// Activity over all slots.
     pub(crate) all: Load,
     pub(crate) loads: Vec<Load>,
 }
 
-/// Activity of a thread in a slot, in percent of one CPU.
+/// Activity of a thread in one slot. Times are in percent of one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Time in scopes and, if that is known, on a CPU.
+    /// Time in scopes on a CPU, or all time in scopes if waits are unknown.
     pub(crate) working: u32,
-    /// Time in scopes and off the CPU.
+    /// Time in scopes off the CPU.
     pub(crate) waiting: u32,
     /// Keys of the functions that worked most, each with its percentage.
     pub(crate) functions: Vec<(u64, u32)>,
@@ -71,7 +71,8 @@ pub(crate) struct Load {
 }
 
 impl Slots {
-    /// Returns the slots between two records of one run. `unix_ns` has the time of each record, and `read` reads one.
+    /// Returns the slots between the records with the indices `from` and `to` of one run. `unix_ns` has the time of each record,
+    /// and `read` reads the record at an index.
     ///
     /// # Errors
     /// The error of `read`.
@@ -118,7 +119,7 @@ impl Slots {
             }
             let spent: Vec<&TimeSpent> = used.iter().map(|(_, spent)| &**spent).collect();
             let (minus, plus) = spent.split_at(terms.minus.len());
-            // Counts that an undo gave back did not happen in this time.
+            // After an undo, `terms` may include older counts, which do not belong to this slot.
             let lapse = if terms.more { None } else { lapse(plus, minus) };
             if let Some(lapse) = lapse {
                 out.waits |= lapse.waits;
@@ -132,10 +133,10 @@ impl Slots {
     }
 }
 
-/// Threads of all records so far, and data that seldom changes from record to record.
+/// All threads that were in any record so far, and the functions of the last record, which rarely change.
 #[derive(Default)]
 struct Known {
-    /// Name and id of each thread, by its key.
+    /// By key of a thread: its name and id.
     threads: HashMap<u64, (String, u32)>,
     of_sites: Option<(Sites, Functions)>,
 }
@@ -145,7 +146,7 @@ impl Known {
         self.threads.get(&key).map_or(("", 0), |(name, tid)| (name, *tid))
     }
 
-    /// Returns the self times in a record.
+    /// Returns the self times up to a record.
     fn spent_in(&mut self, snapshot: &Snapshot) -> TimeSpent {
         for thread in &snapshot.threads {
             for (key, tid) in [(key_of(thread), thread.tid), (key_once_ended(&thread.name), 0)] {
@@ -161,10 +162,10 @@ impl Known {
     }
 }
 
-/// Activity of all threads, by thread.
+/// Activity by slot and thread.
 #[derive(Default)]
 struct Table {
-    /// Known time of all slots, in ticks.
+    /// Length of all slots together, in ticks.
     ticks: f64,
     slots: usize,
     threads: BTreeMap<u64, Thread>,
@@ -173,11 +174,11 @@ struct Table {
 #[derive(Default)]
 struct Thread {
     all: BTreeMap<u64, Spent>,
-    /// Loads by slot, for slots with activity.
+    /// By slot: activity of the thread. Slots without activity are left out.
     loads: BTreeMap<usize, Parts>,
 }
 
-/// Shares of one CPU.
+/// Activity as shares of one CPU, 0 to 1.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     working: f64,
@@ -201,7 +202,7 @@ impl Table {
         }
     }
 
-    /// Writes the rows of all threads into the slots.
+    /// Moves the threads to show, with their activity, into `out`.
     fn rows(mut self, out: &mut Slots, known: &Known) {
         self.join_ended(known);
         let ticks = self.ticks.max(1.0);
@@ -213,7 +214,7 @@ impl Table {
             })
             .filter(|(_, all, _)| all.working > 0.0 || all.waiting > 0.0)
             .collect();
-        // Of equal threads, the ended ones come last.
+        // If two threads worked equally, an ended one comes last.
         let is_over = |(_, tid): &(&str, u32)| *tid == 0;
         rows.sort_by(|(one, a, _), (other, b, _)| {
             let by = |x: f64, y: f64| y.total_cmp(&x);
@@ -249,8 +250,8 @@ impl Table {
         out.functions = keys.filter(|key| told.contains(key)).collect();
     }
 
-    /// Joins threads that have ended with their rows. The time between a thread's last record and its end is in the row of ended
-    /// threads. If only one thread has that name, the time is its own.
+    /// Joins ended threads with their own rows. What a thread did between its last record and its end is in the row of ended
+    /// threads of its name. It is added to the thread's row if no other thread has this name.
     fn join_ended(&mut self, known: &Known) {
         let mut by_name: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for &at in self.threads.keys() {
@@ -324,7 +325,7 @@ impl Parts {
         Load {
             working: percent(self.working),
             waiting: percent(self.waiting),
-            // As a sign of activity, the first function is listed even with 0 %.
+            // In a slot with activity, the first function is listed even if it rounds to 0 %.
             functions: functions
                 .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
                 .map(|(_, &(function, part))| (function, percent(part)))

@@ -1,10 +1,10 @@
-//! Why slow calls of a watched function are slow: the answer in sentences, by path, and the slowest calls.
+//! Explains why slow calls of a watched function are slow: in sentences, by path, and by the slowest calls.
 //!
 //! ```text
 //! Snapshot, Watch -> tickscope-analysis -> sentences  what is known, the causes, what is in doubt
-//!                                       -> text       for reading, about ten lines
+//!                                       -> text       for people, about ten lines
 //!                                       -> markdown   for a message or an issue
-//!                                       -> json       for programs, whole and brief (feature `json`)
+//!                                       -> json       for programs, complete or brief (feature `json`)
 //! ```
 
 mod answer;

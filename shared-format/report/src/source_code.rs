@@ -1,17 +1,17 @@
-//! The known code of a program.
+//! The source code of a program, as far as it is known.
 
 use std::collections::BTreeMap;
 
 use tickscope_format::addresses::Addresses;
 
-/// The code that samples were in, with the text of its lines.
+/// The code in which samples were taken, with the text of its source lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceCode {
-    /// The functions and lines of addresses; see [`code`](tickscope_analysis::code::code).
+    /// Functions and lines by code address; see [`code`](tickscope_analysis::code::code).
     pub addresses: Addresses,
-    /// Known text of lines, by file and line.
+    /// Text of source lines, by file and line number.
     pub texts: BTreeMap<(String, u32), String>,
-    /// Reasons why less is known of some files than could be, one sentence each.
+    /// Why the code of some files could not be looked up, one sentence each.
     pub problems: Vec<String>,
 }
 

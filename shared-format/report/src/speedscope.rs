@@ -1,8 +1,8 @@
-//! The file format of speedscope: one profile for each thread, in the unit of the chosen measure.
+//! The file format of speedscope, with one profile for each thread, in the unit of the chosen measure.
 //!
-//! A snapshot knows how long calls took, but not when they ran. Each profile is of type *evented*: a function opens,
-//! spends its own value (time, say) first, and then its callees follow one after another, in the order of their first
-//! calls. The length of the file grows with the number of nodes and not with their depth.
+//! A snapshot tells how long calls took, but not when they ran. So each profile, which is of type *evented*, invents an order: a
+//! function opens and first spends its self value. Then its callees follow one after another, in the order of their first calls.
+//! The length of the file grows with the number of nodes and not with their depth.
 
 use std::io::{self, Write};
 
@@ -13,8 +13,7 @@ use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
 use crate::speedscope_file::{self, Event, Profile};
 
-/// Writes one profile for each thread that has entered a scope; readers show the profile with most of the measure
-/// first.
+/// Writes one profile for each thread that has entered a scope. Readers first show the thread with most of the measure.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -31,7 +30,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
         })
         .collect();
     if profiles.is_empty() {
-        // The reader rejects a file without a profile.
+        // Speedscope rejects a file without profiles.
         profiles.push(Profile::new("nothing was measured".into(), unit, 0, vec![]));
     }
     let busiest = profiles.iter().enumerate().rev();
@@ -40,7 +39,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
     speedscope_file::write(&snapshot.process.name, &functions, &profiles, active, out)
 }
 
-/// Returns the format's name for a unit.
+/// Returns the name of a unit in this format.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -49,8 +48,8 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Returns the name of a profile. The reader opens it in a view called "Time Order", so the name says that there is no
-/// such order.
+/// Returns the name of a profile. Speedscope shows it in a view called "Time Order", so the name warns that the order is not that
+/// of time.
 fn name(thread: &Thread) -> String {
     let who = if thread.state == ThreadState::Finished {
         format!("{} finished", thread.count)
@@ -60,8 +59,7 @@ fn name(thread: &Thread) -> String {
     format!("{} ({who}), summed, not in time order", thread.name)
 }
 
-/// Returns the end of the profile, which is the sum of the self values of the thread's rows, and the events that open
-/// and close its frames.
+/// Returns the end of a thread's profile, which is the sum of its self values, and the events that open and close its frames.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,
@@ -72,7 +70,7 @@ fn events(
     let first = rows.start;
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut stack: Vec<(usize, bool)> = Vec::new();
-    // Counters have no value of their own, so they have no width in a reader's drawing.
+    // Counters have no self value, so they would have no width.
     let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
     for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
         match snapshot.nodes.parent[row] {

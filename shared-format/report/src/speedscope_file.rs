@@ -1,4 +1,4 @@
-//! The part of speedscope's file format that is written here: evented profiles, in which frames open and close.
+//! Writes speedscope's file format, as far as it is needed: evented profiles, in which frames open and close.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ struct Frame<'a> {
     line: Option<u32>,
 }
 
-/// A profile: events that open and close frames, between two values.
+/// A profile from one value to another, with the events that open and close its frames.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Profile {
@@ -43,7 +43,7 @@ pub(crate) struct Profile {
     events: Vec<Event>,
 }
 
-/// The beginning or the end of a frame.
+/// An event that opens or closes a frame.
 #[derive(Debug, Serialize)]
 pub(crate) struct Event {
     r#type: &'static str,
@@ -65,14 +65,14 @@ impl Profile {
 }
 
 impl Event {
-    /// Returns the event that opens or closes a frame. Frames have the indices of functions.
+    /// Returns an event that opens a frame, or closes it if `is_end` is true. `frame` is the index of a function.
     pub(crate) fn new(is_end: bool, frame: u32, at: u64) -> Self {
         let r#type = if is_end { "C" } else { "O" };
         Self { r#type, frame, at }
     }
 }
 
-/// Writes a file of profiles whose frames are functions; readers show the profile `active` first.
+/// Writes a file whose frames are functions. Readers show the profile with the index `active` first.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -109,8 +109,8 @@ fn frame(function: &Function) -> Frame<'_> {
 pub(crate) mod tests {
     use serde_json::Value;
 
-    /// Checks the requirements of the published schema, and the order in which frames open and close. Returns what each
-    /// frame has spent itself.
+    /// Checks a file against the published schema, and the order in which frames open and close. Returns the self value of each
+    /// frame.
     pub(crate) fn own_values(file: &Value) -> Vec<u64> {
         assert_eq!(
             file["$schema"],

@@ -1,4 +1,4 @@
-//! The stack of every live thread: its open scopes, outermost first, with the time that each has been open.
+//! The stack of every live thread: its open scopes, outermost first, and how long each has been open.
 
 use std::fmt::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names.
+/// Maximum width of the column of names, in cells.
 const MAX_NAME_COLUMN: usize = 48;
 
-/// Returns the open scopes of every live thread, ending in a newline.
+/// Returns the open scopes of every live thread, as text that ends in a newline.
 pub fn stacks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     text_of(|out| write(out, snapshot, state, ascii))
 }
@@ -52,7 +52,7 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
     }
     writeln!(out, "; outermost scope first, with its age")?;
     for (index, thread) in shown {
-        // The state of threads at the end of the program has no meaning.
+        // Once the program has ended, the last known state of a thread has no meaning.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
         let label = |site: u32| {
             let function = functions.of_site.get(site as usize);
@@ -87,14 +87,14 @@ fn thread_stack<'a>(
         .iter()
         .filter_map(|frame| {
             let site = *snapshot.nodes.site.get(frame.node.index())?;
-            // A frame that began while the snapshot was taken has no age yet.
+            // A frame that opened while the snapshot was made may be newer than the snapshot's tick, so its age is 0.
             let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
             Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
         .collect();
     let width = column_width("", frames.iter().map(|&(_, site)| label(site)), MAX_NAME_COLUMN);
     for (age, site) in frames {
-        // A frame has no age if no clock was read.
+        // If no clock was read when the frame opened, its age is unknown.
         let age = age.map_or_else(|| "-".to_string(), number::duration);
         let age = number::in_charset(age, ascii);
         let place = snapshot
@@ -168,7 +168,7 @@ mod tests {
             text.ends_with("\n\nno live thread has entered a scope\n"),
             "{text}"
         );
-        // The text is the same for a program whose threads had all ended before.
+        // If all threads ended before the program, the text is the same.
         let text = of(&fixtures::empty(), ProcessState::Exited);
         assert!(text.contains("\nthe program has ended; no thread"), "{text}");
     }

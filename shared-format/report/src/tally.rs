@@ -1,4 +1,4 @@
-//! Texts of rows that have no time: counters, values and gauges. Their numbers are no durations.
+//! Texts for rows that have no time: counters, values and gauges. Their numbers are not durations.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_format::latency::Histogram;
@@ -6,13 +6,13 @@ use tickscope_format::snapshot::{Extremes, Tally};
 
 use crate::number;
 
-/// Widths in cells of the smallest and the largest number, each with its sign.
+/// Maximum widths of the smallest and of the largest number, in cells, including their sign.
 const CELLS: [usize; 2] = [6, 7];
 
 /// Sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
-/// Returns the word for what a counter lacks in a report by this measure.
+/// Returns the word for what a counter does not have in a report by this measure.
 pub(crate) fn missing(by: Measure) -> &'static str {
     if by == Measure::Time {
         "time"
@@ -21,7 +21,7 @@ pub(crate) fn missing(by: Measure) -> &'static str {
     }
 }
 
-/// Returns the text that replaces a scope's main time: the sum, which `sum` formats, or the level of a gauge.
+/// Returns the text that a row has in place of its main time: the sum, formatted by `sum`, or the level of a gauge.
 pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     match tally {
         Tally::Gauge { level: now } => now.map(|now| nearest(now.last.into())),
@@ -29,23 +29,22 @@ pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     }
 }
 
-/// Returns the mean of the numbers of a value.
+/// Returns the mean of a value's numbers; `None` for another row or without calls.
 pub fn mean(tally: Tally, calls: u64) -> Option<String> {
     (tally.is_value() && calls > 0).then(|| number::quotient(tally.sum(), calls))
 }
 
-/// Returns the number that `share` (0 to 1) of a value's numbers did not exceed.
+/// Returns the quantile `share` (0 to 1) of a value's numbers.
 pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<String> {
     tally.quantile(histogram, share).map(number::count)
 }
 
-/// Returns a lower bound of all numbers, always with its sign: the smallest number of a value, the lowest level of a
-/// gauge.
+/// Returns a lower bound of the numbers of a value or of the levels of a gauge. It always has the sign of a bound.
 pub fn least(tally: Tally, ascii: bool) -> Option<String> {
     Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
 
-/// Returns the smallest number of a value or the lowest level of a gauge, with a sign if only a bound is known.
+/// Returns the smallest number of a value or the lowest level of a gauge. If only a bound is known, it has the sign of a bound.
 pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { min, min_exact, .. } = range(tally)?;
     if min_exact {
@@ -55,7 +54,7 @@ pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     }
 }
 
-/// Returns the largest number of a value or the highest level of a gauge, with a sign if only a bound is known.
+/// Returns the largest number of a value or the highest level of a gauge. If only a bound is known, it has the sign of a bound.
 pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { max, max_exact, .. } = range(tally)?;
     let at_most = if ascii { "<=" } else { "≤" };
@@ -70,7 +69,7 @@ pub fn at_least(ascii: bool) -> &'static str {
     if ascii { ">=" } else { "≥" }
 }
 
-/// Returns the extremes of the numbers of a value, or of the levels of a gauge.
+/// Returns the smallest and the largest number of a value, or the lowest and the highest level of a gauge.
 fn range(tally: Tally) -> Option<Extremes<i128>> {
     fn wide<T: Into<i128>>(range: Extremes<T>) -> Extremes<i128> {
         Extremes {
@@ -90,15 +89,15 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// Formats a bound after its sign, in three digits, or in two digits if three do not fit. A sign of two cells followed
-/// by a minus may take one more cell.
+/// Formats a bound after its sign in three digits, or in two if three do not fit. An ASCII sign before a negative number may need
+/// one more cell.
 fn bounded(sign: &str, n: i128, up: bool) -> String {
     let text = |digits| format!("{sign}{}", bound(n, up, digits));
     let three = text(3);
     if three.chars().count() <= CELLS[usize::from(up)] {
         return three;
     }
-    // Text of two digits, whose last digit in `1.30k` and `13.0k` is a zero that can be left out.
+    // In two digits, as in `1.30k` and `13.0k`, the last zero carries no information and is removed.
     let two = text(2);
     match two.rfind('0') {
         Some(at) if two.contains('.') => format!("{}{}", two[..at].trim_end_matches('.'), &two[at + 1..]),
@@ -106,7 +105,7 @@ fn bounded(sign: &str, n: i128, up: bool) -> String {
     }
 }
 
-/// Formats a bound with at most `digits` digits that are not 0. Rounding does not cross the bound.
+/// Formats a bound with at most `digits` digits that are not 0. It is rounded outward, so that it stays a bound.
 fn bound(n: i128, up: bool, digits: u32) -> String {
     let size = u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
     let unit = 10u64.pow((size.checked_ilog10().unwrap_or(0) + 1).saturating_sub(digits));

@@ -1,4 +1,4 @@
-//! Calls of futures in flight, as a tree of futures that await each other, and the places where they wait.
+//! Calls of futures in flight, as a tree of futures that await each other, with what they wait for.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -11,11 +11,10 @@ use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names.
+/// Maximum width of the column of names, in cells.
 const MAX_NAME_COLUMN: usize = 56;
 
-/// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of
-/// functions.
+/// Returns the name of a row: the label of its function, or `await (unnamed) in LABEL`. `labels` has the label of each function.
 pub fn name(row: &TaskRow, labels: &[String]) -> String {
     let label = &labels[row.function.index()];
     match row.kind {
@@ -24,7 +23,7 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
     }
 }
 
-/// Returns the calls in flight as a tree, the most calls first, ending in a newline.
+/// Returns the calls in flight as a tree, most calls first, as text that ends in a newline.
 pub fn tasks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     text_of(|out| write(out, snapshot, state, ascii))
 }
@@ -89,7 +88,7 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
     Ok(())
 }
 
-/// Returns the rows that have calls in flight. Siblings are ordered by their calls, the most first.
+/// Returns the rows that have calls in flight, each with its depth and text. Siblings with more calls come first.
 fn lines(table: &Tasks, labels: &[String]) -> Vec<(u32, String)> {
     let mut lines = Vec::new();
     let sorted = |rows: &[u32]| {

@@ -1,8 +1,7 @@
 //! The text report, for a terminal or a bug report.
 //!
-//! A header has the facts of the measurement and of the reliability of the numbers. The call tree and the functions
-//! with the most self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100
-//! columns.
+//! A header tells how the program was measured and how reliable the numbers are. The call tree and the functions with the most
+//! self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
 
 mod columns;
 mod flat;
@@ -28,22 +27,22 @@ use self::page::Page;
 pub use self::options::{TextOptions, View};
 pub use self::source::without_samples;
 
-/// Returns the report of a snapshot, ending in a newline.
+/// Returns the report of a snapshot, as text that ends in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     let shown = options.by.of(snapshot);
     let page = Page::new(&shown, snapshot, options);
     let mut out = String::with_capacity(2_000 + page.tree.rows.len() * 100);
-    // Writing into a `String` does not fail.
+    // Writing into a `String` cannot fail.
     let _ = write(&mut out, &page);
     out
 }
 
-/// Returns the lines of the report's head below its title: names and texts.
+/// Returns the lines of the header below its title, each as name and text.
 pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
     header::facts(&Page::new(&options.by.of(snapshot), snapshot, options))
 }
 
-/// Writes the head, and the parts of the chosen view below it.
+/// Writes the header, and then the parts of the chosen view.
 fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     header::write(out, page)?;
     let doubtful_shown = match page.options.view {

@@ -1,28 +1,28 @@
-//! Changes of a share between before and after, and their colours.
+//! How shares change between two sides, and the colours of these changes.
 
-/// Change of a share.
+/// Change of a share, in five classes. Points are percentage points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
-    /// At least five points less.
+    /// At least 5 points less.
     MuchLess,
-    /// At least half a point less.
+    /// At least 0.5 points less.
     Less,
-    /// About the same.
+    /// Less than 0.5 points of change.
     Same,
-    /// At least half a point more.
+    /// At least 0.5 points more.
     More,
-    /// At least five points more.
+    /// At least 5 points more.
     MuchMore,
 }
 
-/// Colour of letters on all of the colours.
+/// Colour of text on each of these colours.
 pub const INK: u32 = 0x0a_0a_0a;
 
 impl Trend {
     /// All trends, from much less to much more.
     pub const ALL: [Self; 5] = [Self::MuchLess, Self::Less, Self::Same, Self::More, Self::MuchMore];
 
-    /// Returns the trend of a change by this many points: 40 % after 30 % are 10 points.
+    /// Returns the trend of a change by `points` percentage points. A change from 30 % to 40 % is 10 points.
     pub fn of_points(points: f64) -> Self {
         match points {
             ..=-5.0 => Self::MuchLess,
@@ -33,8 +33,8 @@ impl Trend {
         }
     }
 
-    /// Returns the colour, blue for less and red for more. The viewer has the same colours: the tests of its palette
-    /// require that they are distinguishable with every kind of colour vision, and that letters can be read on them.
+    /// Returns the colour: blue for less, red for more. The viewer uses the same colours. Tests of its palette check that they
+    /// differ with every kind of colour vision, and that text can be read on them.
     pub const fn rgb(self) -> u32 {
         match self {
             Self::MuchLess => 0x5a_96_e6,

@@ -1,12 +1,12 @@
 //! The unit of times in a report.
 
-/// Nanoseconds, ticks of the program's clock, or both.
+/// Unit in which a report shows times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds, in texts as durations.
+    /// Nanoseconds; in a text they are written as a duration.
     Ns,
     /// Ticks of the program's clock.
     Ticks,
-    /// Both, in columns of their own.
+    /// Both, in adjacent columns.
     Both,
 }

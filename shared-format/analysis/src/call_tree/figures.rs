@@ -1,15 +1,15 @@
-//! The figures of a row, and their parts.
+//! The figures of a row, and the structs of which they consist.
 
 use std::ops::AddAssign;
 
 use tickscope_format::snapshot::Tally;
 
-/// Returns the tally of two parts of a row together, or `None` if either part is a scope.
+/// Returns the tally of a row that is made of two parts, or `None` if either part is a scope.
 pub(crate) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
     one.zip(other).map(|(one, other)| one.and(other))
 }
 
-/// Time off the CPU, a part of other times.
+/// Time off the CPU, as part of a self or total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
     /// Nanoseconds in which a thread could not run.
@@ -32,22 +32,22 @@ impl AddAssign for OffCpu {
     }
 }
 
-/// Calls of futures that have ended, by the wall clock.
+/// Finished calls of futures, with their wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsyncCalls {
-    /// Ended calls, including cancelled ones.
+    /// Number of ended calls, including cancelled ones.
     pub ended: u64,
-    /// Ticks from their first polls to their ends.
+    /// Ticks from first poll to end, summed over the ended calls.
     pub ticks: u64,
-    /// Nanoseconds from their first polls to their ends.
+    /// Nanoseconds from first poll to end, summed over the ended calls.
     pub ns: u64,
     /// Whether the row belongs to a future, even if no call has ended yet.
     pub is_future: bool,
 }
 
 impl AsyncCalls {
-    /// Returns the number of calls and the nanoseconds whose quotient is a row's mean: ended calls and their wall time
-    /// for a future, else `calls` and `total_ns`.
+    /// Returns a number of calls and their nanoseconds, whose quotient is the mean: ended calls and their wall time for the row
+    /// of a future, else `calls` and `total_ns`.
     pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
         match self.is_future {
             true => (self.ended, self.ns),
@@ -65,8 +65,8 @@ impl AddAssign for AsyncCalls {
     }
 }
 
-/// Part of a row's time that is known from samples alone, because the calls are not counted. A row that several functions share
-/// holds the sum of their parts.
+/// Part of a row's time that only samples show, because the calls are not counted. A row that merges several functions has the
+/// sum of their parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
     /// Sampled time in ticks.
@@ -76,12 +76,12 @@ pub struct SampledTime {
 }
 
 impl SampledTime {
-    /// Returns the nanoseconds of a row's total time that counted calls took.
+    /// Returns the part of `total_ns` that belongs to counted calls.
     pub fn counted_ns(self, total_ns: u64) -> u64 {
         total_ns.saturating_sub(self.ns)
     }
 
-    /// Returns whether a row with this part and these calls has no counted call, so that samples alone show its time.
+    /// Returns whether samples alone show the time of a row with this sampled time and this number of calls.
     pub fn is_all(self, calls: u64) -> bool {
         calls == 0 && self.ticks > 0
     }
@@ -94,39 +94,39 @@ impl AddAssign for SampledTime {
     }
 }
 
-/// Figures that the rows of all tables have.
+/// Counts and times of one row, in every table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Calls begun since the reset, recursive ones too.
+    /// Calls begun since the reset, including recursive calls.
     pub calls: u64,
-    /// Tally of a counter, a value or a gauge, which has no time; `None` if any part of the row is a scope.
+    /// What the row counts if it is a counter, value or gauge and has no time; `None` if any part of the row is a scope.
     pub tally: Option<Tally>,
     /// Self time in ticks.
     pub self_ticks: u64,
-    /// Total time in ticks; recursion counts once.
+    /// Total time in ticks. Recursive calls are not counted twice.
     pub total_ticks: u64,
     /// Self time in nanoseconds.
     pub self_ns: u64,
-    /// Total time in nanoseconds; recursion counts once.
+    /// Total time in nanoseconds. Recursive calls are not counted twice.
     pub total_ns: u64,
     /// Part of the self time that is off the CPU.
     pub self_off: OffCpu,
     /// Part of the total time that is off the CPU.
     pub total_off: OffCpu,
-    /// Ended calls, if the row belongs to a future.
+    /// Ended calls and their wall time, if the row belongs to a future.
     pub asynchronous: AsyncCalls,
-    /// Time of calls that are not counted, a part of the self time.
+    /// Part of the self time that was spent in uncounted calls.
     pub sampled: SampledTime,
     /// Number of threads in which the row is open.
     pub open: u32,
-    /// Number of these threads that waited in their newest sample.
+    /// How many of the `open` threads waited in their newest sample.
     pub waiting: u32,
     /// Number of clock errors.
     pub errors: u64,
 }
 
 impl Figures {
-    /// Returns the figures of a row to which no part was added yet. Such a row may become a counter.
+    /// Returns the figures of a row before any part is added. The parts decide whether it becomes a counter or a scope.
     pub(crate) fn nothing() -> Self {
         Self {
             tally: Some(Tally::Nothing),
@@ -173,7 +173,8 @@ impl Figures {
         }
     }
 
-    /// Returns the mean total time of a call, for a future by the wall clock; `None` without calls, and for a counter.
+    /// Returns the mean total time of a call in nanoseconds, for a future by the wall clock; `None` for a counter or without
+    /// calls.
     pub fn avg_ns(self) -> Option<u64> {
         let (calls, ns) = self.counted();
         ns.checked_div(calls).filter(|_| self.tally.is_none())
@@ -185,7 +186,7 @@ impl Figures {
         self.asynchronous.or(self.calls, counted_ns)
     }
 
-    /// Returns the ticks and the number of calls whose quotient is the mean. `total_ticks` is the total time of the row.
+    /// Returns the ticks and the number of calls whose quotient is the mean. `total_ticks` includes the row's sampled time.
     pub fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
         match self.asynchronous.is_future {
             true => (self.asynchronous.ticks, self.asynchronous.ended),

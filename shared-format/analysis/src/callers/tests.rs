@@ -13,7 +13,7 @@ fn around(tree: &CallTree, name: &str) -> Neighbours {
     Neighbours::of(tree, FunctionId(index.unwrap() as u32)).unwrap()
 }
 
-/// Returns links as text: name, `all_calls/of_calls`, ticks; `@` for a member of the same cycle.
+/// Returns links as text: name, `all_calls/of_calls`, ticks; `@` if it is in a cycle with the function.
 fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
     list.iter()
         .map(|link| {
@@ -31,7 +31,7 @@ fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
 fn time_off_the_cpu_is_divided_as_all_time_is() {
     let mut snapshot = fixture::mutual_recursion();
     snapshot.waits = true;
-    // Half of the time of each row waits and a quarter is ready, so that each sum has the same parts.
+    // Half of each row's time is waiting and a quarter is ready, so that all sums are split in the same way.
     for row in 0..snapshot.nodes.len() as u32 {
         let ticks = &mut snapshot.nodes.self_ticks[row as usize];
         *ticks *= 20;
@@ -79,7 +79,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     let even = around(&tree, "even");
     assert_eq!((even.outermost_calls, even.recursive_calls()), (2, 4));
     assert_eq!((even.figures.self_ticks, even.figures.total_ticks), (130, 191));
-    // The inner call of `even` by `odd` adds its self time to `even` itself, and it also calls `leaf`.
+    // `odd` calls `even` again. The self time of that inner call belongs to `even` itself, and the inner call also calls `leaf`.
     assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
     assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
     assert!(even.recursive && !around(&tree, "main").recursive);
@@ -101,7 +101,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
 #[test]
 fn times_are_estimates_as_those_of_their_rows_are() {
     let mut snapshot = fixture::mutual_recursion();
-    // Errors of even's inner call and of its callee; odd's own time below the outer call is exact.
+    // The errors of even's inner call and of its callee; odd's own time below the outer call is exact.
     for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
         let estimate = fixture::estimate(node, 1, self_error, total_error);
         snapshot.estimates.push(estimate);

@@ -1,52 +1,52 @@
-//! A row of a comparison: its values before and after.
+//! One row of a comparison: its values before and after.
 
 use crate::functions::FunctionId;
 
 /// Counts and times of a row in one run, or the medians of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Values {
-    /// Calls.
+    /// Number of calls.
     pub calls: f64,
-    /// Self time in nanoseconds, or the self value of another measure.
+    /// Self time in nanoseconds, or the self value of another measure in its unit.
     pub self_ns: f64,
-    /// Total in the same unit; for a function, the total of its outermost calls.
+    /// Total, in the unit of `self_ns`. The total of a function is that of its outermost calls.
     pub total_ns: f64,
-    /// The standard errors of self and total time, in the same unit; 0 where they are exact.
+    /// Standard errors of `self_ns` and `total_ns`, in the same unit; 0 if the value is exact.
     pub errors_ns: [f64; 2],
-    /// Sum of a counter.
+    /// Sum of the numbers that a counter or value received.
     pub sum: f64,
-    /// Nanoseconds that 99 of 100 calls did not exceed; `None` without latencies of calls.
+    /// 99th percentile of the latency in nanoseconds; `None` if no call has a latency.
     pub p99_ns: Option<f64>,
-    /// Nanoseconds of the longest known call.
+    /// Latency of the longest known call, in nanoseconds.
     pub max_ns: Option<f64>,
 }
 
-/// One of the values.
+/// Selects one number of [`Values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Calls.
+    /// [`Values::calls`].
     Calls,
-    /// Total time.
+    /// [`Values::total_ns`].
     Total,
-    /// Self time.
+    /// [`Values::self_ns`].
     SelfTime,
-    /// Sum of a counter.
+    /// [`Values::sum`].
     Sum,
-    /// The time that 99 of 100 calls did not exceed.
+    /// [`Values::p99_ns`].
     P99,
-    /// The time of the longest call.
+    /// [`Values::max_ns`].
     Max,
 }
 
-/// Sides that have a row.
+/// On which of the two sides, before and after, a row exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// On both, or on neither.
+    /// On both sides, or on neither.
     #[default]
     Both,
-    /// Only in runs after.
+    /// Only in the runs after.
     New,
-    /// Only in runs before.
+    /// Only in the runs before.
     Gone,
 }
 
@@ -60,52 +60,52 @@ impl Quantity {
     }
 }
 
-/// A row of both sides.
+/// A row with its values on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
     /// Medians of the runs before.
     pub before: Values,
     /// Medians of the runs after.
     pub after: Values,
-    /// Sides that have the row.
+    /// Which side has the row.
     pub presence: Presence,
-    /// Whether the row is a counter, a value or a gauge wherever it occurs, so that it has no time.
+    /// Whether the row is a counter, a value or a gauge in all runs that have it, and so has no time.
     pub is_counter: bool,
-    /// Whether the row is a gauge in one of the runs, so that it has no sum either.
+    /// Whether the row is a gauge in one of the runs, and so has no sum either.
     pub is_gauge: bool,
-    /// Whether its calls are exact: all of them were counted, and all runs of both sides agree on their number.
+    /// Whether the number of calls is exact: all calls were counted, and the runs of each side agree on the number.
     pub calls_exact: bool,
-    /// Whether the row was off in a run before, and in a run after, so that some of its calls were not counted.
+    /// By side: whether the function was off for a part of a run, so that some of its calls were not counted.
     pub off: [bool; 2],
-    /// Whether one of its self times is an estimate.
+    /// Whether the self time of any run is an estimate.
     pub self_estimated: bool,
-    /// Whether one of its total times is an estimate.
+    /// Whether the total time of any run is an estimate.
     pub total_estimated: bool,
-    /// Whether its self time, and its total time, is a rough estimate.
+    /// Whether the self time and the total time are rough estimates in any run.
     pub is_rough: [bool; 2],
-    /// Whether a side has so few timed calls that its percentiles are rough.
+    /// Whether a run timed so few calls that its percentiles are rough.
     pub is_p99_rough: bool,
-    /// Whether only some calls of a side were timed, so that its longest call may have been longer than `max_ns`.
+    /// Whether a run timed only some calls, so that the longest call may be longer than `max_ns`.
     pub is_max_least: bool,
-    /// Whether `max_ns` of a side is only an upper bound of its longest call.
+    /// Whether a run knows only an upper bound of its longest call, so that the longest call may be shorter than `max_ns`.
     pub is_max_most: bool,
-    /// Whether its calls are per run though other rows' calls are per call of a scope.
+    /// Whether `calls` is a number per run, although other rows have numbers per call of a scope.
     pub calls_per_run: bool,
-    /// Whether its times are per run though other rows' times are per call of a scope.
+    /// Whether the times are per run, although other rows have times per call of a scope.
     pub times_per_run: bool,
-    /// Whether the row calls the scope by whose calls numbers are divided, while runs differ in their calls of that scope. Its
-    /// time then includes time outside the scope, and cannot be compared.
+    /// Whether the row calls the scope by whose calls the numbers are divided, and the runs differ in their number of these
+    /// calls. Its time then includes time outside the scope, and cannot be compared.
     pub around_scope: bool,
 }
 
 /// A row of the merged call tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathRow {
-    /// The row above; parents come before children.
+    /// Index of the row above, which comes earlier in the list.
     pub parent: Option<u32>,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
-    /// Function of the row.
+    /// Function at the end of the path.
     pub function: FunctionId,
     /// Values of the row before and after.
     pub change: Change,
@@ -123,7 +123,7 @@ impl Values {
         }
     }
 
-    /// Returns p99 or the longest call, where latencies are known.
+    /// Returns the 99th percentile or the longest call in nanoseconds; `None` for another quantity or without latencies.
     pub fn latency(&self, what: Quantity) -> Option<f64> {
         match what {
             Quantity::P99 => self.p99_ns,
@@ -132,7 +132,7 @@ impl Values {
         }
     }
 
-    /// Returns whether anything was counted or measured.
+    /// Returns whether any number differs from that of a row without calls.
     pub fn is_something(&self) -> bool {
         *self != Self::default()
     }
@@ -144,7 +144,7 @@ impl Change {
         self.after.get(what) - self.before.get(what)
     }
 
-    /// Returns the change of a time beyond chance: its absolute value minus twice its standard error, at least 0.
+    /// Returns by how much a time has changed beyond chance: the absolute change minus twice its standard error, at least 0.
     pub fn beyond_error(&self, what: Quantity) -> f64 {
         let error = |values: &Values| match what {
             Quantity::SelfTime => values.errors_ns[0],
@@ -160,7 +160,7 @@ impl Change {
         self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
     }
 
-    /// Returns the quantities of the row's three columns: a counter has a sum in place of a total time.
+    /// Returns the quantities in the row's columns for calls, self and total. A counter has its sum in place of the total.
     pub fn columns(&self) -> [Quantity; 3] {
         let total = match self.is_counter {
             true => Quantity::Sum,
@@ -169,19 +169,19 @@ impl Change {
         [Quantity::Calls, total, Quantity::SelfTime]
     }
 
-    /// Returns whether all of its calls were counted.
+    /// Returns whether all calls of the row were counted, in all runs.
     pub fn is_counted(&self) -> bool {
         self.off == [false; 2]
     }
 
-    /// Returns whether the row is worth showing: its calls or its sum have changed, it is new or gone, or a time has
-    /// changed by at least `least_ns` and not by noise. Calls that were not all counted cannot be compared.
+    /// Returns whether the row is worth showing: if its sum has changed, or if a time has changed by at least `least_ns` and not
+    /// by noise. If all calls were counted, also if their number has changed, or if the row is new or gone.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
             self.beyond_error(what) > 0.0 && change >= least_ns && !is_noise(what)
         };
-        // A row of samples has no calls, so its presence on one side alone is no change.
+        // A row that only samples found has no calls. Its absence on one side may be chance, so it is no change.
         let is_called = self.before.calls + self.after.calls > 0.0;
         let has_other_calls = self.presence != Presence::Both && is_called || self.of(Quantity::Calls) != 0.0;
         has_other_calls && self.is_counted()
@@ -191,7 +191,7 @@ impl Change {
     }
 }
 
-/// Returns the median, which is the mean of the two middle values of an even number; 0 without values.
+/// Returns the median, or the mean of the two middle values if their number is even; 0 without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -222,14 +222,14 @@ mod tests {
             is_rough: [true, false],
             ..Change::default()
         };
-        // The errors 3 and 4 add up to 5.
+        // By Pythagoras, the errors 3 and 4 make an error of 5.
         let larger = change(side(100.0, 3.0), side(125.0, 4.0));
         assert_eq!(larger.beyond_error(Quantity::SelfTime), 15.0);
         let chance = change(side(100.0, 3.0), side(91.0, 4.0));
         assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
         let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
         assert!(is_worth(&larger) && !is_worth(&chance));
-        // A function that samples found on one side alone has no calls, so its calls have not changed.
+        // A function that samples found on only one side has no calls, so its number of calls has not changed.
         let met_once = Change {
             presence: Presence::New,
             ..change(Values::default(), side(9.0, 5.0))

@@ -1,11 +1,11 @@
 //! Changes between two builds, by function and by path.
 //!
-//! Each side may have several runs; its times are then their medians. A count is exact if all runs of a side agree (see
-//! `calls_exact`), otherwise it is a median as well.
+//! Each side may have several runs. A time of a side is then the median of its runs. The number of calls is exact if all runs of
+//! a side agree (see [`Change::calls_exact`]), otherwise it is a median as well.
 //!
-//! Numbers may be per call of a scope (a frame, a request), so that runs of different length can be compared. Each run
-//! is then divided by its own calls of that scope. A row that is never inside the scope, and that all runs call equally
-//! often (a set-up, `main`), does not depend on the scope: it stays per run.
+//! Numbers may be given per call of a scope (a frame, a request), so that runs of different length can be compared. Each run's
+//! numbers are then divided by its own calls of that scope. A row that is never inside the scope and that all runs call equally
+//! often (a set-up, `main`) does not depend on the scope. Its numbers stay per run.
 
 mod merged;
 #[cfg(test)]
@@ -24,17 +24,17 @@ pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
 /// A comparison of two builds.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    /// The functions of all runs.
+    /// The functions that occur in any run.
     pub functions: Functions,
-    /// Changes by function.
+    /// Changes by [`FunctionId`].
     pub by_function: Vec<Change>,
-    /// Changes by path, threads merged; parents before children.
+    /// One row for each path, in all threads together; parents before children.
     pub paths: Vec<PathRow>,
-    /// Change of all calls, and of all time in scopes.
+    /// The whole program: calls of all scopes, and time in scopes.
     pub whole: Change,
-    /// Measure of self and total values.
+    /// Measure that `self_ns` and `total_ns` have.
     pub measure: Measure,
-    /// Calls of the scope by which the numbers are divided, in each run; 1 if numbers are per run.
+    /// Before and after: the divisor of each run, which is its number of calls of the scope, or 1 if numbers are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
     merged: Merged,
 }
@@ -42,27 +42,27 @@ pub struct Diff {
 /// A run whose numbers cannot be divided by the calls of the requested scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffError {
-    /// Whether the run is on the side after.
+    /// Whether the run belongs to the side after.
     pub is_after: bool,
-    /// Index of the run on its side.
+    /// Index of the run within its side.
     pub run: usize,
-    /// Reason for the error.
+    /// What is wrong with the run.
     pub why: String,
 }
 
 impl Diff {
-    /// Compares the times of runs before with the times of runs after, per call of `per` if given.
+    /// Compares the times of the runs before with those of the runs after, per call of the scope `per` if one is given.
     ///
     /// # Errors
-    /// The first run in which that scope is missing or was not called.
+    /// The first run in which `per` is missing or was not called.
     pub fn of(before: &[Snapshot], after: &[Snapshot], per: Option<&str>) -> Result<Self, DiffError> {
         Self::by(Measure::Time, before, after, per)
     }
 
-    /// Compares like [`of`](Self::of), by another measure. The rows are the same, in the same order, by every measure.
+    /// Compares like [`of`](Self::of), by another measure. Every measure has the same rows in the same order.
     ///
     /// # Errors
-    /// The first run in which that scope is missing or was not called.
+    /// The first run in which `per` is missing or was not called.
     pub fn by(
         measure: Measure,
         before: &[Snapshot],
@@ -98,12 +98,12 @@ impl Diff {
         })
     }
 
-    /// Returns the number of runs before and after.
+    /// Returns how many runs were given before and after.
     pub fn runs(&self) -> (usize, usize) {
         (self.per_calls.0.len(), self.per_calls.1.len())
     }
 
-    /// Returns a value of a function in each run before and in each run after.
+    /// Returns one value of a function in each run before, and in each run after.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -111,9 +111,9 @@ impl Diff {
         self.merged.in_runs(function.index(), what)
     }
 
-    /// Returns the certain bounds of a latency of a function: its maximum in each run before, and its minimum in each run after.
-    /// Percentiles lie somewhere in a bucket of a histogram, so a change from one bucket to the next proves no growth. Runs
-    /// without latencies of the function are left out.
+    /// Returns certain bounds of a function's latency: the highest possible value in each run before, and the lowest possible
+    /// value in each run after. A percentile lies somewhere in a bucket of a histogram, so a change to the next bucket proves no
+    /// growth. Runs that have no latencies of the function are left out.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -126,13 +126,13 @@ impl Diff {
         self.by_function.iter().any(Change::has_latencies)
     }
 
-    /// Returns a value of the whole program in each run before and in each run after.
+    /// Returns one value of the whole program in each run before, and in each run after.
     pub fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.whole_in_runs(what)
     }
 
-    /// Returns whether a function is worth showing: its calls have changed, or it is new or gone. A time change of at
-    /// least `least_ns` nanoseconds also counts, unless enough runs tell that it is chance.
+    /// Returns whether a function is worth showing: it is new or gone, its calls have changed, or a time has changed by at least
+    /// `least_ns` nanoseconds. A time change does not count if there are enough runs to show that it may be chance.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -152,20 +152,20 @@ impl Diff {
             .is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// Returns whether there are enough runs to tell a change of times from chance.
+    /// Returns whether both sides have enough runs to tell a change of times from chance.
     pub fn can_tell_noise(&self) -> bool {
         let (before, after) = self.runs();
         before.min(after) >= RUNS
     }
 
-    /// Returns the larger of the two sides' totals in scopes, times in nanoseconds. Shares are of this number.
+    /// Returns the value that is 100 % for shares: the larger of the two sides' totals in scopes, in nanoseconds for times.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }
 }
 
-/// Returns whether the runs of two sides may differ by chance alone, at 5 % in either direction; false if there are too
-/// few runs to tell.
+/// Returns whether chance alone may explain the difference of the two sides, at 5 % for both directions together. With too few
+/// runs to tell, the result is false.
 fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
     let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
     before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0

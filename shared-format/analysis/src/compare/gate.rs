@@ -1,36 +1,36 @@
-//! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
+//! Gates: conditions under which a comparison fails, for CI that accepts or rejects a change.
 //!
-//! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function
-//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree (for
-//! example because threads share work), there is noise after all. With [`RUNS`] runs a side such a count is judged
-//! like a time, with fewer runs by its median.
+//! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function has grown
+//! by more than any percentage; a function that is gone has not grown. If the runs of a side disagree on a count (for example
+//! because threads share work), that count has noise. It is then judged like a time if each side has [`RUNS`] runs, else by its
+//! median.
 //!
-//! A function that was off has calls and latencies without some of its calls. If it was off on one side, the gate cannot
-//! be judged. If it was off on both sides, it is left out, unless the condition names it.
+//! While a function is off, its calls are neither counted nor timed. If a function was off on one side only, the gate cannot be
+//! judged. A function that was off on both sides is left out, unless the condition names it.
 //!
-//! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function
-//! with all its callees.
+//! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function with all
+//! its callees.
 //!
 //! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
 //! side, see [`super::rank`]. Four decisions keep an unchanged program from failing by chance:
 //!
-//! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs
-//!   before *with 10 % added to each*. A function that is measurably slower, but by 2 %, does not fail; for an
-//!   unchanged function the noise would have to reach the whole threshold.
-//! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition
-//!   are judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
-//! - `p99` and `max`, of single calls, lie somewhere in a bucket of a histogram, which is up to 12.5 % wide. A value near
-//!   the border of two buckets could come out 12.5 % higher after a negligible change. So the highest possible value of a
-//!   run before is compared with the lowest possible value of a run after. Both are judged for functions that are judged
-//!   by time, if enough runs have latencies.
-//! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979,
-//!   65-70): the probability of *any* false alarm is 5 %, however the times depend on each other. Five runs a side
-//!   reach 1 in 252 at best, which is too little for more than twelve functions. A function then fails only if each run
-//!   after is slower than each run before with the threshold added, which is the clearest result possible.
+//! - The threshold is part of the test. For `time > 10%` it adds 10 % to each run before, and asks whether the runs after are
+//!   slower than that. A function that is slower by 2 % does not fail, even if the difference is certain. An unchanged function
+//!   fails only if the noise exceeds the threshold.
+//! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition are
+//!   judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
+//! - `p99` and `max` lie somewhere in a bucket of a histogram, which is up to 12.5 % wide. A value near the border of two buckets
+//!   could come out 12.5 % higher after a negligible change. So the highest possible value of a run before is compared with the
+//!   lowest possible value of a run after. A function's latencies are judged if its time would be judged and enough runs have
+//!   latencies.
+//! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979, 65-70): the
+//!   probability of *any* false alarm is 5 %, however the times depend on each other. With five runs a side, no test gives less
+//!   than 1 in 252, which is too much for Holm's level if more than twelve functions are judged. Then a function fails only if
+//!   each run after is slower than each run before with the threshold added, which is the clearest result possible.
 //!
-//! A new or gone function has only one time, so its times are not compared. The time of a new function shows in its
-//! callers and in the whole program. If numbers are per call of a scope and the runs have different lengths, functions
-//! around that scope are left out, because their time includes the set-up.
+//! A new or gone function has times on one side only, so they are not compared. The time of a new function shows in its callers
+//! and in the whole program. If numbers are per call of a scope and the runs have different lengths, functions that call that
+//! scope are left out, because their time includes the set-up.
 
 mod condition;
 #[cfg(test)]
@@ -53,49 +53,49 @@ pub use crate::compare::rank::{LEVEL, RUNS};
 /// scopes.
 pub const JUDGED_SHARE: f64 = 0.01;
 
-/// A judged subject.
+/// A subject that a gate judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// The whole program.
+    /// The total of the whole program.
     Whole,
-    /// A function.
+    /// One function.
     Function(FunctionId),
 }
 
-/// A failure of a gate.
+/// A judged subject whose values exceed the allowed change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// The subject.
+    /// The subject that failed.
     pub of: Judged,
-    /// Median of the values before.
+    /// Median of its values in the runs before.
     pub before: f64,
-    /// Median of the values after.
+    /// Median of its values in the runs after.
     pub after: f64,
-    /// Probability that chance alone explains the difference, where there is noise.
+    /// Probability that chance alone explains the difference; `None` for exact counts.
     pub chance: Option<f64>,
 }
 
-/// The verdict of a gate.
+/// Result of judging a comparison by a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The gate.
+    /// The condition of the gate.
     pub condition: Condition,
-    /// Number of judged subjects.
+    /// Number of subjects that were compared with the condition.
     pub judged: usize,
-    /// Failures, the greatest change first; empty if the gate passed.
+    /// Failures, greatest growth first; empty if the gate passed.
     pub failures: Vec<Failure>,
-    /// Values of the whole program, failed or not, or `None` if it was not judged.
+    /// Values of the whole program, whether it failed or not; `None` if it was not judged.
     pub whole: Option<Failure>,
-    /// Number of failures whose counts differ among the runs of a side, so that they are medians.
+    /// Number of failures whose runs on one side disagree on a count, so that medians were compared.
     pub inexact: usize,
 }
 
 /// Reason why a gate cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateError {
-    /// The reason, and the next step.
+    /// What is missing or wrong, and what to do.
     pub why: String,
-    /// The name of the condition, if no function on either side has it.
+    /// The function name in the condition, if neither side has a function of that name.
     pub unknown: Option<String>,
 }
 
@@ -114,10 +114,10 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison by a gate. Unless the gate is of calls, the comparison is by the measure of the gate.
+/// Judges a comparison by a condition. Unless the condition is about calls, the comparison must be by the condition's measure.
 ///
 /// # Errors
-/// Too few runs or latencies, or a function that does not exist or was off. The gate must then not count as passed.
+/// There are too few runs or latencies, or a function does not exist or was off. The gate must then not count as passed.
 pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let asked = match &condition.function {
         None => None,
@@ -166,7 +166,7 @@ fn cannot_be_judged(why: String) -> GateError {
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    // The sum of all functions' calls would say nothing more than the calls of each function.
+    // For calls, the whole program is not judged: the sum of all calls tells no more than the calls of each function.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
@@ -204,7 +204,6 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
     }
 }
 
-/// Returns the medians of a judged subject.
 fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     let change = match judged {
         Judged::Whole => &diff.whole,
@@ -218,7 +217,7 @@ fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     }
 }
 
-/// Returns the values of a judged subject in each run before and after.
+/// Returns the values of a judged subject in each run before, and in each run after.
 fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
     match judged {
         Judged::Whole => diff.whole_in_runs(condition.what),
@@ -227,13 +226,13 @@ fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec
     }
 }
 
-/// Returns the numbers of runs before and after with latencies of a function.
+/// Returns how many runs before, and how many after, have latencies of a function.
 fn runs_with_latencies(diff: &Diff, id: FunctionId) -> (usize, usize) {
     let (before, after) = diff.latency_bounds(id, Quantity::P99);
     (before.len(), after.len())
 }
 
-/// Checks that enough runs have latencies of each named function, or of any function if none is named.
+/// Checks that enough runs have latencies: of each function named in the condition, or of any function if it names none.
 fn check_latencies(
     diff: &Diff,
     condition: &Condition,
@@ -268,7 +267,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // Whether a function is judged depends on its share of the time, even for latencies.
+    // Latencies are judged for functions with a sufficient share of the total time.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);
@@ -293,7 +292,7 @@ fn judge_times(
             whole.into_iter().chain(functions).collect()
         }
     };
-    // The whole program is judged by its total alone.
+    // The whole program has only a total, so the other quantities are judged for functions alone.
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
@@ -310,7 +309,7 @@ fn judge_times(
     })
 }
 
-/// Returns the failure with the probability that the runs after exceed the allowed values by chance.
+/// Returns the failure with its `chance`: the probability that the runs after exceed the allowed values by chance.
 fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     let (before, after) = in_runs(diff, condition, failure.of);
     let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
@@ -320,14 +319,15 @@ fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     }
 }
 
-/// Keeps failures that are significant together, by Holm's steps. No step is stricter than the clearest possible result.
+/// Keeps the failures that are significant together, by Holm's steps. No step requires a smaller probability than `clearest`, the
+/// smallest that a test can give.
 fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let all = tested.len();
     let is_significant = |(step, failure): &(usize, &Failure)| {
         let level = (LEVEL / (all - step) as f64).max(clearest);
-        // `chance` and `level` come from different sums, so equal values must not differ by rounding.
+        // `chance` and `level` are computed in different ways, so equal values may differ by rounding.
         chance(failure) <= level * (1.0 + 1e-9)
     };
     let significant = tested.iter().enumerate().take_while(is_significant).count();

@@ -1,24 +1,24 @@
-//! The rank test for times: are the runs after slower than the runs before, or is the difference chance?
+//! The rank test for times. It tells whether the runs after are slower than the runs before or differ by chance.
 //!
-//! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals
-//! of Mathematical Statistics 18 (1947), 50-60. The test uses only the order of the runs, so one run on a busy machine
-//! weighs no more than any other late run. Times of programs are far from normally distributed.
+//! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals of
+//! Mathematical Statistics 18 (1947), 50-60. The test uses only the order of the runs, so one run on a busy machine weighs no
+//! more than a slightly slower run. It does not assume a normal distribution, from which times of programs are far.
 //!
-//! Equal times share the mean of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, with or without ties:
-//! the test counts all ways to choose which runs are the ones after. With more runs it uses the normal approximation,
-//! corrected for ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
+//! Equal times share the mean of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, with or without ties: the test
+//! counts all ways to choose as many runs as there are after. With more runs it uses the normal approximation, corrected for ties
+//! and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
-/// Minimum number of runs on each side for judging times.
+/// Minimum number of runs on each side if times are to be judged.
 pub const RUNS: usize = 5;
 
-/// Level of significance: the maximum probability that an unchanged program fails by chance.
+/// Level of significance: an unchanged program fails by chance with at most this probability.
 pub const LEVEL: f64 = 0.05;
 
-/// Maximum number of runs, of both sides together, for which the probability is exact.
+/// Maximum number of runs, both sides together, for which the probability is computed exactly.
 pub const EXACT_RUNS: usize = 40;
 
-/// Returns the one-sided probability that the values after are this far above the values before by chance alone. It is
-/// near 0 if they are clearly above, and up to 1 if they are not.
+/// Returns the one-sided probability that chance alone puts the values after this far above the values before. It is near 0 if
+/// they are clearly above, and up to 1 if they are not.
 pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
@@ -30,12 +30,12 @@ pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     }
 }
 
-/// Returns the least probability that these numbers of runs can give, with all runs after above all runs before.
+/// Returns the smallest result of [`chance_of_greater`] for these numbers of runs: all runs after are above all runs before.
 pub fn least_chance(before: usize, after: usize) -> f64 {
     (1..=after).fold(1.0, |chance, k| chance * k as f64 / (before + k) as f64)
 }
 
-/// Ranks of all runs, doubled, so that ranks of ties are whole numbers as well.
+/// Ranks of all runs in rising order, doubled, so that the mean ranks of ties are whole numbers.
 struct Ranks {
     doubled: Vec<usize>,
     after: usize,
@@ -66,10 +66,10 @@ impl Ranks {
         ranks
     }
 
-    /// Returns the share of all choices of runs whose ranks add up to at least `sum`.
+    /// Returns the probability of a rank sum of at least `sum`, if any choice of the runs after is equally likely.
     fn exact(&self) -> f64 {
         let most: usize = self.doubled.iter().sum();
-        // Number of choices by number of runs and rank sum; each is below 2^53, so that none is rounded.
+        // By number of chosen runs and their rank sum: number of ways to choose them. It is below 2^53, so `f64` is exact.
         let mut choices = vec![vec![0.0f64; most + 1]; self.after + 1];
         choices[0][0] = 1.0;
         for &rank in &self.doubled {
@@ -97,8 +97,8 @@ impl Ranks {
     }
 }
 
-/// Returns the probability of more than `deviations` standard deviations, by formula 26.2.17 of Abramowitz and Stegun,
-/// "Handbook of Mathematical Functions", off by at most 7.5e-8.
+/// Returns the probability that a normal variable is more than `deviations` standard deviations above its mean. The error is at
+/// most 7.5e-8 (Abramowitz and Stegun, "Handbook of Mathematical Functions", formula 26.2.17).
 fn upper_tail(deviations: f64) -> f64 {
     const FACTORS: [f64; 5] = [
         0.319_381_530,
@@ -120,9 +120,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns runs without ties in which the run before is above the run after in exactly `u` pairs.
+    /// Returns runs without ties, such that in exactly `u` pairs the run before is above the run after.
     fn runs_with(before: usize, after: usize, u: usize) -> (Vec<f64>, Vec<f64>) {
-        // All runs after start above all runs before; each is then lowered below as many runs before as `u` still allows.
+        // Each run after begins above all runs before, and is lowered below as many of them as `u` still allows.
         let old: Vec<f64> = (1..=before).map(|n| n as f64).collect();
         let mut left = u;
         let new = (0..after).map(|n| {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn critical_values() {
-        // One-sided: the greatest U that is significant at 5 % and at 1 %, from the usual tables.
+        // Numbers of runs, and the greatest U that is significant at 5 % and at 1 %, one-sided, from the usual tables.
         let table = [
             (5, 5, 4, 1),
             (6, 6, 7, 3),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn ties_share_their_ranks() {
         assert_eq!(chance_of_greater(&[1.0; 5], &[1.0; 5]), 1.0);
-        // Of the six ways to choose two of 1, 2, 2, 3, only two reach 2 + 3: the 3 with either of the twos.
+        // Of the six ways to choose two of 1, 2, 2, 3, only two give a sum of at least 2 + 3: the 3 with either of the twos.
         let found = chance_of_greater(&[1.0, 2.0], &[2.0, 3.0]);
         assert!((found - 2.0 / 6.0).abs() < 1e-12, "{found}");
         assert_eq!(chance_of_greater(&[], &[1.0]), 1.0);
@@ -186,7 +186,7 @@ mod tests {
             let (exact, near) = (ranks.exact(), ranks.approximate());
             assert!((exact - near).abs() < 0.002, "U {u}: {exact} {near}");
         }
-        // Known tails of the normal distribution.
+        // Known tail probabilities of the normal distribution.
         for (deviations, tail) in [
             (0.0, 0.5),
             (1.644_854, 0.05),

@@ -193,7 +193,7 @@ fn a_name_is_an_end_of_a_path_or_a_label() {
     );
 }
 
-/// Returns names in the form of symbols.
+/// Returns names as they are in symbol tables.
 fn any_name() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "u8",
@@ -239,7 +239,7 @@ proptest! {
             let with_it = (0u32..).zip(&labels).filter(|(_, other)| *other == label);
             let with_it: Vec<FunctionId> = with_it.map(|(at, _)| FunctionId(at)).collect();
             let found = named(&functions, label);
-            // A function whose whole path is the label is preferred.
+            // A function whose whole path equals the label is preferred to other functions with this label.
             let whole = |id: &FunctionId| functions.get(*id).full_name() == *label;
             if !found.iter().any(whole) || with_it.iter().any(whole) {
                 prop_assert_eq!(&found, &with_it, "{}", label);

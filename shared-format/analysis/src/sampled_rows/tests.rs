@@ -24,7 +24,7 @@ fn sample(inside: SampledIn, address: u64, samples: u64) -> LineSample {
     }
 }
 
-/// Returns frames for the addresses from 1 on, and no others.
+/// Returns a module in which address 1 has the first of these stacks of frames, address 2 the second, and so on.
 fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
     let module = Module {
         path: "/bin/app".into(),
@@ -37,7 +37,7 @@ fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
     (module, addresses)
 }
 
-/// Paths with self ticks, sampled ticks and the error of the self time.
+/// Returns the path, self ticks, sampled ticks and error of the self time of each row.
 fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
     let row = |row: u32| {
         let path = std::iter::successors(Some(NodeId(row)), |&node| snapshot.nodes.parent_of(node));
@@ -93,9 +93,9 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
         sample(run, 3, 5),
         sample(run, 4, 2),
         sample(run, 5, 1),
-        // This sample was not looked up.
+        // The address of this sample was not looked up.
         sample(run, 6, 2),
-        // These samples exceed the CPU time of the row.
+        // By chance, these samples have more CPU time than the row.
         sample(parse, 2, 6),
         sample(parse, 3, 2),
         LineSample {
@@ -126,7 +126,7 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     assert_eq!(with.threads[0].outside_ticks, 300);
     assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(with.lines, s.lines, "no sample is lost");
-    // The thread was sampled during half of its CPU time.
+    // Samples cover half of the thread's CPU time.
     let mut late = s.clone();
     late.threads[0].cpu_ns = Some(2 * 5_400);
     let late = rows(&with_sampled_rows(&late, &addresses));
@@ -170,7 +170,7 @@ proptest! {
             (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()
         };
         prop_assert_eq!(sums(&with), sums(&whole));
-        // Totals of the original rows, by thread in their order.
+        // Returns the totals of the rows of `of`, thread by thread, as they are in `s`.
         let totals = |s: &Snapshot, of: &Snapshot| -> Vec<u64> {
             let totals = s.nodes.totals(&s.nodes.self_ticks);
             (0..).map(ThreadId).zip(&of.threads).flat_map(|(id, thread)| {
@@ -183,7 +183,7 @@ proptest! {
         for (id, thread) in (0..).map(ThreadId).zip(&whole.threads) {
             let first = with.rows_of(id).start;
             for (at, row) in whole.rows_of(id).enumerate() {
-                // A counted row may have received samples of the row above it.
+                // A counted row may gain time from samples in the row above it.
                 let is_mixed = mixed.iter().any(|&(mixed, _)| mixed as usize == first + at);
                 let more = after[row] - before[row];
                 prop_assert!(more == 0 || is_mixed, "{row} of {}", thread.rows);

@@ -25,14 +25,14 @@ fn ended(snapshot: &Snapshot) -> Part<'_> {
 }
 
 proptest! {
-    /// For any processes, of which some have ended, each function has its sum over all processes, and each thread of a live
+    /// For any processes, some of which have ended, each function has its sum over all processes, and each thread of a live
     /// process keeps its open scopes. The result is a valid snapshot.
     #[test]
     fn nothing_is_lost_and_no_threads_are_mixed_up(mut runs in prop::collection::vec((any_snapshot(), any::<bool>()), 1..5)) {
         for (run, _) in &mut runs {
             run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
             run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-            // With whole nanoseconds, a sum of rounded times equals the rounded sum.
+            // A tick is a nanosecond, so times are not rounded and their sums are exact.
             run.clock.ticks_per_second = 1e9;
         }
         let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn what_a_process_had_counted_is_not_new_when_it_ends() {
     assert_eq!(after.calls(), before.calls() + 3);
     let window = between(&after, &before);
     assert_eq!((window.calls(), window.measured_ticks()), (3, 0));
-    // Another process with the same threads ends.
+    // Another process ends. It had the same threads and calls.
     let over = fold(Some(over), &one, 1.0);
     let last = side_by_side(&clock, &[ended(&over)]);
     assert_eq!(between(&last, &before).calls(), 3);
@@ -104,7 +104,7 @@ fn what_stands_beside_rows_is_counted_once() {
 #[test]
 fn open_scopes_are_as_old_as_they_were() {
     let mut one = fixture::two_threads();
-    // Halves of the doubled ticks are whole.
+    // Ticks are doubled, so that they can be halved without rounding.
     one.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks *= 2);
     let mut other = one.clone();
     other.capture.tick += 1_000_000;
@@ -117,7 +117,7 @@ fn open_scopes_are_as_old_as_they_were() {
     let wanted = opened(&one, at);
     let all = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
     assert_eq!(opened(&all, at), wanted);
-    // A clock whose ticks are half as long.
+    // The same process by a clock whose ticks are half as long.
     let mut fast = one.clone();
     fast.clock.source = ClockSource::Custom;
     fast.clock.ticks_per_second *= 2.0;

@@ -1,4 +1,4 @@
-//! Aligned snapshots have the same rows, with their own counts.
+//! Aligned snapshots have the same rows, and each keeps its own counts.
 
 use std::collections::BTreeSet;
 
@@ -43,15 +43,15 @@ fn a_row_of_another_build_is_found_by_its_function() {
         thread.tid += if thread.tid > 0 { 1_000 } else { 0 };
     }
     let (now, then) = align(&later, &earlier);
-    // Threads are found by name.
+    // Threads of different runs are matched by name.
     assert_eq!(now.threads.len(), earlier.threads.len());
-    // Each of the two matchers has a row of the renamed function.
+    // The renamed function adds a row to each of the two matcher threads.
     assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
     assert_eq!(now.sites.len(), earlier.sites.len() + 1);
     assert_eq!(then.measured_ticks(), earlier.measured_ticks());
 }
 
-/// A counter of one side stays a counter, even if the other side has a scope of its name in another thread.
+/// A counter in one snapshot stays a counter, even if the other snapshot has a scope of its name in another thread.
 #[test]
 fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
     let mut one = order_sim();
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(a.rows.len(), b.rows.len());
         for (index, (a_row, b_row)) in a.rows.iter().zip(&b.rows).enumerate() {
             prop_assert_eq!((a_row.path, a_row.parent, a_row.function), (b_row.path, b_row.parent, b_row.function));
-            // The differences add up as the sides do.
+            // The difference of a parent is its own difference plus those of its children.
             let change = |a: u64, b: u64| i128::from(a) - i128::from(b);
             let below: i128 = a.children(index as u32).iter()
                 .map(|&c| change(a.rows[c as usize].total_ns, b.rows[c as usize].total_ns))

@@ -1,4 +1,4 @@
-//! Windows are never negative, and add up.
+//! Windows are never negative, and consecutive windows add up.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::call_tree::{CallTree, PathId};
 use crate::merge::sum;
 use crate::window::{between, less};
 
-/// Returns a later state of a program: every row has counted more, and some threads have ended.
+/// Returns a later state of a program: the counts of every row have grown, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     let mut s = snapshot.clone();
     let step = |at: usize| u64::from(steps.get(at % steps.len().max(1)).copied().unwrap_or(0));
@@ -39,8 +39,8 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     finish(&s, ends)
 }
 
-/// Returns the snapshot that the collector writes after the chosen threads have ended: ended threads are folded by name, after
-/// the live threads.
+/// Returns the snapshot that the collector writes after the threads chosen by `ends` have ended. Ended threads are folded by
+/// name, and come after the live threads.
 fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     let mut out = s.facts();
     let mut map = RowMap::nowhere(s);
@@ -56,7 +56,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     }
     for (at, indices) in made_of.iter().enumerate() {
         let first_row = out.nodes.len() as u32;
-        // Like the collector's folding: one row for each path.
+        // Folds like the collector: rows on the same path become one row.
         let mut known: HashMap<(Option<u32>, u32), u32> = HashMap::new();
         for &index in indices {
             map.threads[index] = at as u32;
@@ -89,7 +89,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     out
 }
 
-/// Checks that a range bounds these values, and that each end marked as exact is exact.
+/// Checks that `range` contains all values of `of`, and that each bound marked as exact is one of them.
 fn assert_bounds<T: Copy + Ord + std::fmt::Debug>(range: Extremes<T>, of: &[T]) {
     let (min, max) = (of.iter().min().unwrap(), of.iter().max().unwrap());
     assert!(range.min <= *min && range.max >= *max, "{range:?} of {of:?}");
@@ -102,7 +102,8 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let earlier = given(&[3, 500, 90_000], &[5, -7]);
     let window = between(&given(&[3, 500, 90_000, 12, 40_000], &[5, -7, 2, 9]), &earlier);
     let tallies = window.tallies();
-    // 12 has a bucket of its own. The largest number is from before; the window's is in the bucket of 40 000.
+    // 12 is alone in its bucket, so it is exact. The largest number of all came before the window. The largest in the window is
+    // only known to be in the bucket of 40 000.
     let range = tallies[0].unwrap().range().unwrap();
     let got = (range.min, range.min_exact, range.max, range.max_exact);
     assert_eq!(got, (12, true, 40_959, false));
@@ -146,7 +147,7 @@ fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
     assert_eq!(window.estimates, [estimate(1, 50, 5, 13)]);
     earlier.estimates = vec![estimate(1, 40, 3, 5)];
     let window = between(&later, &earlier);
-    // Errors are subtracted by their squares.
+    // Independent errors are subtracted by their squares.
     assert_eq!(window.estimates, [estimate(1, 110, 4, 12)]);
 }
 
@@ -174,12 +175,12 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     let window = between(&later, &earlier);
     assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
     assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
-    // Counts between the reset and its undo are not part of the window.
+    // Counts between the reset and its undo are not in the window.
     earlier.capture.reset_epoch = 5;
     assert_eq!(between(&later, &earlier), later);
 }
 
-/// Returns the latencies with three more calls in one row.
+/// Returns the latencies with three more calls in `row`.
 fn with_more(latencies: &Latencies, row: u32) -> Latencies {
     let mut all = Latencies::default();
     for &of in &latencies.row {
@@ -206,7 +207,7 @@ fn latencies_of_calls_and_of_futures_are_those_of_the_time_between() {
     let window = between(&later, &earlier);
     assert_eq!(window.async_latencies.row, [0]);
     assert_eq!(window.async_latencies.of(0).count(), 3);
-    // A coarse record does not tell which calls had ended.
+    // A record without latencies does not tell how long the calls before the window were.
     let mut coarse = earlier.clone();
     coarse.async_latencies = Latencies::default();
     assert!(between(&later, &coarse).async_latencies.row.is_empty());
@@ -219,7 +220,7 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
     coarse.latencies = Latencies::default();
     assert!(between(&later, &coarse).latencies.row.is_empty());
     assert!(between(&coarse, &later).latencies.row.is_empty());
-    // If no call had finished, all latencies are from the window.
+    // If no call had finished before, all latencies belong to the window.
     let frames = coarse.threads.iter().flat_map(|thread| &thread.open);
     let open: Vec<NodeId> = frames.map(|frame| frame.node).collect();
     assert!(!open.is_empty());
@@ -230,7 +231,7 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
 }
 
 proptest! {
-    /// The earlier numbers may be kept in a histogram or not.
+    /// Windows contain the right bounds whether or not the earlier snapshot has a histogram of the numbers.
     #[test]
     fn windows_bound_what_was_given_in_them(
         numbers in proptest::collection::vec(0u64..1 << 40, 0..12),
@@ -259,7 +260,7 @@ proptest! {
         if let Some(level) = gauge.level() {
             assert_bounds(level.range, &levels[level_at.saturating_sub(1)..]);
         }
-        // The same bounds follow from the epochs before and after a reset.
+        // The sum of the epochs before and after a reset has the same bounds.
         let all = sum(&[&earlier, &given(since, &levels[level_at.saturating_sub(1)..])]).tallies();
         if let Some(range) = all[0].unwrap().range() {
             assert_bounds(range, &numbers);
@@ -285,7 +286,7 @@ proptest! {
         prop_assert_eq!(outside(&window), outside(&later) - outside(&earlier));
         prop_assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
         prop_assert_eq!(&window.nodes.parent, &later.nodes.parent);
-        // Path by path, earlier counts and counts of the window add up to the later counts.
+        // On each path, the counts before the window and those in the window add up to the later counts.
         let (then, now) = (by_path(&earlier), by_path(&later));
         for (path, (calls, own, total, sum)) in by_path(&window) {
             let before = then.get(&path).copied().unwrap_or((0, 0, 0, Some(0)));
@@ -302,7 +303,7 @@ proptest! {
             let rows = (0..).zip(&tree.rows).filter(|(_, row)| row.self_ticks > 0);
             rows.map(|(at, row)| {
                 let mut latency = tree.latency(at).clone();
-                // The longest call may belong to either of two parts.
+                // `max_ticks` of a sum may come from either part, so it is not compared.
                 latency.max_ticks = 0;
                 let timed = tree.uncertainty(at).map_or(row.calls, |of| of.timed);
                 (row.path, (row.calls, row.self_ticks, timed, latency))

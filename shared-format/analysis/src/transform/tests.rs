@@ -42,7 +42,7 @@ fn recursion_in_one_row() {
         text(&folded),
         "main 1 10/221\n  even 6 130/191 @\n    odd 9 53/54 @\n      leaf 1 1/1\n    leaf 5 7/7\n  odd 1 20/20\n"
     );
-    // The inner `f` is called by another row than the outer one.
+    // The inner `f` is called from another row than the outer `f`.
     let apart = fold_recursion(&tree_of(&fixtures::run(&[
         (0, "a", 1, 1),
         (1, "b", 1, 2),
@@ -112,7 +112,7 @@ fn without_steps_only_what_is_open_goes_on() {
     let closed = bottom_up(&tree, 0, |_| false);
     assert!(!closed.whole);
     let deepest = |tree: &CallTree| tree.rows.iter().map(|row| row.depth).max();
-    // A closed row still shows whether it has callers.
+    // Even a closed row shows whether it has callers.
     assert_eq!(deepest(&closed.tree), Some(1));
     let leaf = closed.tree.rows[3].path;
     let one = bottom_up(&tree, 0, |path| path == leaf).tree;
@@ -142,10 +142,10 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    // The uncertainty is of the outermost calls alone.
+    // The error of the total is that of the outermost calls alone.
     assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
-    // Rows that were merged already are merged a second time.
+    // A transformation of a folded tree merges rows that were merged before.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;

@@ -1,29 +1,29 @@
-//! The parts of a condition.
+//! The types that a condition consists of.
 
 use std::fmt;
 
 use tickscope_format::pattern::Pattern;
 
-/// Measured value of a function in a window.
+/// What is measured of a function in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
-    /// Duration that this percentage of the calls did not exceed, among calls that ended in the window.
+    /// This percentile of the durations of the calls that ended in the window.
     Percentile(f64),
     /// Duration of the longest call that ended in the window.
     Max,
     /// Total time divided by the number of calls that began in the window.
     Avg,
-    /// The calls that began in the window.
+    /// Number of calls that began in the window.
     Calls,
-    /// Total time as a part of all time in scopes.
+    /// Total time as a percentage of all time in scopes.
     Share,
-    /// Part of the total time in which the function's threads waited.
+    /// Percentage of the total time in which the function's threads waited.
     Waiting,
-    /// Calls that are open at the end of the window: all in flight for an async function, else one for each thread.
+    /// Number of calls open at the end of the window: for an async function all calls in flight, else one call for each thread.
     InFlight,
 }
 
-/// How a value is compared with the threshold.
+/// Relation that a comparison requires between value and threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// `>`
@@ -36,45 +36,45 @@ pub enum Sign {
     AtMost,
 }
 
-/// Unit of values and thresholds.
+/// Unit of a value and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
     Nanoseconds,
     /// Percent, 0 to 100.
     Percent,
-    /// Per second of the window.
+    /// Number per second of the window.
     PerSecond,
     /// A plain number.
     Count,
 }
 
-/// One comparison: `p99(handle) > 50ms`.
+/// One comparison, such as `p99(handle) > 50ms`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Measured value.
+    /// What is measured.
     pub metric: Metric,
-    /// Functions that are compared, each by itself.
+    /// Selects the functions. Each of them is compared separately.
     pub function: Pattern,
-    /// Sign of the comparison.
+    /// Required relation between value and threshold.
     pub sign: Sign,
-    /// Threshold in the unit.
+    /// Threshold in `unit`.
     pub threshold: f64,
-    /// The unit of threshold and value.
+    /// Unit of the value and of `threshold`.
     pub unit: Unit,
-    /// The threshold as it was typed: `50ms`.
+    /// The threshold as the user typed it, such as `50ms`.
     pub threshold_text: String,
 }
 
-/// Comparisons joined by `and` and `or`, of which `and` binds closer.
+/// Comparisons joined by `and` and `or`. As usual, `and` binds more tightly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Lists of comparisons. The condition is true if all comparisons of any list are true.
+    /// Lists of comparisons. The condition is true if all comparisons of at least one list are true.
     pub any_of: Vec<Vec<Comparison>>,
 }
 
 impl Metric {
-    /// Returns the default unit of a threshold of this metric.
+    /// Returns the unit of a threshold that is typed without a unit.
     pub(super) fn unit(self) -> Unit {
         match self {
             Self::Percentile(_) | Self::Max | Self::Avg => Unit::Nanoseconds,
@@ -85,7 +85,7 @@ impl Metric {
 }
 
 impl Sign {
-    /// Returns whether a value is on the side of the threshold that the sign asks for.
+    /// Returns whether the value has the required relation to the threshold.
     pub fn holds(self, value: f64, threshold: f64) -> bool {
         match self {
             Self::Above => value > threshold,
@@ -95,14 +95,14 @@ impl Sign {
         }
     }
 
-    /// Returns whether the comparison is true of large values.
+    /// Returns whether large values make the comparison true.
     pub fn is_upward(self) -> bool {
         matches!(self, Self::Above | Self::AtLeast)
     }
 }
 
 impl Unit {
-    /// Returns the suffix of a number in this unit: `ns`, `%`, `/s`, or nothing for a count.
+    /// Returns the suffix of numbers in this unit: `ns`, `%`, `/s`, or nothing for a count.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

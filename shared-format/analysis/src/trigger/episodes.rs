@@ -1,4 +1,4 @@
-//! Decides which of many judgements in a row call for an action.
+//! Decides for which of many consecutive judgements an action is due.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -6,23 +6,23 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The largest number in a limit.
+/// Largest number of actions that a limit may allow.
 const COUNT_MAX: usize = 1_000;
 
-/// Limit of a rate: at most `count` actions in any stretch of `per`.
+/// Limit of a rate: at most `count` actions within any period of length `per`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Maximum number of actions.
     pub count: usize,
-    /// Length of the stretch.
+    /// Length of the period.
     pub per: Duration,
 }
 
-/// A limit that cannot be understood.
+/// Error for a text that is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitError;
 
-/// The units that a limit may have.
+/// Units of the period, and their seconds.
 const PERIODS: [(&str, u64); 4] = [("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400)];
 
 impl fmt::Display for LimitError {
@@ -65,22 +65,22 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Action that a judgement calls for.
+/// What to do after a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing: the condition is false, or it has been true before.
+    /// Do nothing: the condition is false, or its becoming true was already handled.
     Nothing,
-    /// The condition has become true: act.
+    /// Act: the condition has become true.
     Act,
-    /// The condition has become true, but the limit allows no action before this time.
+    /// Do nothing: the condition has become true, but the limit allows no action yet.
     HeldBack {
-        /// Time of the next possible action, by the clock of the judgements.
+        /// Earliest time of the next action, by the clock of the judgements.
         until: Duration,
     },
 }
 
-/// Groups judgements into episodes with one action each. A condition that stays true is one episode, and so is a condition with
-/// false gaps shorter than `rest`. An episode is over when the condition was false for `rest`.
+/// Groups judgements into episodes, with one action for each. An episode begins when the condition becomes true, and ends when
+/// the condition has been false for `rest`. Shorter gaps in which it is false belong to the episode.
 #[derive(Debug)]
 pub struct Episodes {
     limit: Limit,
@@ -93,16 +93,16 @@ pub struct Episodes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No episode.
+    /// Between episodes.
     Armed,
-    /// An episode, in which the condition was true at the last judgement.
+    /// In an episode; the condition was true at the last judgement.
     True,
-    /// An episode in which the condition has been false since this time.
+    /// In an episode; the condition has been false since this time.
     FalseSince(Duration),
 }
 
 impl Episodes {
-    /// Returns episodes without judgements. The first true judgement calls for an action.
+    /// Returns episodes before any judgement. The first true judgement calls for an action.
     pub fn new(limit: Limit, rest: Duration) -> Self {
         Self {
             limit,
@@ -113,7 +113,7 @@ impl Episodes {
         }
     }
 
-    /// Takes the next judgement. `now` is the time on a clock that never goes back.
+    /// Takes the next judgement, made at `now` by a clock that never goes back.
     pub fn step(&mut self, now: Duration, is_true: bool) -> Step {
         let is_over = match self.state {
             State::Armed => true,
@@ -143,7 +143,7 @@ impl Episodes {
         Step::Act
     }
 
-    /// Returns the number of episodes that the limit has held back.
+    /// Returns the number of episodes in which the limit prevented the action.
     pub fn held_back(&self) -> u64 {
         self.held_back
     }
@@ -159,7 +159,7 @@ mod tests {
         Episodes::new(limit.parse().unwrap(), rest_s * SECOND)
     }
 
-    /// Returns the seconds at which an action was due; one judgement a second, `#` for true.
+    /// Returns the seconds at which an action was due. `judgements` has one character per second; `#` is true.
     fn acted(episodes: &mut Episodes, judgements: &str) -> Vec<usize> {
         let steps = judgements.chars().enumerate().map(|(second, c)| {
             let now = second as u32 * SECOND;
@@ -172,16 +172,16 @@ mod tests {
     #[test]
     fn what_stays_true_is_one_action_and_what_becomes_true_again_another() {
         assert_eq!(acted(&mut episodes("100/h", 1), "..####...###"), [2, 9]);
-        // True from the beginning.
+        // The condition is true at the first judgement.
         assert_eq!(acted(&mut episodes("100/h", 1), "##"), [0]);
         assert_eq!(acted(&mut episodes("100/h", 1), "......"), [0usize; 0]);
     }
 
     #[test]
     fn an_episode_is_over_when_it_was_false_for_a_whole_rest() {
-        // From the first false judgement to the next true one, two, three and then four seconds pass.
+        // The condition is false for two, three and then four seconds.
         assert_eq!(acted(&mut episodes("100/h", 4), "#..#...#....#"), [0, 12]);
-        // A judgement that is false after the rest arms it as well.
+        // After `rest`, a single false judgement also ends the episode.
         assert_eq!(acted(&mut episodes("100/h", 4), "#.....#"), [0, 6]);
         assert_eq!(acted(&mut episodes("100/h", 4), "#.#.#.#.#.#"), [0], "flapping");
     }
@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(at(&mut held, second + 2, false), Step::Nothing);
         }
         assert_eq!(held.held_back(), 3);
-        // An action that was held back ends with its episode, even if the limit allows an action meanwhile.
+        // An action that was held back is lost with its episode, even if the limit allows an action before the episode ends.
         let mut long = episodes("1/min", 1);
         assert_eq!(at(&mut long, 0, true), Step::Act);
         assert_eq!(at(&mut long, 2, false), Step::Nothing);

@@ -1,4 +1,4 @@
-//! Judges whether a condition is true of a window.
+//! Judges whether a condition is true in a window.
 
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
@@ -17,41 +17,41 @@ const NO_TIMES: &str = "this is a counter, a value or a gauge, which has calls b
 
 const NOT_COUNTING: &str = "measuring is off in this program; `tickscope mode exact` switches it on";
 
-/// Findings for a condition.
+/// Result of judging a condition, with the values behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Whether the condition is true.
     pub is_true: bool,
-    /// Findings of the comparisons, in the order and the lists of the condition.
+    /// One finding for each comparison, in the lists and the order of [`Condition::any_of`].
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// Result of a comparison, for the function whose value comes closest to making the comparison true.
+/// Result of one comparison. If several functions match, it is that of the function nearest to making the comparison true.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The full name of the function.
+    /// Full name of the function.
     pub function: String,
-    /// Calls of the function that began in the window.
+    /// Number of calls of the function that began in the window.
     pub calls: u64,
-    /// The value in the unit of the comparison, or the reason why it is missing.
+    /// Value in the unit of the comparison, or why it is missing.
     pub value: Result<f64, Absence>,
-    /// Whether the comparison is true. It is false where there is no value.
+    /// Whether the comparison is true; false without a value.
     pub is_true: bool,
 }
 
 /// Reason why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The snapshot has no site of a function of this name.
+    /// The snapshot has no site of a matching function.
     Unmet,
-    /// The window has no call that could be measured.
+    /// The function has no call in the window that has such a value.
     NoCalls,
     /// The program does not measure the value, for this reason.
     NotMeasured(&'static str),
 }
 
 impl Verdict {
-    /// Returns the comparisons that make the condition true, with their findings, or all comparisons if it is false.
+    /// Returns the comparisons with their findings: those of the list that makes the condition true, or all if it is false.
     pub fn decisive<'a>(
         &'a self,
         condition: &'a Condition,
@@ -65,17 +65,17 @@ impl Verdict {
 }
 
 impl Condition {
-    /// Returns the first comparison for whose functions the snapshot has no site yet.
+    /// Returns the first comparison whose functions have no site in the snapshot yet.
     pub fn unmet(&self, snapshot: &Snapshot) -> Option<&Comparison> {
         let is_met = |one: &Comparison| snapshot.sites.iter().any(|site| one.function.matches(site));
         self.any_of.iter().flatten().find(|one| !is_met(one))
     }
 }
 
-/// Judges a condition by a window, which is a snapshot that counts the window alone.
+/// Judges a condition in a window, which is a snapshot that contains only the counts of the window.
 ///
-/// In a window without a call of a function, only its calls and its calls in flight have values. All other comparisons of the
-/// function are false. Where a pattern selects several functions, one true function makes the comparison true.
+/// If a function has no call in the window, only its calls and its calls in flight have values. Its other comparisons are false.
+/// If a pattern selects several functions, the comparison is true if it is true for one of them.
 pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     let table = Table::of(window);
     let find = |all: &Vec<Comparison>| all.iter().map(|one| table.find(one)).collect::<Vec<_>>();
@@ -87,11 +87,11 @@ pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     }
 }
 
-/// Rows of the window by function.
+/// The window's calls and times by function.
 struct Table<'a> {
     window: &'a Snapshot,
     tree: CallTree,
-    /// Rows by function; `None` where the function has no row.
+    /// By function; `None` for a function without a row.
     rows: Vec<Option<HotRow>>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Table<'a> {
         Self { window, tree, rows }
     }
 
-    /// Returns the finding of the function that comes closest.
+    /// Returns the finding of the matching function that is nearest to making the comparison true.
     fn find(&self, comparison: &Comparison) -> Finding {
         let functions = &self.tree.functions;
         let mut chosen = vec![false; functions.list.len()];
@@ -133,7 +133,7 @@ impl<'a> Table<'a> {
         let value = match row {
             _ if !self.window.capture.mode.traits().is_counting => Err(Absence::NotMeasured(NOT_COUNTING)),
             Some(row) => self.value(comparison, row),
-            // The function has a site, so its count is 0.
+            // The function has a site but no row, so it was not called.
             None if matches!(comparison.metric, Metric::Calls | Metric::InFlight) => Ok(0.0),
             None => Err(Absence::NoCalls),
         };
@@ -182,7 +182,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the reason why a function has no latency.
+    /// Returns why a function has no latencies in this window.
     fn no_latency(&self) -> Absence {
         match self.window.capture.mode.charges_time() && self.keeps_latencies() {
             true => Absence::NoCalls,
@@ -190,11 +190,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns whether the window has a latency, or has no call that could have left one.
+    /// Returns false if the program keeps no latencies: there are none, although calls have ended.
     fn keeps_latencies(&self) -> bool {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
-        // Calls of this window that are still open have no latency yet. Each thread has at most one per level.
+        // Each open frame of a thread is a call that has no latency yet, because it has not ended.
         let threads = self.window.threads.iter();
         let open = threads.map(|thread| thread.open.len() as u64);
         is_some || self.window.calls() <= open.sum::<u64>()
@@ -208,7 +208,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns the longest call, or the middle of its bucket where only that is known, in ticks.
+/// Returns the longest call in ticks, or the middle of its bucket if only the bucket is known.
 fn longest(latency: &Histogram) -> Option<u64> {
     match latency.max()? {
         (ticks, true) => Some(ticks),
@@ -216,7 +216,7 @@ fn longest(latency: &Histogram) -> Option<u64> {
     }
 }
 
-/// Returns a part of a time in percent, or no value for a function without time.
+/// Returns a part of a time in percent. If the function has no time, the value is missing.
 fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     if row.total_ns == 0 || whole_ns == 0 {
         return Err(Absence::NoCalls);
@@ -224,14 +224,14 @@ fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     Ok(part_ns as f64 * 100.0 / whole_ns as f64)
 }
 
-/// Returns whether one finding comes closer to making the comparison true than another.
+/// Returns whether the finding `one` is nearer to making the comparison true than `other`.
 fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
     match (one.value, other.value) {
         (Ok(one), Ok(other)) if comparison.sign.is_upward() => one > other,
         (Ok(one), Ok(other)) => one < other,
         (Ok(_), Err(_)) => true,
         (Err(_), Ok(_)) => false,
-        // A value that cannot be measured says more than a window without calls.
+        // For the user, "cannot be measured" is more useful than "no calls".
         (Err(one), Err(other)) => {
             matches!(one, Absence::NotMeasured(_)) && !matches!(other, Absence::NotMeasured(_))
         }
@@ -255,7 +255,7 @@ mod tests {
         judged(condition, window).findings[0][0].clone()
     }
 
-    /// Returns the recursion of the fixture with `fast` calls of `fib` of 1 ms and `slow` calls of 60 ms.
+    /// Returns the fixture's recursion with `fast` calls of `fib` that take 1 ms and `slow` calls that take 60 ms.
     fn calls(fast: u64, slow: u64) -> Snapshot {
         let mut s = fixture::recursion();
         let ms = (s.clock.ticks_per_second / 1e3) as u64;
@@ -275,17 +275,17 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_the_window_and_not_since_the_start() {
-        // A thousand fast calls long ago, and then five of which two are slow.
+        // Before the window there are a thousand fast calls. In the window there are five calls, of which two are slow.
         let (before, after) = (calls(1_000, 0), calls(1_003, 2));
         assert!(!judged("p99(fib) > 50ms", &after).is_true, "since the start");
         let window = between(&after, &before);
         let found = first("p99(fib) > 50ms", &window);
         assert!(found.is_true && found.calls == 5, "{found:?}");
-        // A bucket is 12 % wide, and the value its middle.
+        // A bucket is up to 12.5 % wide, and a percentile is the middle of its bucket.
         assert!((56e6..=64e6).contains(&found.value.unwrap()), "{found:?}");
         assert!(!judged("p50(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) > 50ms", &window).is_true);
-        // The other way round, the slow calls of long ago are over.
+        // Here the slow calls are before the window.
         let window = between(&calls(1_005, 2), &calls(3, 2));
         assert!(!judged("max(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) < 2ms", &window).is_true);
@@ -296,7 +296,7 @@ mod tests {
         let window = between(&calls(1_008, 2), &calls(1_000, 0));
         let value = |condition| first(condition, &window).value.unwrap();
         assert_eq!(value("calls(fib) > 1"), 10.0);
-        // The window has ten seconds.
+        // The window is ten seconds long.
         assert_eq!(value("calls(fib) > 1/s"), 1.0);
         assert!((value("avg(fib) > 1ms") - 12.8e6).abs() < 1e3);
         let share = value("share(fib) > 1%");
@@ -323,7 +323,7 @@ mod tests {
         for condition in ["calls(fib) < 1", "calls(fib) <= 0", "inflight(fib) < 1"] {
             assert!(judged(condition, &window).is_true, "{condition}");
         }
-        // A function that does not exist is not rare, but unknown.
+        // A function that does not exist is reported as unknown. It does not count as called less than once.
         let unmet = first("calls(fob) < 1", &window);
         assert_eq!((unmet.value, unmet.is_true), (Err(Absence::Unmet), false));
         assert_eq!(unmet.function, "fob");
@@ -346,7 +346,7 @@ mod tests {
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
         s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
-        // Recursive calls in one thread count as one.
+        // Nested recursive calls in one thread count as one.
         assert_eq!(first("inflight(fib) > 0", &s).value, Ok(1.0));
         let serving = fixture::serving();
         let in_flight = first("inflight(query) > 19", &serving);

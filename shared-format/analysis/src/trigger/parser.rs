@@ -1,4 +1,4 @@
-//! Reads a condition from its text.
+//! Parses the text of a condition.
 
 use std::error::Error;
 use std::fmt;
@@ -8,20 +8,20 @@ use tickscope_format::pattern::Pattern;
 
 use super::condition::{Comparison, Condition, Metric, Sign, Unit};
 
-/// Maximum number of comparisons. A longer condition is a mistake, and each comparison costs time at each judgement.
+/// Maximum number of comparisons. Each costs time at each judgement, and a longer condition is probably a mistake.
 const COMPARISONS_MAX: usize = 16;
 
-/// Example at the end of each error message.
+/// Example that ends each error message.
 const EXAMPLE: &str = "p99(handle) > 50ms";
 
-/// A condition that cannot be understood, and the place of the error.
+/// Error for a text that is no condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
-    /// Column of the first character that is not understood, counted from 1.
+    /// Column of the first character that does not fit, counted from 1.
     pub column: usize,
-    /// Text at this column.
+    /// Text that was found at this column.
     pub found: String,
-    /// Text that was wanted in its place.
+    /// What was expected at this column.
     pub wanted: String,
 }
 
@@ -49,10 +49,10 @@ impl FromStr for Condition {
     }
 }
 
-/// A place in the text.
+/// Reads the text from left to right.
 struct Scanner<'a> {
     text: &'a str,
-    /// Index of the byte to read next.
+    /// Byte index at which to read next.
     at: usize,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the pattern in parentheses. Names may have parentheses themselves, in pairs.
+    /// Reads the pattern in parentheses. A function name may itself contain parentheses, in pairs.
     fn function(&mut self) -> Result<Pattern, ConditionError> {
         self.skip_blanks();
         if !self.rest().starts_with('(') {
@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the threshold and its unit. Also returns the text of both as it was written.
+    /// Reads the threshold and its unit. Also returns both as they were typed.
     fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
         self.skip_blanks();
         let begin = self.at;
@@ -182,7 +182,7 @@ impl<'a> Scanner<'a> {
         self.skip_blanks();
         let unit_at = self.at;
         let unit_text = match self.take_while(|c| c.is_alphabetic() || c == '%' || c == '/') {
-            // These words follow a plain number.
+            // The number has no unit, and the condition continues.
             "and" | "or" => {
                 self.at = behind;
                 ""
@@ -239,7 +239,7 @@ impl<'a> Scanner<'a> {
         &rest[..length]
     }
 
-    /// Returns an error about the text at a byte.
+    /// Returns an error about the text from byte `at` on.
     fn wrong(&self, at: usize, wanted: &str) -> ConditionError {
         let rest = self.text[at..].trim_end();
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '%' | '/');
@@ -291,7 +291,7 @@ mod tests {
                 (metric, sign, threshold, unit),
                 "{text}"
             );
-            // The displayed text of a condition means the same.
+            // The text of a condition reads as the same condition.
             assert_eq!(read(&condition.to_string()), condition, "{condition}");
         }
     }

@@ -1,4 +1,4 @@
-//! Samples of the program counter since a window began.
+//! Code samples in a window.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,9 @@ use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, 
 
 use crate::window::pools::take as take_part;
 
-/// Subtracts earlier samples, which are stored by pool and group: first at the same place of the same path, then the rest at any
-/// place of the path. A record tells only the most frequent places apart. A record of the coarse ring has no samples.
+/// Subtracts earlier samples, which are stored by pool and thread group. Samples at the same address are subtracted first. A
+/// record lists only the most frequent addresses, so the rest is subtracted at any address of the path. A coarse record has no
+/// samples.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let now: HashMap<&Module, u32> = lines.modules.iter().zip(0..).collect();
     let number = |module| now.get(module).copied().unwrap_or(NO_MODULE);
@@ -36,7 +37,7 @@ pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &
         let sum = rest.entry(pool).or_default();
         places.into_values().for_each(|place| sum.add(place));
     }
-    // Samples without a place of their own come last.
+    // Samples whose address was not listed come last, so they are reduced first.
     for sample in lines.samples.iter_mut().rev() {
         if let Some(then) = rest.get_mut(&pool(sample.inside)) {
             take_from(sample, then);
@@ -69,7 +70,7 @@ mod tests {
         }
     }
 
-    /// Returns a thread with functions one below the other, and its samples.
+    /// Returns a thread in which each function calls the next one, with these samples.
     fn snapshot(functions: &[&str], modules: &[&str], samples: Vec<LineSample>) -> Snapshot {
         let mut snapshot = Snapshot::default();
         let mut above = None;
@@ -113,7 +114,7 @@ mod tests {
                 sample(first, 0, 0x10, 4),
                 sample(first, 1, 0x10, 3),
                 sample(first, 1, 0x20, 9),
-                // The earlier record did not distinguish this place.
+                // The earlier record did not list this address.
                 sample(second, 1, 0x30, 3),
                 sample(second, NO_MODULE, 0, 4),
                 sample(outside, 1, 0x10, 3),

@@ -1,12 +1,12 @@
-//! Earlier counts, which are subtracted from later counts.
+//! Earlier counts in a form in which they can be subtracted from the rows of a later snapshot.
 
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Part, RowMap, Snapshot, Thread};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// Earlier counts, and the pool of each row and thread of the later snapshot. Rows of one path in threads of one name and id
-/// share a pool.
+/// Earlier counts. Each row and thread of the later snapshot has a pool, whose earlier counts are subtracted from it. Rows on the
+/// same path share a pool if their threads have the same name and id.
 pub(super) struct Pools {
     pub(super) then: Snapshot,
     pub(super) of_rows: Vec<u32>,
@@ -42,14 +42,14 @@ impl Pools {
     }
 }
 
-/// Subtracts the smaller number from both.
+/// Subtracts the smaller of the two numbers from both.
 pub(super) fn take(value: &mut u64, pool: &mut u64) {
     let part = (*value).min(*pool);
     *value -= part;
     *pool -= part;
 }
 
-/// Subtracts the earlier value of a pool, if it has one.
+/// Subtracts the earlier value that the pool has left, if any.
 pub(super) fn take_from(then: &mut [(u32, u64)], pool: u32, value: &mut u64) {
     if let Ok(at) = then.binary_search_by_key(&pool, |&(pool, _)| pool) {
         take(value, &mut then[at].1);

@@ -1,10 +1,10 @@
-//! Watched functions in a window: their counts since the window began.
+//! Counts of watched functions in a window.
 
 use std::collections::HashMap;
 
 use tickscope_format::snapshot::{CauseSum, PathSums, Snapshot, Watch};
 
-/// Subtracts the earlier counts. A watch that began anew since then has no earlier counts.
+/// Subtracts the earlier counts. A watch that was started anew in the window has no earlier counts.
 pub(super) fn take(watches: &mut [Watch], earlier: &Snapshot) {
     for watch in watches {
         let is_same = |then: &&Watch| then.function == watch.function && then.number == watch.number;
@@ -40,7 +40,7 @@ fn take_one(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
 
 fn less(now: &PathSums, then: &PathSums) -> PathSums {
     let ticks = now.ticks.saturating_sub(then.ticks);
-    // Waiting time is at most the total time, although the two are counted separately.
+    // Waits and total time are counted separately, so the difference of the waits could exceed that of the totals.
     let waiting = now.waiting.saturating_sub(then.waiting).min(ticks);
     PathSums {
         calls: now.calls.saturating_sub(then.calls),

@@ -13,29 +13,29 @@ use crate::json::{VERSION, written};
 pub struct Waited<'a> {
     /// The condition.
     pub condition: &'a Condition,
-    /// The last verdict.
+    /// The verdict on the last window.
     pub verdict: &'a Verdict,
-    /// Outcome of the waiting.
+    /// Why the waiting ended.
     pub outcome: Outcome,
-    /// Time that was waited, in nanoseconds.
+    /// How long the command waited, in nanoseconds.
     pub waited_ns: u64,
-    /// Length of the last window in which the condition was judged, in nanoseconds.
+    /// Length of the last judged window, in nanoseconds.
     pub over_ns: u64,
 }
 
-/// Outcome of waiting for a condition.
+/// Why waiting for a condition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The condition is true.
+    /// The condition became true.
     True,
-    /// The condition was not true before the time limit.
+    /// The time limit passed first.
     Timeout,
-    /// The condition was not true before the program ended.
+    /// The program ended first.
     Ended,
 }
 
 impl Outcome {
-    /// Returns the word of the outcome: `true`, `timeout`, `ended`.
+    /// Returns the word for the outcome: `true`, `timeout` or `ended`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::True => "true",
@@ -52,9 +52,9 @@ struct Document<'a> {
     condition: String,
     outcome: &'static str,
     waited_ns: u64,
-    /// Length of the window in which the condition was judged, in nanoseconds.
+    /// Length of the judged window, in nanoseconds.
     over_ns: u64,
-    /// Whether a time among the values may be an estimate; calls never are.
+    /// Whether any value may be an estimate. Numbers of calls are always exact.
     estimated: bool,
     shown: usize,
     total: usize,
@@ -67,7 +67,7 @@ struct Document<'a> {
 struct Row {
     comparison: String,
     function: String,
-    /// Null without a value; `why` has the reason.
+    /// Null if the value is missing; `why` then has the reason.
     value: Option<f64>,
     /// Unit of `value` and `threshold`.
     unit: &'static str,
@@ -78,7 +78,7 @@ struct Row {
     why: Option<&'static str>,
 }
 
-/// Returns the answer as a JSON document, ending in a newline.
+/// Returns the answer as a JSON document that ends in a newline.
 pub fn json(subject: &Subject<'_>, waited: &Waited<'_>) -> String {
     let condition = waited.condition;
     let comparisons = condition.any_of.iter().flatten();

@@ -1,15 +1,15 @@
-//! Short answers: names are cut, and rows are left out until the rest fits.
+//! Fits short answers into a number of bytes: names are cut, and rows are left out.
 
-/// Maximum number of bytes of an answer, unless more rows are requested.
+/// Maximum number of bytes of an answer, unless the user requests more rows.
 pub const BYTES_MAX: usize = 2_000;
 
-/// Bytes to which names are cut in short answers.
+/// Maximum number of bytes of a name in a short answer.
 pub(super) const NAME_BYTES: usize = 96;
 
-/// Mark for the part of a name that is left out.
+/// Replaces the part of a name that is cut.
 const CUT: &str = "…";
 
-/// Returns the name. A long name loses its middle, because its end says more.
+/// Returns a name that fits. A long name loses its middle, because its end tells more.
 pub(crate) fn cut(name: &str) -> String {
     if name.len() <= NAME_BYTES {
         return name.to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn cut(name: &str) -> String {
     format!("{}{CUT}{}", &name[..head], &name[tail..])
 }
 
-/// Returns the longest document of at most [`BYTES_MAX`] bytes, or the document without rows.
+/// Returns the document with the most rows, at most `most`, that has at most [`BYTES_MAX`] bytes. If none fits, it has no rows.
 pub(crate) fn fitted(most: usize, document: impl Fn(usize) -> String) -> String {
     (1..=most)
         .rev()

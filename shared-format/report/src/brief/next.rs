@@ -1,26 +1,26 @@
-//! Suggested next commands for the reader of an answer.
+//! Commands that an answer suggests to its reader as the next step.
 
 use serde_json::json;
 
 use super::fit::NAME_BYTES;
 
-/// Form and target of the suggested next commands.
+/// How suggested commands are written, and the target that they name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// For a shell. The target is quoted, with `--dir` if that is needed.
+    /// As shell commands. The target is quoted, and `--dir` is added if it is needed.
     Shell {
-        /// The target: `order-book`, `4711`, `./run.tks`.
+        /// The target, such as `order-book`, `4711` or `./run.tks`.
         target: String,
         /// Whether the target is a running program.
         is_live: bool,
     },
-    /// For a client of `tickscope mcp`, with the target as it is.
+    /// As tool calls for a client of `tickscope mcp`. The target is not quoted.
     Tools {
         /// The target.
         target: String,
         /// Whether the target is a running program.
         is_live: bool,
-        /// Whether functions may be watched.
+        /// Whether the client may watch functions.
         may_watch: bool,
     },
 }
@@ -32,8 +32,8 @@ impl Next {
         }
     }
 
-    /// Returns the command that finds out why a function's slow calls are slow, or `None` if that can no longer be
-    /// found out.
+    /// Returns the command that explains a function's slow calls. Returns `None` if they cannot be explained, because the program
+    /// has ended or may not be watched.
     pub(crate) fn why(&self, function: &str) -> Option<String> {
         if !self.is_live() || function.len() > NAME_BYTES {
             return None;
@@ -50,7 +50,7 @@ impl Next {
         })
     }
 
-    /// Returns the command that keeps the present state, to compare with later.
+    /// Returns the command that keeps the present counts for a later comparison.
     pub(crate) fn keep(&self) -> Option<String> {
         self.is_live().then(|| match self {
             Self::Shell { target, .. } => format!("tickscope snapshot {target} -o before.tks"),
@@ -58,7 +58,7 @@ impl Next {
         })
     }
 
-    /// Returns the command that compares with the kept state, or `None` if the answer of `mark` contains it.
+    /// Returns the command that compares with the kept counts; `None` for a client of `tickscope mcp`, because `mark` returns it.
     pub(crate) fn compare(&self) -> Option<String> {
         match self {
             Self::Shell {
@@ -70,7 +70,7 @@ impl Next {
         }
     }
 
-    /// Returns a command with the program in place of `TARGET`; `None` for tools, which have no commands.
+    /// Returns `command` with the target in place of `TARGET`; `None` for a client of `tickscope mcp`, which calls no commands.
     pub(crate) fn all(&self, command: &str) -> Option<String> {
         match self {
             Self::Shell { target, .. } => Some(command.replace("TARGET", target)),
@@ -81,7 +81,7 @@ impl Next {
     /// Returns the command that shows the functions with the most time.
     pub(crate) fn top(&self) -> String {
         match self {
-            // A target that begins with a digit could be read as a number of functions.
+            // Without `-p`, a target that begins with a digit could be read as a number of functions.
             Self::Shell { target, .. } if target.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("tickscope top -p {target} --json")
             }
@@ -91,7 +91,7 @@ impl Next {
     }
 }
 
-/// Returns the text as one word of a POSIX shell.
+/// Returns the text quoted, if necessary, as one word of a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%^".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -11,7 +11,7 @@ use crate::json::{VERSION, written};
 /// Maximum number of rows of a short answer.
 const ROWS: usize = 20;
 
-/// A program, or the ring of an ended program.
+/// A running program, or an ended program whose ring remains.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// Name of the program.
@@ -46,7 +46,7 @@ struct Row {
     started_unix_ns: u64,
 }
 
-/// Returns the programs as a JSON document for a client of `tickscope mcp`, running programs first, ending in a
+/// Returns the programs as a JSON document for a client of `tickscope mcp`. Running programs come first. The document ends in a
 /// newline.
 pub fn json(programs: &[Listed]) -> String {
     let mut rows: Vec<&Listed> = programs.iter().collect();

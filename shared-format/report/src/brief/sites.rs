@@ -1,4 +1,4 @@
-//! The sites of a program as JSON, the most called ones first.
+//! The sites of a program as JSON, most calls first.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -15,7 +15,7 @@ use crate::json::{VERSION, written};
 struct Document<'a> {
     tickscope: u32,
     program: Program,
-    /// Unit of the numbers here.
+    /// Unit of the numbers in `sites`.
     unit: &'static str,
     estimated: bool,
     matching: Option<&'a str>,
@@ -37,7 +37,7 @@ struct Row {
     off: bool,
 }
 
-/// Returns the sites that match, or all, as a JSON document, ending in a newline.
+/// Returns the sites that match `matching`, or all sites, as a JSON document that ends in a newline.
 pub fn json(subject: &Subject<'_>, matching: Option<&Pattern>, length: Length) -> String {
     let snapshot = subject.snapshot;
     let site = |row: &SiteRow| &snapshot.sites[row.site.index()];

@@ -22,12 +22,12 @@ struct Document<'a> {
     by: &'static str,
     /// Unit of `self`, `total`, `error` and `whole`.
     unit: &'static str,
-    /// Whether any value here is an estimate.
+    /// Whether any value in the document is an estimate.
     estimated: bool,
     /// Time since the reset, or length of the window, in nanoseconds.
     over_ns: u64,
     when: Option<&'a str>,
-    /// Sum of the self values of all functions, to which shares refer.
+    /// Sum of the self values of all functions, which is 100 % for shares.
     whole: u64,
     shown: usize,
     total: usize,
@@ -46,18 +46,18 @@ struct Row {
     share: f64,
     total: u64,
     calls: u64,
-    /// Standard error of `self`: null for an estimate whose error is not known, left out for an exact value.
+    /// Standard error of `self`: null if it is an estimate with an unknown error, left out if it is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Option<u64>>,
-    /// Whether its calls are so short that measuring takes much of their time.
+    /// Whether the calls are so short that measuring takes much of their time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     doubtful: bool,
-    /// Whether the function was sampled and not counted; `calls` is then 0.
+    /// Whether samples alone show the function; `calls` is then 0.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sampled: bool,
 }
 
-/// Returns the answer as a JSON document, ending in a newline.
+/// Returns the answer as a JSON document that ends in a newline.
 pub fn json(subject: &Subject<'_>, by: Measure, length: Length) -> String {
     let shown = by.of(subject.snapshot);
     let tree = CallTree::build(&shown, |_| true);
@@ -105,7 +105,7 @@ fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
     }
 }
 
-/// Returns the unit of a measure's values.
+/// Returns the unit of the measure's values.
 pub(crate) fn unit(by: Measure) -> &'static str {
     match by.dimension() {
         Dimension::Time => "ns",
@@ -114,7 +114,7 @@ pub(crate) fn unit(by: Measure) -> &'static str {
     }
 }
 
-/// Returns a part of the whole, rounded to four digits.
+/// Returns the share of the whole, rounded to four digits after the point.
 fn share(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,

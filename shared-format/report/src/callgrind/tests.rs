@@ -19,7 +19,7 @@ fn callgrind(snapshot: &Snapshot) -> String {
     by(snapshot, Measure::Time, &Addresses::default())
 }
 
-/// Returns the text without its version, for golden texts.
+/// Returns the file without the version of tickscope, so that it can be compared with a golden text.
 fn unversioned(snapshot: &Snapshot) -> String {
     callgrind(snapshot).replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
@@ -45,7 +45,7 @@ fn nothing_measured() {
     insta::assert_snapshot!(unversioned(&fixtures::empty()));
 }
 
-/// Numbers that a reader computes: (nanoseconds, calls) of each function itself and with its callees.
+/// What a reader computes from a file: nanoseconds and calls in total, of functions alone (`own`), and including their callees.
 #[derive(Debug, Default)]
 struct Read {
     summary: (u64, u64),
@@ -58,7 +58,7 @@ fn add(map: &mut HashMap<String, (u64, u64)>, name: &str, (ns, calls): (u64, u64
     *sum = (sum.0 + ns, sum.1 + calls);
 }
 
-/// Reads by the published format: inclusive costs are the sums over all calls of a function.
+/// Reads a file as the published format requires: inclusive costs are the sums over all calls of a function.
 fn read(text: &str) -> Read {
     let mut read = Read::default();
     let mut names: HashMap<String, String> = HashMap::new();

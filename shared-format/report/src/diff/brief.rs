@@ -1,4 +1,4 @@
-//! The comparison as a short JSON document for scripts and agents, with the most changed functions.
+//! A comparison as a short JSON document for scripts and agents. It has the functions that changed most.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -18,7 +18,7 @@ struct Document<'a> {
     by: &'static str,
     /// Unit of `total` and `self`.
     unit: &'static str,
-    /// Whether any time here is an estimate. `calls_exact` says whether calls are exact.
+    /// Whether any time in the document is an estimate. For calls, see `calls_exact`.
     estimated: bool,
     whole: Row,
     shown: usize,
@@ -41,7 +41,7 @@ struct Row {
     function: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     presence: Option<&'static str>,
-    /// Numbers before and after.
+    /// Number of calls before and after. The other pairs are before and after too.
     calls: [f64; 2],
     #[serde(rename = "self")]
     own: [f64; 2],
@@ -52,7 +52,7 @@ struct Row {
     calls_vary: bool,
 }
 
-/// Returns the answer as a JSON document, ending in a newline.
+/// Returns the answer as a JSON document that ends in a newline.
 pub fn json(comparison: &Comparison<'_>, next: &Next, length: Length) -> String {
     let diff = comparison.diff;
     let (changed, _) = rows::functions(comparison);
@@ -111,12 +111,12 @@ fn row(change: &Change) -> Row {
     }
 }
 
-/// Rounds a number to three digits after the point, because numbers per call have fractions.
+/// Rounds to three digits after the point. Numbers per call of a scope have long fractions.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
-/// Returns the first 200 characters of a sentence, some two lines.
+/// Cuts a sentence to 200 characters, which are about two lines.
 fn note(text: &str) -> String {
     text.chars().take(200).collect()
 }

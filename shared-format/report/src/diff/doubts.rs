@@ -1,4 +1,4 @@
-//! Finds reasons why two sides cannot be compared: different programs, modes or lengths.
+//! Finds reasons why two sides may not be comparable: different programs, modes or lengths.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use tickscope_format::snapshot::{Site, Snapshot, saturating_sum};
 
 use crate::escape::visible;
 
-/// Largest number of names or modes in a doubt.
+/// Maximum number of names or modes listed in a doubt.
 const TOLD: usize = 4;
 
-/// Returns the doubts about a comparison of these runs, a sentence each.
+/// Returns the reasons why these runs may not be comparable, one sentence each.
 pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     let mut doubts = Vec::new();
     let all = || before.iter().chain(after);

@@ -1,4 +1,4 @@
-// The flame graph of a comparison: the data and functions that `Flame` takes from its owner.
+// Flame graph of a comparison: the data and functions that `Flame` uses through its owner.
 const frames = JSON.parse(document.getElementById("frames").textContent);
 const [place, told, tip] = ["flame", "told", "tip"].map((id) => document.getElementById(id));
 const rows = frames.up.map((_, row) => row);

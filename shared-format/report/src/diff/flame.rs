@@ -1,4 +1,4 @@
-//! The flame graph of a comparison: widths are the values of the runs after, and colours show the changes.
+//! The flame graph of a comparison. Widths are the values of the runs after, colours show the changes.
 
 use std::fmt::{self, Write};
 
@@ -11,12 +11,12 @@ use crate::html::json::{end, list, member, strings};
 use crate::number;
 use crate::trend::{INK, Trend};
 
-/// Share below which a frame is left out, because it is too narrow for a screen.
+/// Minimum share of a frame. A narrower frame could not be seen.
 const LEAST_SHARE: f64 = 1e-4;
 
 const SCRIPT: &str = include_str!("flame.js");
 
-/// Meanings of the colours, in their order.
+/// Meanings of the colours, by number of the colour.
 const WORDS: [&str; 5] = [
     "at least 5 points less",
     "less",
@@ -25,7 +25,7 @@ const WORDS: [&str; 5] = [
     "at least 5 points more",
 ];
 
-/// Elements for the graph and for the text of a frame.
+/// HTML of the graph, and of the text about the selected frame.
 const FRAME: &str = "</p>
 <div id=\"flame\" role=\"tree\" aria-label=\"Flame graph of the runs after\" aria-activedescendant=\"flame-said\" tabindex=\"0\">
 <canvas aria-hidden=\"true\"></canvas><div class=\"flame-height\"></div>
@@ -36,15 +36,15 @@ const FRAME: &str = "</p>
 <noscript><p class=\"rest\">The flame graph needs scripts.</p></noscript>
 ";
 
-/// Widths of the frames of both sides, so that no frame is wider than its parent.
+/// Widths of the frames on both sides, adjusted so that no frame is wider than its parent.
 struct Widths {
-    /// Widths by path, before and after.
+    /// By path: width before and after, in nanoseconds.
     of: Vec<[f64; 2]>,
-    /// Sum of the top frames.
+    /// Sum of the top frames, before and after.
     whole: [f64; 2],
 }
 
-/// Comparison of the graph, and the names of its functions.
+/// The flame graph of a comparison, with the labels of its functions.
 pub(super) struct Flame<'a> {
     comparison: &'a Comparison<'a>,
     labels: &'a [String],
@@ -52,7 +52,7 @@ pub(super) struct Flame<'a> {
 }
 
 impl<'a> Flame<'a> {
-    /// Makes the graph, or `None` if the runs after have no values.
+    /// Returns the graph, or `None` if the runs after have no values.
     pub(super) fn of(comparison: &'a Comparison<'a>, labels: &'a [String]) -> Option<Self> {
         let widths = Widths::of(comparison);
         (widths.whole[1] > 0.0).then_some(Self {
@@ -62,7 +62,7 @@ impl<'a> Flame<'a> {
         })
     }
 
-    /// Appends the visible elements of the graph.
+    /// Appends the HTML of the graph.
     pub(super) fn section(&self, out: &mut String) -> fmt::Result {
         let measure = self.comparison.diff.measure.name();
         writeln!(
@@ -82,7 +82,7 @@ impl<'a> Flame<'a> {
         Ok(())
     }
 
-    /// Appends the data and the scripts of the graph.
+    /// Appends the data of the graph and its scripts.
     pub(super) fn scripts(&self, out: &mut String) {
         out.push_str("<script type=\"application/json\" id=\"frames\">");
         frames(out, self.comparison, self.labels, &self.widths);
@@ -97,15 +97,14 @@ impl<'a> Flame<'a> {
     }
 }
 
-/// Appends the frames as columns: distance to the parent's row (0 at the top), function, width, number of the colour,
-/// and text.
+/// Appends the frames by column: number of rows up to the parent (0 at the top), function, width, number of the colour, and text.
 fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widths: &Widths) {
     let paths = &comparison.diff.paths;
     let [_, whole] = widths.whole;
     let shown: Vec<usize> = (0..paths.len())
         .filter(|&path| widths.of[path][1] >= LEAST_SHARE * whole)
         .collect();
-    // A frame's parent is at least as wide, so it is shown as well.
+    // A parent is at least as wide as its child, so the parent of a shown frame is shown too.
     let place = |path: usize| shown.binary_search(&path).unwrap_or_default();
     out.push('{');
     strings(out, "label", labels.iter().map(|label| visible(label, false)));
@@ -139,7 +138,7 @@ fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widt
     out.push('\n');
 }
 
-/// Returns the change of a frame, a line for each of its numbers.
+/// Returns the text about a frame, with a line for each of its changes.
 fn told(comparison: &Comparison<'_>, path: usize, widths: &Widths) -> String {
     let row = &comparison.diff.paths[path];
     let change = &row.change;
@@ -198,8 +197,8 @@ impl Widths {
             })
             .collect();
         let mut whole = [0.0; 2];
-        // Medians of several runs do not add up, so a frame is at least as wide as the frames below it. Children come
-        // after their parents, so a backward pass knows all frames below.
+        // Medians of several runs do not add up, so a frame is made at least as wide as all frames below it together. Children
+        // have higher indices than their parents, so going backward meets them first.
         let mut below = vec![[0.0; 2]; of.len()];
         for path in (0..of.len()).rev() {
             for side in 0..2 {

@@ -15,7 +15,7 @@ struct Document<'a> {
     format: &'static str,
     version: u32,
     per: Option<&'a str>,
-    /// Null without gates.
+    /// Null if there are no gates.
     passed: Option<bool>,
     gates: Vec<Gate<'a>>,
     notes: Vec<String>,
@@ -33,7 +33,7 @@ struct RunOf<'a> {
     mode: &'static str,
     per_calls: u64,
     length_ns: u64,
-    /// Part of a recording, in words.
+    /// Which part of a recording this is, in words; null for all of it.
     part: Option<&'a str>,
 }
 
@@ -85,16 +85,16 @@ struct Row {
     self_ns: Sides,
     self_estimated: bool,
     times_per_run: bool,
-    /// Null for rows that are no counters.
+    /// Null if the row is no counter.
     sum: Option<Sides>,
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Sides>,
-    /// Null if no side knows latencies of calls.
+    /// Null if no run has latencies of calls.
     p99_ns: Option<Sides>,
     max_ns: Option<Sides>,
 }
 
-/// Values of both sides. A side without latencies has null.
+/// The values before and after, and the change. On a side without latencies, the value is null.
 #[derive(Serialize)]
 struct Sides {
     before: Option<f64>,
@@ -102,7 +102,7 @@ struct Sides {
     change: Option<f64>,
 }
 
-/// Returns the JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
+/// Returns the comparison as JSON text that ends in a newline. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     let diff = comparison.diff;
     let functions = diff.functions.list.iter().enumerate();
@@ -204,7 +204,7 @@ impl Sides {
     }
 }
 
-/// Returns a row of the comparison by time, with the rows by other measures.
+/// Returns a row with its values by time and by the other measures.
 fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) -> Row {
     let change = of(comparison.diff);
     let sides = |what| Sides::of(change, what);

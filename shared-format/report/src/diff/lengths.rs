@@ -1,24 +1,22 @@
-//! Finds out whether the runs of one side did more work than the other runs. Numbers per call compensate for such a
-//! difference.
+//! Finds out whether the runs of one side did more work. Numbers per call would compensate for that.
 
 use tickscope_analysis::names::named;
 
 use super::{Comparison, Run, lengths};
 use crate::number;
 
-/// Two sides did the same amount of work if their calls differ at most by this factor.
+/// Two sides did the same amount of work if the ratio of their calls is at most this.
 const AS_MUCH: f64 = 1.1;
 
-/// A function with fewer calls than this does not show how much work a run did.
+/// A function must have at least this many calls to show how much work a run did.
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {
-    /// Returns a hint to compare numbers per call, with an example of a function, if the runs of one side did more
-    /// work.
+    /// Returns a hint to compare numbers per call of a function, if the runs of one side did more work. The hint names an
+    /// example.
     ///
-    /// Calls decide, and not the time, because two builds may take different times for the same work. If most
-    /// functions are called more often, there was more work. If only one function is called more often, the build does
-    /// its work in another way.
+    /// Work is judged by calls, because two builds may take different times for the same work. If most functions are called more
+    /// often, there was more work. If only one function is called more often, this build does the same work in another way.
     pub(super) fn about_lengths(&self) -> Option<String> {
         if self.per.is_some() {
             return None;
@@ -40,7 +38,7 @@ impl Comparison<'_> {
         let (_, example) = grown_alike.max_by(|a, b| total(a.1).total_cmp(&total(b.1)))?;
         let functions = &self.diff.functions;
         let function = &functions.list[*example];
-        // If other functions share the name, the whole path is shown.
+        // If other functions have this name too, the full name is shown.
         let name = if named(functions, &function.name).len() == 1 {
             function.name.clone()
         } else {

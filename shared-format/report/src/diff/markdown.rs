@@ -1,4 +1,4 @@
-//! The comparison as GitHub-flavoured Markdown, short enough for a pull request: the verdict, then a table.
+//! A comparison as GitHub-flavoured Markdown, short enough for a pull request: the verdicts, then a table.
 
 use std::fmt::{self, Write};
 
@@ -56,7 +56,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         row(out, comparison, &comparison.diff.whole, WHOLE)?;
         end(out, comparison, left, rest, "function")?;
     }
-    // Paths are many and long, so a pull request has them only on request.
+    // There are many paths and their lines are long, so they are written only if they are requested.
     if comparison.tables == Tables::Paths {
         let (shown, rest) = rows::paths(comparison);
         let (shown, left) = rows::cut(shown, ROWS, &rows::failing_paths(comparison));
@@ -99,7 +99,7 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
         } else {
             format!("{before} {} {after}", numbers.arrow())
         };
-        // Two tildes would strike through the text between them.
+        // In Markdown, two tildes would strike through the text between them.
         let sides = sides
             .replace('~', "\\~")
             .replace('<', "&lt;")

@@ -1,4 +1,4 @@
-//! Formats the numbers of two sides: medians and quotients, and their change with a sign and a percentage.
+//! Formats the numbers of two sides, and their change with a sign and a percentage.
 
 use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
 use tickscope_analysis::compare::gate::Failure;
@@ -7,19 +7,19 @@ use tickscope_analysis::measure::Dimension;
 use crate::glyphs::Glyphs;
 use crate::number;
 
-/// Percentage from which a factor is easier to read.
+/// Above this percentage, a change is written as a factor, which is easier to read.
 const LAST_PERCENT: f64 = 1_000.0;
 
-/// Form of numbers.
+/// How numbers are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub(super) ascii: bool,
-    /// Dimension of self and total values.
+    /// Unit of self and total values.
     pub(super) dimension: Dimension,
 }
 
 impl Numbers {
-    /// Returns a value of one side.
+    /// Returns a value of one side as text.
     pub(super) fn value(self, what: Quantity, value: f64) -> String {
         match what {
             Quantity::Calls => count(value),
@@ -42,7 +42,7 @@ impl Numbers {
         number::in_charset(text, self.ascii)
     }
 
-    /// Returns both sides of a row, with a sign if they are estimates.
+    /// Returns the values before and after as text, with a sign if they are estimates.
     pub(super) fn sides(self, change: &Change, what: Quantity) -> [String; 2] {
         if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
@@ -53,7 +53,7 @@ impl Numbers {
             Quantity::Total => tilde(change.is_rough[1]),
             Quantity::SelfTime => tilde(change.is_rough[0]),
             Quantity::P99 => tilde(change.is_p99_rough),
-            // The signs are the same as in reports.
+            // The signs are those of reports on one snapshot.
             Quantity::Max if change.is_max_least => ">=",
             Quantity::Max if change.is_max_most => "<=",
             Quantity::Max | Quantity::Sum => "",
@@ -66,7 +66,7 @@ impl Numbers {
         })
     }
 
-    /// Returns the change of a value.
+    /// Returns the change of a value as text.
     pub(super) fn change(self, change: &Change, what: Quantity) -> String {
         if has_none(change, what) {
             return "-".into();
@@ -100,7 +100,7 @@ impl Numbers {
         if self.ascii { "->" } else { "→" }
     }
 
-    /// Returns the text of a gate's failure after the name.
+    /// Returns the part of a failure's text that follows the name.
     pub(super) fn failure(self, what: Quantity, failure: &Failure) -> String {
         let (before, after) = (failure.before, failure.after);
         let unit = match what {
@@ -124,8 +124,8 @@ impl Numbers {
     }
 }
 
-/// Returns whether a row lacks this value: counters have no time, levels of gauges do not add up, and latencies may be
-/// unknown on the sides that have the row.
+/// Returns whether a row lacks this value. Counters have no time, levels of gauges have no sum, and latencies may be unknown on a
+/// side that has the row.
 fn has_none(change: &Change, what: Quantity) -> bool {
     match what {
         Quantity::SelfTime => change.is_counter,
@@ -139,7 +139,7 @@ fn has_none(change: &Change, what: Quantity) -> bool {
     }
 }
 
-/// Returns a count, or a quotient of counts, as text.
+/// Returns a count, or a count per call of a scope, as text.
 fn count(value: f64) -> String {
     if value >= 999.5 || value.fract() == 0.0 {
         number::count(value.round() as u64)
@@ -148,7 +148,7 @@ fn count(value: f64) -> String {
     }
 }
 
-/// Returns a number below 1000 with three digits, or with enough digits to show that it is not 0.
+/// Returns a number below 1000 with three digits, or with as many as it needs to differ from 0.
 pub(super) fn three_digits(value: f64) -> String {
     match value {
         tiny if tiny < 0.000_5 => format!("{tiny:.1e}"),

@@ -1,5 +1,5 @@
 "use strict";
-// A click on a title sorts by that column in descending order; a second click reverses it. Changes sort by their size.
+// A click on a title sorts by that column, largest value first; another click reverses it. Changes sort by size.
 for (const table of document.querySelectorAll("table.sorts")) {
   const body = table.tBodies[0];
   const titles = [...table.tHead.rows[1].cells];

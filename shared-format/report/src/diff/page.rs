@@ -1,5 +1,4 @@
-//! The comparison as one self-contained HTML page, with a flame graph and tables that sort by any column, in light and
-//! dark.
+//! A comparison as one self-contained HTML page in light and dark, with a flame graph and with tables that sort by any column.
 
 use std::fmt::{self, Write};
 
@@ -11,7 +10,7 @@ use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
 use crate::html::escape;
 
-/// Maximum number of paths of a page, so that it stays fast; the text has all paths.
+/// Maximum number of paths in a page, which would become slow with more. The text form has all paths.
 const PATHS: usize = 2_000;
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("../html/heard.css"));
@@ -111,7 +110,7 @@ fn titles(
     first: &str,
     sorts: bool,
 ) -> fmt::Result {
-    // A table that is a tree has a fixed order, so it does not sort.
+    // A tree has a fixed order, so its table cannot be sorted.
     let class = if sorts { " class=\"sorts\"" } else { "" };
     writeln!(
         out,
@@ -150,7 +149,7 @@ fn row(
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
     for what in comparison.columns(change) {
         let [before, after] = numbers.sides(change, what);
-        // A side without latencies makes the change 0.
+        // The change is unknown if a side has no latencies, so it is coloured as unchanged.
         let by = if what.is_latency() && !change.has_latencies() {
             0.0
         } else {
@@ -161,7 +160,7 @@ fn row(
             less if less < 0.0 => "less",
             _ => "same",
         };
-        // A sum is no time, so it sorts as 0 among times.
+        // A sum is in the same column as times, with which it cannot be compared. So it sorts as 0.
         let (then, now, by) = match what {
             Quantity::Sum => (0.0, 0.0, 0.0),
             Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::P99 | Quantity::Max => {
@@ -187,7 +186,7 @@ fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of
     }
 }
 
-/// Returns text escaped for a place between tags.
+/// Returns text escaped for HTML between tags.
 fn text(words: &str) -> String {
     let mut out = String::new();
     escape(&mut out, &visible(words, false));

@@ -1,4 +1,4 @@
-//! Chooses the rows to show and their order: the largest change comes first.
+//! Chooses the rows to show and their order, largest change first.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use tickscope_analysis::functions::FunctionId;
 use super::Comparison;
 use crate::number;
 
-/// Functions or paths that are not shown.
+/// What is known of functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rest {
     pub(super) rows: usize,
-    /// Sums of their self times, before and after.
+    /// Sum of the self times of these rows before. `after_ns` is the sum after.
     pub(super) before_ns: f64,
     pub(super) after_ns: f64,
 }
@@ -25,7 +25,7 @@ impl Rest {
     }
 }
 
-/// Orders by the absolute change of a time beyond its error, then by the change itself, then by sums and calls.
+/// Compares rows by how much a time has changed beyond its error, then by its change, then by the changes of sums and calls.
 fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
     let by = |what: Quantity| b.of(what).abs().total_cmp(&a.of(what).abs());
     b.beyond_error(time)
@@ -35,8 +35,8 @@ fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
         .then_with(|| by(Quantity::Calls))
 }
 
-/// Returns the functions to show, ordered by the change of their self time, and the rest. A function for which a gate
-/// failed is always shown.
+/// Returns the functions to show, ordered by the change of their self time, and a summary of the others. Functions that failed a
+/// gate are always shown.
 pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let least = comparison.least_ns();
     let failing = comparison.failing();
@@ -61,8 +61,8 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     (shown, rest)
 }
 
-/// Returns for each path whether it is always shown. For each function that failed a gate, these are the most changed
-/// path and its callers.
+/// Returns for each path whether it must be shown. For each function that failed a gate, the path that changed most and its
+/// callers must be shown.
 pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     let rows = &comparison.diff.paths;
     let failing = comparison.failing();
@@ -89,7 +89,7 @@ pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     kept
 }
 
-/// Returns the first rows and later rows that are always kept, and the number of rows left out.
+/// Returns the first `most` rows and all later rows that must be kept, and the number of other rows.
 pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usize>, usize) {
     let all = shown.len();
     let rows = shown.into_iter().enumerate();
@@ -101,15 +101,15 @@ pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usiz
     (rows, left)
 }
 
-/// Returns the paths to show and the rest. Changed paths are shown with their callers, each below its caller; siblings
-/// are ordered by the change of their total.
+/// Returns the paths to show and a summary of the others. Each path is below its caller, so the callers of a changed path are
+/// shown too. Siblings are ordered by the change of their total.
 pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let (rows, least) = (&comparison.diff.paths, comparison.least_ns());
     let mut is_shown = failing_paths(comparison);
     let mut rest = Rest::default();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut top = Vec::new();
-    // Children come after their parents, so a backward pass knows all rows below.
+    // Children come after their parents, so a backward pass has already decided on the rows below.
     for (index, row) in rows.iter().enumerate().rev() {
         is_shown[index] |= comparison.diff.is_path_worth(index, least);
         if !is_shown[index] {
@@ -127,7 +127,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let sort = |siblings: &mut Vec<usize>| {
         siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, Quantity::Total).then(b.cmp(&a)));
     };
-    // The paths are taken from the end of a stack, so they are sorted in reverse.
+    // The next path is popped from the end of the stack, so paths are sorted in reverse.
     sort(&mut top);
     let (mut stack, mut shown) = (top, Vec::new());
     while let Some(index) = stack.pop() {
@@ -140,7 +140,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
 }
 
 impl Comparison<'_> {
-    /// Returns a sentence on the rows that are not shown, or `None` if all are shown.
+    /// Returns a sentence about the rows that are not shown, or `None` if all are shown.
     pub(super) fn rest(&self, rest: Rest, of: &str) -> Option<String> {
         if rest.rows == 0 {
             return None;
@@ -151,7 +151,7 @@ impl Comparison<'_> {
         } else {
             ""
         };
-        // Medians do not add up, so only single runs have a sum.
+        // Medians of several runs do not add up, so there is a sum only if each side has one run.
         let together = if self.diff.runs() == (1, 1) {
             let numbers = self.numbers();
             format!(

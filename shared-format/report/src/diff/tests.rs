@@ -1,4 +1,4 @@
-//! Golden texts of each form, and hostile names.
+//! Golden texts of each form, and forms with hostile names.
 
 use insta::assert_snapshot;
 use tickscope_analysis::compare::gate::{Condition, judge};
@@ -9,7 +9,7 @@ use tickscope_testkit::fixture::programs::run;
 use super::*;
 use crate::trend::Trend;
 
-/// Returns a run of a game, with a linear search if `searches`, else with a lookup.
+/// Returns a run of a game that finds things by linear search if `searches` is true, else by lookup.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     let compared = if searches { 61 } else { 9 };
     let ns = |ns: u64| ns * frames * percent / 100;
@@ -31,7 +31,7 @@ fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     run(&rows)
 }
 
-/// A comparison of these tests, with its data.
+/// A comparison and the data to which it refers.
 pub(crate) struct Made {
     diff: Diff,
     verdicts: Vec<Verdict>,
@@ -93,7 +93,7 @@ fn regression() -> Made {
     )
 }
 
-/// Returns a run of a server, in which one call in fifty may be slow.
+/// Returns a run of a server in which one of fifty calls takes `slowest_ns`.
 fn served(requests: u64, slowest_ns: u64, percent: u64) -> Snapshot {
     let mut snapshot = run(&[
         (0, "main", 1, 400_000),
@@ -114,7 +114,7 @@ fn slower_tail(per: Option<&'static str>, gates: &[&str]) -> Made {
     Made::new(&before, &after, per, gates)
 }
 
-/// Compares a side without hostile names with a side that has them.
+/// Compares a run without hostile names with a run that has such names.
 fn hostile() -> Made {
     let one = run(&[(0, "main", 1, 1_000)]);
     let mut rows = vec![(0, "main", 1, 1_000)];
@@ -187,7 +187,7 @@ fn a_page_has_columns_of_latencies() {
     );
 }
 
-/// Compares a hundred functions that are called more often, and one that is a little slower.
+/// Compares runs in which a hundred functions are called more often, and one function becomes a little slower.
 fn many_changes() -> Made {
     let names: Vec<String> = (0..100).map(|n| format!("changed_{n}")).collect();
     let side = |is_after: u64, percent: u64| {
@@ -209,7 +209,7 @@ fn many_changes() -> Made {
 fn what_a_gate_failed_for_is_always_shown() {
     let made = many_changes();
     let comparison = made.comparison();
-    // The data of the flame graph at the end of a page contain all names.
+    // The flame graph's data at the end of a page contain all names, so only the text before them is searched.
     let slower = |text: &str| {
         let seen = text.split("<script").next().unwrap_or_default();
         seen.matches("app::slower").count()
@@ -233,7 +233,7 @@ fn what_a_gate_failed_for_is_always_shown() {
         }
         let markdown = markdown::report(&only);
         let rows = markdown.lines().filter(|line| line.contains("`app::")).count();
-        // A path is shown with its caller.
+        // A path is shown below its caller, which is one more row.
         let (kept, left) = match tables {
             Tables::Paths => (2, "\n81 more paths have changed."),
             Tables::Functions | Tables::Both => (1, "\n81 more functions have changed."),
@@ -258,7 +258,7 @@ fn a_side_that_did_more_hints_at_numbers_per_call() {
     );
     let (before, after) = longer();
     assert_eq!(hint(before, after, Some("serve")), None);
-    // The program is slower and one function is called more often, but the work is the same.
+    // The program is slower and one function is called more often, but most functions do as much as before.
     let (mut before, after) = (served(200, 1_000, 100), served(200, 1_000, 300));
     before.nodes.calls[2] /= 3;
     assert_eq!(hint(before, after, None), None);
@@ -400,7 +400,7 @@ fn frames_of_the_runs_after_say_what_has_changed() {
     let label = |at: usize| column("label")[column("fn")[at].as_u64().unwrap() as usize].clone();
     let of = |name: &str| (0..column("fn").len()).find(|&at| label(at) == format!("app::{name}"));
     let trend = |name: &str| column("trend")[of(name).expect(name)].as_u64().unwrap();
-    // A linear search replaces a lookup, and more frames share the set-up.
+    // A linear search has replaced a lookup, and there are more frames per set-up.
     assert_eq!(trend("is_before"), Trend::MuchMore as u64);
     assert_eq!(trend("load"), Trend::Less as u64);
     assert_eq!(trend("main"), Trend::Same as u64, "it is around the frames");
@@ -497,7 +497,7 @@ fn a_counter_has_a_sum_and_no_time_in_every_form() {
         }];
         snapshot
     };
-    // The calls are the same, but the sum has doubled, which is a change.
+    // The number of calls is the same, but the sum has doubled, so the row has changed.
     let made = Made::new(&[counting(20, 1_000)], &[counting(20, 2_000)], None, &[]);
     let comparison = made.comparison();
     let line = |text: &str, name: &str| -> String {

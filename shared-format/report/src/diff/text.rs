@@ -1,4 +1,4 @@
-//! The comparison as plain text, for a terminal or a log.
+//! A comparison as plain text for a terminal or a log.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -9,10 +9,10 @@ use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
 use crate::escape::visible;
 
-/// Depth at which indentation stops growing; deeper rows show a number.
+/// Maximum depth that is shown by indentation. Deeper rows show their depth as a number.
 const MAX_INDENT: usize = 24;
 
-/// Titles of the columns, and the widths of their numbers before, after and of the change, in cells.
+/// Title of each column, and the widths of its numbers before, after and of the change, in cells.
 const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("CALLS", [7, 7, 8]),
     ("TOTAL", [8, 8, 8]),
@@ -21,10 +21,10 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("MAX", [8, 8, 8]),
 ];
 
-/// Smallest width of a line, in cells, at which latencies are shown beside the times. It leaves some 25 cells for names.
+/// Minimum width of a line, in cells, for showing latencies next to the times. It leaves about 25 cells for names.
 const WIDE: usize = 160;
 
-/// Columns of a table: a part of [`COLUMNS`].
+/// Which of [`COLUMNS`] a table has.
 type Columns = Range<usize>;
 
 const TIMES: Columns = 0..3;
@@ -98,7 +98,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     Ok(())
 }
 
-/// Returns the columns that fit into a line, if all exist.
+/// Returns the columns that fit into a line.
 fn fitting(comparison: &Comparison<'_>) -> Columns {
     if comparison.diff.has_latencies() && comparison.width >= WIDE {
         ALL

@@ -1,10 +1,10 @@
-//! A slow call that is kept whole, with names.
+//! A slow call that has a trace, with the names of its functions.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::waterfall::{Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace, Watch};
 
-/// A slow call, with names.
+/// A slow call with its trace and the names of its functions.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -13,12 +13,12 @@ pub(super) struct Call<'a> {
     pub(super) trace: &'a Trace,
     pub(super) waterfall: Waterfall,
     pub(super) functions: Functions,
-    /// Index of each path's function in `functions`.
+    /// By path: index of its function in `functions`.
     pub(super) of_path: Vec<usize>,
 }
 
 impl Call<'_> {
-    /// Returns the title of the call: `draw_frame, 8.48ms, on main`.
+    /// Returns a title such as `draw_frame, 8.48ms, on main`.
     pub(super) fn title(&self) -> String {
         let ns = self.snapshot.nanos(self.exemplar.ticks);
         format!(
@@ -29,12 +29,12 @@ impl Call<'_> {
         )
     }
 
-    /// Converts ticks since the beginning of the call to nanoseconds.
+    /// Returns ticks since the begin of the call as nanoseconds.
     pub(super) fn ns(&self, ticks: u64) -> u64 {
         self.snapshot.nanos(ticks)
     }
 
-    /// Returns the notes: time, key and value.
+    /// Returns each note in the call: its time in ticks since the begin of the call, its key and its value.
     pub(super) fn notes(&self) -> impl Iterator<Item = (u64, &str, &str)> {
         let begins = begins(self.trace);
         self.trace.notes.iter().map(move |note| {

@@ -1,5 +1,5 @@
-//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for
-//! each call, and inside it an event for each time off the CPU. Times are microseconds since the call began.
+//! A slow call in the JSON form of the Trace Event Format, which Perfetto reads. Each call is a complete event, with an event
+//! inside it for each time off the CPU. All times are microseconds since the call began.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,24 +13,24 @@ use super::call::Call;
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
     trace_events: &'a [Event<'a>],
-    /// Unit in which readers show times at first.
+    /// Unit in which readers display times.
     display_time_unit: &'static str,
     other_data: BTreeMap<&'static str, String>,
 }
 
-/// An event. Times are microseconds.
+/// A trace event. Its times are microseconds.
 #[derive(Serialize)]
 struct Event<'a> {
     name: &'a str,
     cat: &'static str,
-    /// Kind of the event: `M` is a name, `X` a complete event, `i` an instant.
+    /// Kind of the event: `M` names a thread or process, `X` is a complete event, `i` an instant.
     ph: &'static str,
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
     pid: u32,
     tid: u32,
-    /// Scope of an instant: its thread.
+    /// Scope of an instant, which is its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -69,8 +69,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         });
     }
     for off in &call.waterfall.off_cpu {
-        // The places of waiting and ready time within a step are not known, so both end with the step, one after the
-        // other.
+        // It is unknown when within the step the thread waited and was ready. Both are drawn at its end, the ready time last.
         let ready = off.end.saturating_sub(off.ready);
         let parts = [
             ("waits", off.waiting, ready.saturating_sub(off.waiting)),

@@ -1,5 +1,5 @@
-//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the
-//! call over time; notes and time off the CPU are markers.
+//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the call over
+//! time. Notes and times off the CPU are markers.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tickscope_format::ids::NO_PARENT;
 
 use super::call::Call;
 
-/// A marker of the marker chart.
+/// A marker for a note or a time off the CPU.
 struct Remark {
     name: StringHandle,
     text: StringHandle,
@@ -54,7 +54,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut profile = Profile::new(
         &call.snapshot.process.name,
         ReferenceTimestamp::from_duration_since_unix_epoch(began),
-        // The weights of samples are their times in nanoseconds.
+        // Samples are weighted by their nanoseconds.
         SamplingInterval::from_nanos(1),
     );
     profile.set_product(&format!("{} ({})", call.snapshot.process.name, call.title()));
@@ -67,7 +67,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     profile.add_initial_selected_thread(thread);
     let working = profile.add_category("working", CategoryColor::Yellow);
     let waiting = profile.add_category("off the CPU", CategoryColor::Gray);
-    // Parents come before their children.
+    // Parents come before their children, so the stack of the parent already exists.
     let mut stacks: Vec<Option<StackHandle>> = Vec::with_capacity(call.watch.paths.len());
     for (path, &function) in call.watch.paths.iter().zip(&call.of_path) {
         let name = profile.intern_string(&call.functions.list[function].full_name());
@@ -95,7 +95,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         let stack = stacks.get(path as usize).copied().flatten();
         profile.add_sample(thread, at(begins[step as usize]), stack, cpu, weight);
     }
-    // Without this sample the last step would have no length in the chart.
+    // The chart draws a sample up to the next one, so the last step needs this sample.
     profile.add_sample(thread, at(call.waterfall.ticks), None, CpuDelta::ZERO, 0);
     let mut mark = |timing, name: &str, text: &str, category| {
         let remark = Remark {

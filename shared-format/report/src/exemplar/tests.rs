@@ -14,7 +14,8 @@ fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Returns the fixture with one more call that has a gap, a call that continues, time without a CPU, and two notes.
+/// Returns the fixture with an additional slow call. It has a gap, a call that goes on after an inner call, a lack of CPU, and
+/// two notes.
 fn snapshot() -> Snapshot {
     let mut snapshot = fixture::slow_frames();
     let mut trace = Trace::default();
@@ -50,7 +51,7 @@ fn snapshot() -> Snapshot {
     snapshot
 }
 
-/// Returns the self time of each function in nanoseconds, from the trace.
+/// Returns the self time of each function in the trace, in nanoseconds.
 fn own_ns(snapshot: &Snapshot, exemplar: usize) -> Vec<f64> {
     let watch = &snapshot.watches[0];
     let trace = watch.exemplars[exemplar].trace.as_ref().unwrap();
@@ -74,7 +75,7 @@ fn speedscope_frames_nest_and_take_their_time() {
         let file = written(ExemplarForm::Speedscope, &snapshot, exemplar);
         let own: Vec<f64> = own_values(&file).into_iter().map(|ns| ns as f64).collect();
         let mut wanted = own_ns(&snapshot, exemplar);
-        // The steps left out belong to the function around them.
+        // The time of the omitted steps belongs to the function in which they were.
         wanted[0] += if exemplar == 2 { 40_000.0 } else { 0.0 };
         assert_close(&own, &wanted, 1_300);
     }
@@ -100,7 +101,7 @@ fn trace_events_are_those_of_the_format_and_nest() {
                 other => panic!("{other}"),
             }
         }
-        // Of two spans on one thread, one contains the other or ends before it.
+        // Two spans on one thread are either separate or one contains the other.
         for (index, a) in spans.iter().enumerate() {
             for b in &spans[index + 1..] {
                 let apart = a.1 <= b.0 + 1e-6 || b.1 <= a.0 + 1e-6;
@@ -155,7 +156,7 @@ fn the_firefox_profile_has_tables_that_fit_and_weights_that_are_nanoseconds() {
             own[site.unwrap()] += weight.as_f64().unwrap();
         }
         assert_close(&own, &own_ns(&snapshot, exemplar), 1_300);
-        // The callers of a sample are the callers in its path.
+        // A sample's callers are those of its path.
         let mut stacks = stack.iter().filter_map(Value::as_u64);
         if let Some(lookup) = stacks.find(|&stack| name_of(stack).ends_with("lookup")) {
             let above = prefix[lookup as usize].as_u64().unwrap();

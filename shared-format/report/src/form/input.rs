@@ -1,4 +1,4 @@
-//! The input of a form's writer: the snapshot and the options.
+//! What a form's writer receives: the snapshot and the options.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,13 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::form_options::FormOptions;
 
-/// A snapshot, and the options to show it.
 pub(super) struct Input<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) options: &'a FormOptions,
 }
 
 impl<'a> Input<'a> {
-    /// Returns the chosen thread alone, or all threads.
+    /// Returns only the chosen thread, or all threads if none was chosen.
     fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
@@ -24,22 +23,22 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the chosen thread without rows that are too small.
+    /// Returns the chosen thread, or all threads, without rows that are too small.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
         self.without_small(self.of_thread())
     }
 
-    /// Returns the known code of samples.
+    /// Returns the functions and lines of code samples.
     pub(super) fn addresses(&self) -> &Addresses {
         &self.options.text.code.addresses
     }
 
-    /// Returns the measure of shares and order.
+    /// Returns the measure for shares and order.
     pub(super) fn by(&self) -> Measure {
         self.options.text.by
     }
 
-    /// Returns the given snapshot, with rows below the least share summed up.
+    /// Returns `snapshot` after summing up the rows below the minimum share.
     pub(super) fn without_small(&self, snapshot: Cow<'a, Snapshot>) -> Cow<'a, Snapshot> {
         if self.options.text.min_share > 0.0 {
             Cow::Owned(filter::above(&snapshot, self.by(), self.options.text.min_share))

@@ -10,16 +10,15 @@ use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
 
-/// Text before the version. Nothing else in a page looks like it, because the page's own script tags differ, and
-/// escaped names contain no `<`.
+/// HTML before the version. It is unique in a page, because the page's own script tags differ and escaped names contain no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
 
 const CLOSING: &str = "</script>";
 
-/// Bytes in a line: 120 characters, so that an editor can open the page.
+/// Bytes per line, which are 120 characters in base64. An editor can open such a page.
 const LINE_BYTES: usize = 90;
 
-/// Appends the element with the snapshot.
+/// Appends the HTML element that contains the snapshot.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
@@ -38,10 +37,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatE
     Ok(())
 }
 
-/// Returns the snapshot that a page carries, as it was measured.
+/// Returns the snapshot that a page contains, as it was measured.
 ///
 /// # Errors
-/// The reason why the page has no snapshot that this build can read.
+/// Returns why the page has no snapshot that this version can read.
 pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     let not_ours = |found: String| FormatError::NotOurs {
         found,
@@ -97,10 +96,10 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     codec::decode(&payload)
 }
 
-/// Returns the bytes of a text in base64. White space is ignored.
+/// Decodes base64 text. White space is ignored.
 ///
 /// # Errors
-/// The offset in bytes at which the text is no base64.
+/// Returns the byte offset at which the text is not base64.
 fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
     let is_letter = |byte: &u8| !byte.is_ascii_whitespace();
     let letters: Vec<u8> = text.bytes().filter(is_letter).collect();

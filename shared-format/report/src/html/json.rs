@@ -1,20 +1,20 @@
-//! Members of JSON, written by hand. Each ends in a comma, until [`end`] ends the object.
+//! Writes the members of a JSON object by hand. Each ends in a comma, until [`end`] ends the object.
 
 use std::fmt::{Display, Write};
 
 use crate::escape::Json;
 
-/// Appends a member.
+/// Appends a member whose value is already JSON.
 pub(crate) fn member(out: &mut String, name: &str, value: impl Display) {
     let _ = write!(out, "\n\"{name}\":{value},");
 }
 
-/// Appends a member that is a list of texts.
+/// Appends a member that is a list of strings.
 pub(crate) fn strings(out: &mut String, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
     list(out, name, values.map(Json));
 }
 
-/// Appends a member that is a list.
+/// Appends a member that is a list of values which are already JSON.
 pub(crate) fn list(out: &mut String, name: &str, values: impl Iterator<Item = impl Display>) {
     let _ = write!(out, "\n\"{name}\":[");
     join(out, values);
@@ -29,9 +29,9 @@ pub(crate) fn join(out: &mut String, values: impl Iterator<Item = impl Display>)
     }
 }
 
-/// Ends an object that has members.
+/// Ends an object that has at least one member.
 pub(crate) fn end(out: &mut String) {
-    // The comma after the last member.
+    // Remove the comma after the last member.
     out.pop();
     out.push('}');
 }

@@ -1,5 +1,4 @@
-//! Data on watched functions for the page's scripts: the answer as text, and the slow calls that are kept whole over
-//! time.
+//! What the page's scripts need to know of watched functions: the answers as text, and the traces of slow calls.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,20 +13,20 @@ use crate::escape::{Json, visible};
 use crate::form_options::FormOptions;
 use crate::slow::{Answer, SlowOptions};
 
-/// Maximum number of spans of time in a page, over all kept calls.
+/// Maximum number of spans in a page, over all traces.
 const SPANS: usize = 32_768;
 
-/// Maximum number of spans in one call.
+/// Maximum number of spans in one trace.
 const SPANS_OF_CALL: usize = 8_192;
 
-/// Maximum numbers of intervals off the CPU and of notes in one call.
+/// Maximum numbers of times off the CPU, and of notes, in one trace.
 const STRETCHES: usize = 1_024;
 const NOTES: usize = 256;
 
-/// Number of paths with a line in the table.
+/// Maximum number of paths in the table.
 const ROWS: usize = 8;
 
-/// Appends the watched functions, or nothing if there are none.
+/// Appends the watched functions; nothing if there are none.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     if snapshot.watches.is_empty() {
         return;
@@ -41,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
         member(&mut text, "function", Json(&answer.function()));
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
-        // Each path has its function and its depth in calls.
+        // A path is its function, and the number of paths above it.
         let paths = (0u32..).zip(&watch.paths).map(|(at, path)| {
             let function = functions.of_site[path.site.index()].index();
             format!("[{function},{}]", lineage(watch, at).len() - 1)
@@ -71,8 +70,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
     }
 }
 
-/// Returns the rows of the table as JSON arrays of texts: difference, share of the whole, times in a typical and in a
-/// slow call, calls, path.
+/// Returns the rows of the table, each as a JSON array of texts: difference, share of the whole difference, time in a typical
+/// call, time in a slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let line = |row: &SlowRow| {
         let name = answer.path_name(row.path) + &answer.off_cpu(row, 4.0);
@@ -84,7 +83,7 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
     answer.slow.rows.iter().take(ROWS).map(line).collect()
 }
 
-/// Returns a call that is kept whole. Times are nanoseconds since it began.
+/// Returns a slow call with its trace. Times are nanoseconds since the call began.
 fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     let snapshot = answer.snapshot;
     let mut text = String::from("{");
@@ -105,7 +104,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     let (snapshot, watch) = (answer.snapshot, answer.watch);
     let ns = |ticks: u64| snapshot.nanos(ticks);
     let waterfall = Waterfall::of(trace, watch);
-    // Each span is path, beginning, length, calls. The spans of a line are sorted by their beginning.
+    // A span is path, begin, length and number of calls. The spans at one depth are sorted by their begin.
     let spans: Vec<[u64; 4]> = match waterfall.spans.len() <= most {
         true => waterfall
             .spans
@@ -120,7 +119,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         .flat_map(|&[path, begin, ticks, calls]| [path, ns(begin), ns(ticks), calls]);
     list(out, "spans", values);
     if spans.len() < waterfall.spans.len() {
-        // The number of all calls, and the number of calls in spans.
+        // Number of all calls in the trace, and number of calls that the spans show.
         list(out, "merged", [waterfall.spans.len() as u64, shown].into_iter());
     }
     let mut own: BTreeMap<u32, u64> = BTreeMap::new();
@@ -133,7 +132,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         "own",
         own.iter().map(|(path, ticks)| format!("[{path},{}]", ns(*ticks))),
     );
-    // The longest intervals, in the order of time: depth, beginning and end, waiting, ready.
+    // The longest times off the CPU, in the order of their begin: depth, begin, end, waiting, ready.
     let mut off_cpu: Vec<&OffCpu> = waterfall.off_cpu.iter().collect();
     off_cpu.sort_by_key(|off| Reverse(off.waiting.saturating_add(off.ready)));
     let left_out = off_cpu.len().saturating_sub(STRETCHES);
@@ -160,8 +159,8 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "notes", notes);
 }
 
-/// Merges the spans of a call with too many spans. Neighbouring spans of one path that together take at most a unit of
-/// time become one. A span far shorter than a unit, directly after a span of another path, is left out.
+/// Reduces the spans of a trace to at most `most`. Neighbouring spans of one path become one if they fit into a unit of time
+/// together. A span far shorter than a unit is left out if it directly follows a span of another path.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {
@@ -186,7 +185,7 @@ fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
         }
         let count: usize = lines.iter().map(Vec::len).sum();
         if count <= most || unit / 8 > waterfall.ticks {
-            // If there are still too many spans, the upper lines are kept.
+            // If there are still too many spans, the outer calls are kept.
             return lines.into_iter().flatten().take(most).collect();
         }
         unit = unit.saturating_mul(2);

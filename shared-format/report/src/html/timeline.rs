@@ -1,14 +1,14 @@
-//! Time line of a recording for the page's scripts: for each thread a text with a few letters for each slot.
+//! The timeline of a recording for the page's scripts. Each thread has a text with a few letters for each slot of time.
 //!
-//! Numbers are written in letters of `LETTERS`, the lowest digit first. A number below 64 is one letter. In larger
-//! numbers, each letter before the last is a digit to the base of 22. A slot consists of these numbers:
+//! Numbers are written in letters of `LETTERS`, the lowest digit first. A number below 64 is one letter. In larger numbers, each
+//! letter before the last is a digit to the base of 22. A slot consists of these numbers:
 //!
 //! ```text
-//! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
+//! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if waiting > 0
 //! ```
 //!
-//! Times and shares are in percent of one CPU, and functions are indices in the list. A space is an empty slot, and `=`
-//! repeats the previous slot.
+//! Times and shares are in percent of one CPU, and functions are indices in the list. A space is an empty slot, and `=` repeats
+//! the previous slot.
 
 use std::collections::HashMap;
 
@@ -20,18 +20,18 @@ use crate::escape::visible;
 use crate::modules::{COLOURS, HUES, Modules};
 use crate::slots::{Load, Row, Slots};
 
-/// Letters of numbers, which need no escapes.
+/// Letters that write numbers. JSON needs no escapes for them.
 const LETTERS: &[u8; ENDS + MORE] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 
-/// Number of letters that end a number, and of letters that come before others.
+/// How many of the letters end a number, and how many may only come before others.
 const ENDS: usize = 64;
 const MORE: usize = 22;
 
-/// Number of tones of a module's colour, which its functions take in turns.
+/// Number of tones of each module's colour. The functions of a module take them in turn.
 const TONES: usize = 4;
 
-/// Appends the timeline, or nothing if there are no slots.
+/// Appends the timeline; nothing if there are no slots.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     if slots.times.is_empty() {
         return;
@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     let modules = Modules::of(&functions);
     let all = functions.list.iter().enumerate();
     let by_key: HashMap<u64, usize> = all.map(|(at, f)| (f.key, at)).collect();
-    // The functions that the page has. It lacks only functions of rows that were left out.
+    // The functions that the page knows. It lacks functions of which all rows were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
         .iter()
@@ -84,7 +84,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     out.push(',');
 }
 
-/// Returns the name of a thread, with its id if others have the same name.
+/// Returns the name of a thread, followed by its id if several threads have this name.
 fn label(slots: &Slots, row: &Row) -> String {
     let name = visible(&row.name, false);
     match slots.rows.iter().filter(|other| other.name == row.name).count() {
@@ -94,7 +94,7 @@ fn label(slots: &Slots, row: &Row) -> String {
     }
 }
 
-/// Returns the tone of the function with this index in its module.
+/// Returns the colour of function number `number` in a module with this hue.
 fn tone(hue: usize, number: usize) -> u32 {
     let [light, dark] = COLOURS[hue];
     let mixed = |colour: u32, with: u32, percent: u32| {

@@ -1,4 +1,4 @@
-//! The JSON document as structs. The order of the fields is the order of the members.
+//! The JSON document as structs. Its members are in the order of the fields.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -39,15 +39,15 @@ pub(super) struct Document<'a> {
     pruned: u64,
     warnings: &'a [String],
     histograms: bool,
-    /// Samples a second; 0 unless in sampled mode.
+    /// Samples per second; 0 except in sampled mode.
     sampling_hz: f64,
     samples: u64,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
-    /// Whether all numbers cover only the last `since_reset_ns`, and the counters ran for longer.
+    /// Whether the snapshot is a window: its numbers cover only the last `since_reset_ns`, not all the time since the reset.
     window: bool,
-    /// Functions in focus, each in the one before it; empty for the whole program.
+    /// Functions in focus, outermost first; empty for the whole program.
     focus: &'a [String],
     tick: u64,
     /// Function by whose calls times and calls are divided; null if they are not divided.
@@ -55,13 +55,13 @@ pub(super) struct Document<'a> {
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
     estimates: Vec<Estimate>,
-    /// Calls of futures in flight, by paths of futures that await each other; only if there are any.
+    /// Calls of futures in flight, by logical path; left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<Task>,
-    /// Functions that the compiler has prepared, only if there are any.
+    /// Functions with sleds; left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     functions: Option<Functions<'a>>,
-    /// Samples of the program counter, only if they were requested.
+    /// Samples of the program counter; left out if sampling was never on.
     #[serde(flatten)]
     lines: Option<Lines<'a>>,
 }
@@ -100,7 +100,7 @@ struct OverBudget<'a> {
     learned: bool,
 }
 
-/// Members with the names of the counters.
+/// Members that are named after the counters of losses.
 struct Counters(Losses);
 
 impl Serialize for Counters {
@@ -109,7 +109,7 @@ impl Serialize for Counters {
     }
 }
 
-/// Function by whose calls the numbers of the document are divided. Its own numbers are not divided.
+/// Function by whose calls the document's numbers are divided. The numbers in this struct are not divided.
 #[derive(Serialize)]
 struct Per<'a> {
     name: &'a str,
@@ -166,11 +166,12 @@ struct Thread<'a> {
     /// Ids of open nodes, outermost first.
     open: Vec<u32>,
     outside_ticks: Quotient,
-    /// Times at which the open scopes began, in ticks of the program's clock; 0 if that was not measured.
+    /// For each open node: when its call began, in ticks of the program's clock; 0 if that was not measured.
     began_ticks: Vec<u64>,
     #[serde(flatten)]
     measures: Members,
-    /// State of the thread: "running", "ready" or "waiting", the last with its system call; only if that is known.
+    /// State of the thread: "running", "ready" or "waiting". If the thread waits, `now_in` is the system call. Left out if
+    /// unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -286,7 +287,7 @@ fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
 fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
-    // A cost that is infinite or NaN is written as 0, and so is its share.
+    // JSON has no infinity and no NaN, so such a cost and its share are written as 0.
     let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
     Cost {
         lower_ns: finite(cost.lower_ns),

@@ -1,4 +1,4 @@
-//! The calls of futures: the outcomes of each node's calls, and the calls in flight.
+//! The calls of futures: how the calls of each node ended, and which calls are in flight.
 
 use std::collections::BTreeMap;
 
@@ -11,54 +11,53 @@ use tickscope_format::snapshot::{Quantity, Snapshot};
 
 use crate::quotient::Quotient;
 
-/// Outcomes of the calls of a future, in one node.
+/// How the calls of a future began and ended in one node.
 #[derive(Serialize)]
 pub(super) struct Futures {
-    /// Calls that began here, with their first polls.
+    /// Calls whose first poll was in this node.
     started: Quotient,
-    /// Calls that became ready here.
+    /// Calls that became ready in this node.
     ended: Quotient,
-    /// Calls that were dropped here before they were ready.
+    /// Calls that were dropped in this node before they were ready.
     cancelled: Quotient,
-    /// Calls that are over but whose end was not seen.
+    /// Calls that are over, although nothing saw their end.
     vanished: Quotient,
-    /// Calls that began here less calls that ended here, since the program began. The number is negative if calls end
-    /// on another thread; the sum over all nodes of the future is correct.
+    /// Calls that began in this node minus calls that ended in it, since the program began. Negative if calls end on another
+    /// thread; the sum over all nodes of the future is correct.
     in_flight: i64,
     polls: Quotient,
-    /// Time from the first poll to the end of the ended calls; null if no call has ended.
+    /// Wall time of the ended calls from their first polls to their ends; null if no call has ended.
     wall_p50_ns: Option<u64>,
     wall_p99_ns: Option<u64>,
     wall_max_ns: Option<u64>,
-    /// Time in polls, including polls of awaited futures.
+    /// Nanoseconds in polls, including polls of awaited futures.
     busy_ns: Quotient,
-    /// Time from wakes of tasks to the polls that followed.
+    /// Nanoseconds between the wakes of tasks and the next polls.
     scheduled_ns: Quotient,
-    /// Number of polls that followed a wake.
+    /// Number of polls that `scheduled_ns` covers.
     scheduled_polls: Quotient,
 }
 
-/// A path of futures that await each other, with calls in flight.
+/// A logical path of futures with calls in flight.
 #[derive(Serialize)]
 pub(super) struct Task {
-    /// Index in this list.
+    /// Index of the path in this list.
     id: u32,
     parent: Option<u32>,
     name: String,
     module: String,
-    /// Kind of the path: `future`, `await` for an await with a name, or `unnamed` for awaits of the parent without a
-    /// name.
+    /// `future`, `await` for a named await, or `unnamed` for the unnamed awaits of the parent.
     kind: &'static str,
     in_flight: u64,
-    /// Number of calls in flight that are being polled.
+    /// How many of the calls in flight are being polled.
     polled: u64,
     oldest_ns: u64,
-    /// Age of the calls in flight.
+    /// Percentiles of the ages of the calls in flight.
     age_p50_ns: Option<u64>,
     age_p99_ns: Option<u64>,
 }
 
-/// Returns the outcomes of the calls of each node that is a future.
+/// Returns for each node of a future how its calls began and ended.
 pub(super) fn of_nodes(
     snapshot: &Snapshot,
     total_ns: &[u64],
@@ -93,7 +92,7 @@ pub(super) fn of_nodes(
     futures
 }
 
-/// Returns the paths that have calls in flight, parents before children.
+/// Returns the logical paths that have calls in flight, parents before children.
 pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     if snapshot.tasks.is_empty() {
         return Vec::new();
@@ -103,8 +102,8 @@ pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     let mut ids = vec![None; table.rows.len()];
     let mut tasks = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
-        // A path is left out if no call is in flight on the path above it. That happens only if its call has moved from
-        // there.
+        // A path is left out if the path above it has no call in flight. That happens only if the awaiting call has moved to
+        // another path.
         let above = row.parent.map(|parent| ids[parent as usize]);
         if row.in_flight == 0 || above == Some(None) {
             continue;

@@ -14,12 +14,12 @@ pub(super) struct Group {
     name: String,
     #[serde(flatten)]
     sum: Sum,
-    /// Functions and scopes of the group, by their full names.
+    /// Full names of the functions and scopes in the group.
     members: Vec<String>,
     threads: Vec<InThread>,
 }
 
-/// Sums over the members; totals count the outermost members.
+/// Sums over the members. Totals are those of outermost calls.
 #[derive(Serialize)]
 struct Sum {
     calls: Quotient,
@@ -28,7 +28,7 @@ struct Sum {
     self_ns: Quotient,
     total_ticks: Quotient,
     self_ticks: Quotient,
-    /// Number of threads that are in the group now.
+    /// Number of threads that are inside a call of the group now.
     open: u32,
     estimated: bool,
 }
@@ -56,7 +56,7 @@ impl Sum {
     }
 }
 
-/// Returns the groups, with the most time first.
+/// Returns the groups, longest total time first.
 pub(super) fn groups(snapshot: &Snapshot, per: Option<&PerCall>) -> Vec<Group> {
     let functions = Functions::of(snapshot);
     let groups = rows(snapshot, |_| true).into_iter();

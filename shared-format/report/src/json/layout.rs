@@ -1,7 +1,7 @@
-//! The version of all documents, and their layout.
+//! The version of all JSON documents, and how they are laid out.
 //!
-//! Each member of the document and each element of its lists is on a line of its own; everything inside them stays on
-//! that line. The result is short enough to read, and `grep` finds whole nodes.
+//! Each member of the document and each element of its lists is on a separate line, with everything inside it. So a person can
+//! read the document, and `grep` finds whole nodes.
 
 use std::io::{self, Write};
 
@@ -12,12 +12,12 @@ use crate::escape::shapeless;
 /// Version of the documents.
 pub(crate) const VERSION: u32 = 1;
 
-/// Depth of the writer in brackets, and whether the second level is a list.
+/// Nesting depth at the writer's position, and whether the bracket at depth 2 is that of a list.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     depth: usize,
     in_list: bool,
-    /// Whether the last closed bracket had contents.
+    /// Whether the bracket that was closed last had contents.
     filled: bool,
 }
 
@@ -84,8 +84,7 @@ impl Formatter for Lines {
         self.next(writer, first)
     }
 
-    /// Writes text that parses to the same string, but contains no character that moves a terminal's cursor or reorders
-    /// a line.
+    /// Writes text that parses to the same string but has escapes for characters that move a terminal's cursor or reorder a line.
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {

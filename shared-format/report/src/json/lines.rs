@@ -1,4 +1,4 @@
-//! Samples of the program counter.
+//! Samples of the program counter in the JSON document.
 
 use serde::Serialize;
 use tickscope_analysis::code::{Code, Scope, code};
@@ -11,7 +11,7 @@ pub(super) struct Lines<'a> {
     lines: Sampling,
     modules: Vec<Module<'a>>,
     line_samples: Vec<Sample>,
-    /// Functions, with the most CPU time first; empty if the code was not looked up.
+    /// Functions, most CPU time first; empty if the addresses were not looked up.
     line_functions: Vec<Function>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Lines<'a> {
 struct Sampling {
     state: &'static str,
     asked_hz: u32,
-    /// Actual rate; 0 without samples.
+    /// Actual samples per second of CPU time; 0 if sampling is off.
     rate_hz: f64,
     lost: Amount,
 }
@@ -73,7 +73,7 @@ struct Called {
     amount: Amount,
 }
 
-/// Returns the members, or `None` if sampling was never on.
+/// Returns the members about samples, or `None` if sampling was never on.
 pub(super) fn lines<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Option<Lines<'a>> {
     let lines = &snapshot.lines;
     if lines.is_empty() {
@@ -156,7 +156,7 @@ fn amount(Sampled { samples, cpu_ns }: Sampled) -> Amount {
     Amount { samples, cpu_ns }
 }
 
-/// Returns the kind of a scope, and the index of its site.
+/// Returns the word for a scope, and the index of its site if it has one.
 fn scope(scope: Scope) -> (&'static str, Option<u32>) {
     match scope {
         Scope::Site(site) => ("site", Some(site)),

@@ -1,5 +1,5 @@
-//! Quantities beside calls and time, as members of nodes and threads. A program that measures none of these quantities
-//! has no such members.
+//! Quantities other than calls and time, as members of nodes and threads. Quantities that the program did not measure have no
+//! members.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -7,15 +7,15 @@ use tickscope_format::snapshot::{Column, Quantity, Snapshot, live_error};
 
 use crate::quotient::Quotient;
 
-/// The values of all rows.
+/// The quantities that the document has, with their values in all rows.
 pub(super) struct Measures<'a> {
-    /// Columns, empty if nothing was measured.
+    /// The quantities; empty if none was measured.
     columns: Vec<Dense<'a>>,
     snapshot: &'a Snapshot,
     per: Option<&'a PerCall>,
 }
 
-/// A quantity with the values of all rows.
+/// One quantity with its values in all rows.
 struct Dense<'a> {
     quantity: Quantity,
     column: Option<&'a Column>,
@@ -23,10 +23,10 @@ struct Dense<'a> {
     totals: Vec<u64>,
 }
 
-/// Members of a node or a thread, in their order.
+/// Names and values of the members of a node or a thread.
 pub(super) struct Members(Vec<(&'static str, Quotient)>);
 
-/// Returns the quantities in the document: waits if they are measured, all counts of the allocator if one of them was
+/// Returns the quantities that the document has: waits if they are measured, all counts of the allocator if any of them was
 /// counted, and every other quantity that was counted.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
     let counts = snapshot
@@ -35,7 +35,7 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
         .any(|(quantity, _)| quantity.is_of_allocator());
     let is_known = move |quantity: &Quantity| {
         if quantity.is_of_futures() {
-            // Nodes have these quantities in an object of their own.
+            // For each node, these quantities are in the object `futures`.
             false
         } else if quantity.is_off_cpu() {
             snapshot.waits
@@ -55,7 +55,7 @@ impl<'a> Measures<'a> {
         let of = |quantity| {
             let column = snapshot.measures.of(quantity);
             let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
-            // Variances add up, but errors do not.
+            // Errors do not add up, but variances do. So the total is made of variances, and then becomes an error.
             let of_variances = (quantity == Quantity::LiveVariance).then(|| snapshot.nodes.totals(&ticks));
             let own = in_unit(snapshot, quantity, ticks);
             let totals = match of_variances {
@@ -76,7 +76,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Returns the own value and total of each quantity in a row.
+    /// Returns the self value and the total of each quantity in a row.
     pub(super) fn of_row(&self, row: usize) -> Members {
         let value = |values: &[u64]| Quotient::of(values.get(row).copied().unwrap_or(0), self.per);
         let of_rows = self.columns.iter().filter(|dense| dense.quantity.is_of_rows());
@@ -89,7 +89,7 @@ impl<'a> Measures<'a> {
         Members(members.collect())
     }
 
-    /// Returns the value of each quantity of a thread outside any scope.
+    /// Returns the value of each quantity in a thread outside any scope.
     pub(super) fn outside(&self, thread: u32) -> Members {
         let members = self.columns.iter().map(|dense| {
             let outside = dense.column.map_or(0, |column| column.of_outside(thread));
@@ -100,13 +100,13 @@ impl<'a> Measures<'a> {
     }
 }
 
-/// Returns values in the unit of reports.
+/// Returns values as reports show them, see [`value_of`].
 fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64> {
     let in_unit = |value| value_of(snapshot, quantity, value);
     values.into_iter().map(in_unit).collect()
 }
 
-/// Returns the value as reports show it: times in nanoseconds, a variance as its standard error, other values unchanged.
+/// Returns a value as reports show it: a time in nanoseconds, a variance as a standard error, any other value unchanged.
 fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)

@@ -16,7 +16,7 @@ use crate::quotient::Quotient;
 
 #[derive(Serialize)]
 pub(super) struct Node<'a> {
-    /// Row of the node: unique within one snapshot.
+    /// Index of the node's row, which is unique within a snapshot.
     id: u32,
     parent: Option<u32>,
     thread: u32,
@@ -36,7 +36,7 @@ pub(super) struct Node<'a> {
     self_ns: Quotient,
     total_ticks: Quotient,
     self_ticks: Quotient,
-    /// Whether no call is counted, and the time comes from samples of the code.
+    /// Whether no call was counted, and the time comes from samples of the code.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) sampled: bool,
     open: bool,
@@ -49,15 +49,15 @@ pub(super) struct Node<'a> {
     site: u32,
     #[serde(flatten)]
     measures: Members,
-    /// System calls in which the node itself was found waiting, the most frequent first; only if there are any.
+    /// System calls in which threads waited while this node was innermost, most frequent first; left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits_in: Vec<WaitsIn>,
-    /// Outcomes of the calls of a future; only for futures. The latencies above are for polls.
+    /// How calls of a future began and ended; left out for other nodes. The latencies above are those of polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     futures: Option<Futures>,
 }
 
-/// A system call, and the samples that found the node waiting in it.
+/// A system call, and how many samples found a thread waiting in it.
 #[derive(Serialize)]
 pub(super) struct WaitsIn {
     call: String,
@@ -65,27 +65,27 @@ pub(super) struct WaitsIn {
     share: f64,
 }
 
-/// Durations of finished calls, callees included; null if no call has finished or histograms are off.
+/// Durations of finished calls, including their callees; null if no call has finished or histograms are off.
 #[derive(Serialize)]
 pub(super) struct Latency {
-    /// Middle of a bucket, within 6.3 %.
+    /// Percentiles. Each is the middle of a bucket, which is within 6.3 % of the true value.
     p50_ns: Option<u64>,
     p90_ns: Option<u64>,
     p99_ns: Option<u64>,
     p999_ns: Option<u64>,
-    /// The longest call; if it is not exact, no call took longer.
+    /// Longest call. If it is not exact, it is an upper bound.
     max_ns: Option<u64>,
     max_exact: Option<bool>,
 }
 
-/// Uncertainty of the times.
+/// How uncertain the times of a node are.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     estimated: bool,
-    /// Standard errors; null if the time is exact.
+    /// Standard errors of self and total time; null if the time is exact.
     self_error_ns: Option<Quotient>,
     total_error_ns: Option<Quotient>,
-    /// Standard error of the self time less waits, if samples give one.
+    /// Standard error of the self time minus waits; left out if there are no samples for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     working_error_ns: Option<Quotient>,
     timed_calls: Quotient,
@@ -129,8 +129,8 @@ impl Estimate {
     }
 }
 
-/// Returns the nodes thread by thread, in the order of the snapshot: parents before children. With `per`, times and
-/// calls are divided by the calls of that function.
+/// Returns the nodes, thread by thread and parents before children, as in the snapshot. With `per`, times and calls are divided
+/// by the calls of that function.
 pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
@@ -164,7 +164,7 @@ pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
             let site = snapshot.site_of(id);
             let tally = tallies[row];
             let histogram = snapshot.latencies.of(id.0);
-            // The histogram of a value has no times.
+            // The histogram of a value holds numbers and no latencies.
             let (latencies, numbers) = match tally {
                 Some(Tally::Value { .. }) => (Histogram::default(), histogram),
                 _ => (histogram, Histogram::default()),

@@ -1,20 +1,20 @@
-//! Measurements that only some nodes have, in their original form: latencies and estimates.
+//! Measurements that only some nodes have, as they are stored: latencies and estimates.
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Snapshot;
 
-/// Durations of the finished calls of a node.
+/// Histogram of the finished calls of a node, in ticks.
 #[derive(Serialize)]
 pub(super) struct Histogram {
     node: u32,
-    /// The longest call if it is known exactly, else 0.
+    /// Longest call if it is known exactly, else 0.
     max_ticks: u64,
-    /// Buckets, each with its number of calls.
+    /// Index of each bucket, and its number of calls.
     buckets: Vec<(u16, u64)>,
 }
 
-/// Uncertainty of the times of a node.
+/// How uncertain the times of a node are, in ticks.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     node: u32,
@@ -33,7 +33,7 @@ pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
             buckets: histogram.buckets,
         }
     };
-    // Histograms of values have no times.
+    // Histograms of values hold numbers and no latencies.
     let rows = latencies
         .row
         .iter()

@@ -1,4 +1,4 @@
-//! The sites in the JSON document, with their disabled state.
+//! The sites in the JSON document, and which of them are disabled.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -10,7 +10,7 @@ use super::layout::VERSION;
 use crate::ProcessState;
 use crate::quotient::Quotient;
 
-/// Document of `tickscope sites`: the program, and the members about sites of the whole document.
+/// Document of `tickscope sites`. It names the program, and has the same members about sites as the document of a whole snapshot.
 #[derive(Serialize)]
 pub(super) struct SitesDocument<'a> {
     tickscope: u32,
@@ -31,12 +31,12 @@ pub(super) struct Site<'a> {
     line: u32,
     group: &'a str,
     off: bool,
-    /// Calls since the reset, in all rows of all threads.
+    /// Number of calls since the reset, in all threads and on all paths.
     calls: Quotient,
     id: u32,
 }
 
-/// A site without a place in the source, which sums up rows, such as "(pruned)".
+/// A site that is not in the source but sums up rows, such as "(pruned)".
 #[derive(Serialize)]
 pub(super) struct OtherSite<'a> {
     id: u32,
@@ -47,7 +47,7 @@ pub(super) struct OtherSite<'a> {
     off: bool,
 }
 
-/// A rule. The last rule that matches a site decides.
+/// A rule that switches sites on or off. If several rules match a site, the last one decides.
 #[derive(Serialize)]
 pub(super) struct Rule<'a> {
     pattern: &'a str,

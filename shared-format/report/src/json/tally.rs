@@ -1,4 +1,4 @@
-//! Data of values and gauges, as members of nodes.
+//! What nodes have about values and gauges.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Tally;
 
 use crate::quotient::Quotient;
 
-/// Numbers of a value; null if they are not known.
+/// Numbers that a value received; null if they are unknown.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Value {
     calls: Quotient,
@@ -19,16 +19,16 @@ pub(super) struct Value {
     /// Whether `max` is exact. If not, all numbers are at most `max`.
     max_exact: Option<bool>,
     mean: Option<f64>,
-    /// Middle of a bucket, within 6.3 %; exact up to 15.
+    /// Percentiles. Each is the middle of a bucket, within 6.3 % of the true value; up to 15 they are exact.
     p50: Option<u64>,
     p90: Option<u64>,
     p99: Option<u64>,
     p999: Option<u64>,
-    /// Smallest and largest number of each bucket, and its count.
+    /// Smallest and largest number that each bucket can contain, and how many it contains.
     buckets: Vec<(u64, u64, u64)>,
 }
 
-/// Level of a gauge; null if it was not set.
+/// Levels of a gauge; null if it was never set.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Gauge {
     last: Option<i64>,
@@ -41,7 +41,7 @@ pub(super) struct Gauge {
 }
 
 impl Value {
-    /// Returns the numbers of a value, or `None` for other rows. `per` divides calls and sum by the calls of its
+    /// Returns the numbers of a value, or `None` for another row. With `per`, calls and sum are divided by the calls of that
     /// function.
     pub(super) fn of(tally: Tally, calls: u64, numbers: &Histogram, per: Option<&PerCall>) -> Option<Self> {
         if !tally.is_value() {
@@ -71,7 +71,7 @@ impl Value {
 }
 
 impl Gauge {
-    /// Returns the level of a gauge, or `None` for other rows.
+    /// Returns the levels of a gauge, or `None` for another row.
     pub(super) fn of(tally: Tally) -> Option<Self> {
         let range = tally.level().map(|level| level.range);
         tally.is_gauge().then(|| Self {

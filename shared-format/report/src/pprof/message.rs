@@ -1,17 +1,17 @@
-//! The messages of pprof's `profile.proto` that this crate writes, with the field numbers of the published schema.
+//! The messages of pprof's `profile.proto` that this crate writes, with field numbers from the published schema.
 
 use super::wire::messages;
 
-/// Id of the one mapping: the program, whose names are all resolved.
+/// Id of the only mapping, which is the program. All its names are resolved.
 pub(super) const MAPPING: u64 = 1;
 
-/// Converts to the signed integers of the format.
+/// Returns the value as a signed integer, as the format requires. A value that is too large becomes the maximum.
 pub(super) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 messages! {
-    /// Strings are indices into `string_table`; ids are not zero.
+    /// The root message. Strings are indices into `string_table`, and no id is 0.
     Profile {
         1 => sample_type: Vec<ValueType>,
         2 => sample: Vec<Sample>,
@@ -19,13 +19,13 @@ messages! {
         4 => location: Vec<Location>,
         5 => function: Vec<Function>,
         6 => string_table: Vec<String>,
-        /// Time when the profile began, in nanoseconds since the Unix epoch.
+        /// Begin of the profile, in nanoseconds since the Unix epoch.
         9 => time_nanos: i64,
         10 => duration_nanos: i64,
         11 => period_type: Option<ValueType>,
         12 => period: i64,
         13 => comment: Vec<i64>,
-        /// Type of the value that readers show first.
+        /// Sample type that readers show first.
         14 => default_sample_type: i64,
     }
 
@@ -35,14 +35,14 @@ messages! {
     }
 
     Sample {
-        /// Locations, the innermost first.
+        /// Ids of the locations, innermost first.
         1 => location_id: Vec<u64>,
         /// One value for each sample type.
         2 => value: Vec<i64>,
         3 => label: Vec<Label>,
     }
 
-    /// A string or a number, not both.
+    /// A label is either a string or a number.
     Label {
         1 => key: i64,
         2 => str: i64,

@@ -1,4 +1,4 @@
-//! Samples of the program counter, each with its line.
+//! Samples of the program counter, with the line of each.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::names::in_one_line;
 /// Name of a function without a name.
 const UNNAMED: &str = "(unnamed)";
 
-/// Functions and locations that are added to the tables of the scopes.
+/// The profile's tables, to which functions and locations are added.
 struct Tables<'a> {
     profile: &'a mut Profile,
     strings: &'a mut Strings,
@@ -21,7 +21,7 @@ struct Tables<'a> {
     functions: HashMap<(i64, i64), u64>,
 }
 
-/// Returns the samples. Adds the type of their values, their functions and their locations to the tables.
+/// Returns the samples. Adds their sample type, functions and locations to the tables.
 pub(super) fn samples(
     snapshot: &Snapshot,
     addresses: &Addresses,
@@ -50,7 +50,7 @@ pub(super) fn samples(
 }
 
 impl Tables<'_> {
-    /// Returns the called functions, the innermost first, and the scope's own function after them.
+    /// Returns the locations of a sample: the called functions, innermost first, then the scope's own function.
     fn stack(&mut self, located: &Located<'_>) -> Vec<u64> {
         let mut lines: Vec<Line> = located.called.iter().map(|frame| self.line(frame)).collect();
         if lines.is_empty()
@@ -58,7 +58,7 @@ impl Tables<'_> {
         {
             lines.push(self.line(&callee));
         }
-        // The index of a scope's location is the index of its site.
+        // Locations of scopes have the same indices as their sites.
         let scope = match located.scope {
             Scope::Site(site) => self.profile.location.get(site as usize),
             Scope::Outside | Scope::Measuring => None,
@@ -67,7 +67,7 @@ impl Tables<'_> {
         let mut stack = Vec::new();
         match (scope, located.own_line()) {
             (Some((_, function_id)), Some(own)) => {
-                // The file is taken from the debug information, because readers look for the source there.
+                // Readers search for the source file at this path, and only the debug information has the full path.
                 let filename = self.strings.number(&in_one_line(&own.file, ""));
                 let function = self.profile.function.get_mut(function_id as usize - 1);
                 function
@@ -87,7 +87,7 @@ impl Tables<'_> {
         stack
     }
 
-    /// Adds one location, in which all lines but the last belong to inlined functions.
+    /// Adds a location. All of its lines except the last belong to inlined functions.
     fn location(&mut self, line: Vec<Line>) -> u64 {
         let id = self.profile.location.len() as u64 + 1;
         self.profile.location.push(Location {

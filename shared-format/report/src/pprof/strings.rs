@@ -1,10 +1,10 @@
-//! The table of strings, to whose indices all messages refer.
+//! The table of strings. All messages refer to strings by their index.
 
 use std::collections::HashMap;
 
 use super::message::ValueType;
 
-/// Table of strings; the first string is empty.
+/// The strings and their indices. The first string is empty.
 pub(super) struct Strings {
     pub(super) list: Vec<String>,
     known: HashMap<String, i64>,
@@ -20,7 +20,7 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Returns the index of a text.
+    /// Returns the index of a string. Adds the string if it is new.
     pub(super) fn number(&mut self, text: &str) -> i64 {
         if let Some(&number) = self.known.get(text) {
             return number;
@@ -31,7 +31,7 @@ impl Strings {
         number
     }
 
-    /// Returns a type of values with its unit.
+    /// Returns a sample type with its unit.
     pub(super) fn value_type(&mut self, r#type: &str, unit: &str) -> ValueType {
         ValueType {
             r#type: self.number(r#type),

@@ -1,7 +1,7 @@
-//! The encoding of Protocol Buffers (version 3), to the extent that pprof's messages need.
+//! The encoding of Protocol Buffers (version 3), as far as pprof's messages need it.
 //!
-//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven
-//! bits a byte, the lowest first. A field that has its default is not written. The numbers of a list are in one field.
+//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven bits per
+//! byte, lowest bits first. A field with its default value is not written. All numbers of a list are in one field.
 //!
 //! | wire type | value |
 //! |--:|---|
@@ -11,19 +11,19 @@
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 
-/// A value that can be a field of a message.
+/// A type that a field of a message may have.
 pub(super) trait Field {
-    /// Appends the field, or nothing if the value is the default.
+    /// Appends the field; nothing if it has its default value.
     fn write(&self, number: u64, out: &mut Vec<u8>);
 }
 
-/// A message: a list of fields.
+/// A message of the format.
 pub(super) trait Message {
     /// Appends all fields.
     fn encode(&self, out: &mut Vec<u8>);
 }
 
-/// Declares messages: a struct for each, with its encoding. `number => name: Type` is a field.
+/// Declares a struct for each message and implements its encoding. A field is written as `number => name: Type`.
 macro_rules! messages {
     ($($(#[$about:meta])* $message:ident {
         $($(#[$about_field:meta])* $number:literal => $field:ident: $type:ty,)*
@@ -58,7 +58,7 @@ macro_rules! messages {
 
 pub(super) use messages;
 
-/// Appends a message as a field, even if it is empty, because in a list each element counts.
+/// Appends a message as a field. An empty message is written too, because it may be an element of a list.
 pub(super) fn message(message: &impl Message, number: u64, out: &mut Vec<u8>) {
     let mut body = Vec::new();
     message.encode(&mut body);

@@ -1,14 +1,14 @@
 //! Chooses the records at which slots begin and end.
 
-/// Between records that are further apart than this is a gap, unless most records are that far apart. A program that publishes
-/// makes a record at least every ten seconds.
+/// If two records are further apart than this, there is a gap between them, unless most records are nearly as far apart. A
+/// program that publishes makes a record at least every ten seconds.
 const GAP_NS: u64 = 12_000_000_000;
 
-/// Smallest ratio of a gap to the usual time between two records.
+/// A gap is also longer than this many times the usual time between two records.
 const GAPS: u64 = 3;
 
-/// Returns the first and the last record of each slot, from the times of records. There are at most `most` slots, not counting
-/// slots that end at a gap.
+/// Returns the first and the last record of each slot, given the times of all records. There are at most `most` slots, not
+/// counting slots that a gap ends.
 pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     let lengths: Vec<u64> = unix_ns
         .windows(2)
@@ -18,7 +18,7 @@ pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     sorted.sort_unstable();
     let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
     let gap = GAP_NS.max(usual.saturating_mul(GAPS));
-    // A reset makes two records at once, between which there is no slot.
+    // A reset makes two records at almost the same time, between which there is no slot.
     let mut least = usual / 10;
     if lengths.len() > most {
         let known = lengths.iter().filter(|&&length| length <= gap);
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(slots(&at(5..9), 300), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(slots(&at([5]), 300), []);
         assert_eq!(slots(&[], 300), []);
-        // These are the records of a reset.
+        // A reset makes two records 1 ns apart.
         let reset = [10 * S, 11 * S, 11 * S + 1, 12 * S, 13 * S];
         assert_eq!(slots(&reset, 300), [(0, 1), (1, 3), (3, 4)]);
     }
@@ -78,7 +78,7 @@ mod tests {
                     .all(|slot| (short..=long).contains(&of(slot)))
             );
         }
-        // Ten records a second for a while do not change the length of the slots.
+        // A minute with ten records per second does not make all slots shorter.
         let dense = (0..600).map(|tenth| tenth * S / 10);
         let found = slots(&dense.chain(at(60..600)).collect::<Vec<_>>(), 300);
         assert!(found.len() <= 300);
@@ -91,10 +91,10 @@ mod tests {
             slots(&at([0, 1, 2, 60, 61, 62]), 300),
             [(0, 1), (1, 2), (3, 4), (4, 5)]
         );
-        // A lone record stands between two gaps, and slots have several records.
+        // The record at 40 s is between two gaps, so it is in no slot. The other slots have several records.
         let times = at((0..10).chain([40]).chain(80..90));
         assert_eq!(slots(&times, 4), [(0, 5), (5, 9), (11, 16), (16, 20)]);
-        // Expensive records come every ten seconds.
+        // If records are expensive, they are made every ten seconds, which is no gap.
         assert_eq!(slots(&at([0, 1, 2, 12, 22]), 300).len(), 4);
         assert_eq!(slots(&at([0, 60, 120, 180]), 300).len(), 3);
     }

@@ -7,8 +7,7 @@ use super::*;
 
 const S: u64 = 1_000_000_000;
 
-/// A record: its time, the time for which the counters had run, and for each thread the ticks of its functions, with the ticks
-/// off the CPU.
+/// A record: when it was made, for how long it had counted, and the functions of each thread.
 struct Record {
     at: u64,
     epoch: u64,
@@ -17,7 +16,7 @@ struct Record {
     threads: Vec<Row>,
 }
 
-/// A thread: name, id and functions.
+/// A thread: name, id and functions. A function: name, self ticks, and the part of them off the CPU.
 type Row = (&'static str, u32, Vec<Function>);
 
 type Function = (&'static str, u64, u64);
@@ -106,7 +105,7 @@ fn slots_of(records: &[Record]) -> Slots {
     slots.unwrap()
 }
 
-/// Returns a line for each thread, with functions by name.
+/// Returns one line for each thread, with names of functions in place of keys.
 fn told(slots: &Slots) -> Vec<String> {
     let names = ["parse", "draw", "wait"];
     let mut s = snapshot(&record(0, vec![("", 1, names.map(|name| (name, 0, 0)).into())]));
@@ -193,7 +192,7 @@ fn a_thread_that_ends_is_counted_once_and_in_its_own_line() {
             "pool 2: 25/0 draw 25, 25/0 draw 25 = 25/0 draw 25",
         ]
     );
-    // Of two threads with one name, it is not known which one worked.
+    // Two threads have this name, so it is unknown which of them did the work in the row of ended threads.
     let two = |first, second| vec![draw(2, first), draw(3, second)];
     let slots = slots_of(&[
         record(S, two(0, 0)),

@@ -1,4 +1,4 @@
-//! Reasons why slow calls of a watched function are slow, with names, and the texts of its numbers.
+//! What is known of the slow calls of a watched function, with names, and its numbers as texts.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
@@ -11,44 +11,44 @@ use crate::escape::visible;
 use crate::label::labels;
 use crate::number;
 
-/// Form of the answer.
+/// How the answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlowOptions {
-    /// Whether to use ASCII characters only.
+    /// Whether the answer contains only ASCII characters.
     pub ascii: bool,
-    /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
+    /// Offset of local time from UTC, in seconds. By default, times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
-    /// Place where the reader types commands. Commands for a shell begin with `tickscope `.
+    /// Where the reader types the suggested commands. In a shell, they begin with `tickscope `.
     pub typed: Typed,
 }
 
-/// Place where a reader types commands.
+/// Where the reader types commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Typed {
-    /// A shell.
+    /// In a shell.
     #[default]
     Shell,
-    /// The viewer's command line.
+    /// In the viewer's command line.
     Viewer,
 }
 
-/// Reasons why slow calls of a watched function are slow, with names.
+/// What is known of the slow calls of a watched function, with names.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    /// The snapshot.
+    /// The snapshot that contains the watch.
     pub snapshot: &'a Snapshot,
     /// The watched function.
     pub watch: &'a Watch,
-    /// The numbers.
+    /// The comparison of slow and typical calls.
     pub slow: Slow,
     pub(super) functions: Functions,
-    /// Labels by function.
+    /// By function: its label.
     labels: Vec<String>,
     pub(super) options: SlowOptions,
 }
 
 impl<'a> Answer<'a> {
-    /// Returns the answer for a watched function of this snapshot.
+    /// Explains the slow calls of a watched function. `watch` must belong to `snapshot`.
     pub fn of(snapshot: &'a Snapshot, watch: &'a Watch, options: SlowOptions) -> Self {
         let functions = Functions::of(snapshot);
         Self {
@@ -61,12 +61,12 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the name of the watched function, as requested.
+    /// Returns the watched function as the user named it.
     pub fn function(&self) -> String {
         visible(&self.watch.function, self.options.ascii).into_owned()
     }
 
-    /// Returns the name of the function that a path ends in.
+    /// Returns the label of the last function on a path.
     pub fn name(&self, path: u32) -> &str {
         let path = self.watch.paths.get(path as usize);
         path.map_or("", |path| {
@@ -74,11 +74,11 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Returns the names on a path below the watched function, or the function's own name for its own path.
+    /// Returns the labels on a path below the watched function. For the path of the watched function, returns its label.
     pub fn path_name(&self, path: u32) -> String {
         let lineage = slow::lineage(self.watch, path);
         let roots = self.watch.paths.iter().filter(|path| path.parent == NO_PARENT);
-        // If the pattern matches several functions, each path names its own.
+        // If the pattern matches several functions, the path must also name which one it is.
         let shown = match roots.count() {
             1 if lineage.len() > 1 => &lineage[1..],
             _ => &lineage[..],
@@ -91,8 +91,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the name of a path in a sentence: the name of its function, or the whole path if another cause has the
-    /// same name.
+    /// Returns a name for a path in a sentence: the label of its last function, or the whole path if another cause has the same
+    /// label.
     pub(super) fn cause_name(&self, path: u32) -> String {
         let name = self.name(path);
         let is_other = |other: u32| other != path && self.name(other) == name;
@@ -102,8 +102,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the system call in which threads were mostly found waiting in a path; `None` if there were several, or
-    /// no sample.
+    /// Returns the system call of more than half of the samples that found threads waiting on a path; `None` if there is no such
+    /// call.
     pub(super) fn waits_in(&self, path: u32) -> Option<String> {
         let lineage = slow::lineage(self.watch, path);
         let nodes = &self.snapshot.nodes;
@@ -119,18 +119,18 @@ impl<'a> Answer<'a> {
         calls.take(1).find(|call| call.share > 0.5).map(|call| call.call)
     }
 
-    /// Returns the slow calls that are kept whole: the longest call of each cause first, then the others. Both parts
-    /// begin with their longest call, so the first call is the longest of all.
+    /// Returns the slow calls that were kept with their trace. The longest call of each cause comes first, followed by all other
+    /// calls. Both lists begin with their longest call, so the first call is the longest of all.
     pub fn exemplars(&self) -> Vec<&'a Exemplar> {
         slow::exemplars(self.watch)
     }
 
-    /// Returns the time when a call began: `14:02:11.250`, with a Z if it is in UTC.
+    /// Returns when a call began, such as `14:02:11.250`, with a Z if the time is in UTC.
     pub fn began(&self, exemplar: &Exemplar) -> String {
         clock::time_of_day(exemplar.began_unix_ns, self.options.utc_offset_s)
     }
 
-    /// Returns the texts of a row of the table: difference, share of the whole, times in a typical and in a slow call, and
+    /// Returns the cells of a table row: difference, share of the whole difference, time in a typical call, time in a slow call,
     /// calls.
     pub(crate) fn cells(&self, row: &SlowRow) -> [String; 5] {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -144,8 +144,8 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Returns the differences of a row's time off the CPU, each after a comma. A part smaller than the whole difference divided
-    /// by `least` is left out.
+    /// Returns by how much waiting and ready time differ, each after a comma. A difference below the row's whole difference
+    /// divided by `least` is left out.
     pub(crate) fn off_cpu(&self, row: &SlowRow, least: f64) -> String {
         let whole = row.difference_ns().unwrap_or(0.0).abs();
         let parts = [
@@ -159,7 +159,7 @@ impl<'a> Answer<'a> {
         shown.collect()
     }
 
-    /// Returns the texts of a slow call that is kept whole: its beginning, its time, thread, cause, and notes.
+    /// Returns the texts about a kept slow call: when it began, duration, thread, cause, notes.
     pub(crate) fn exemplar_texts(&self, exemplar: &Exemplar) -> [String; 5] {
         let trace = exemplar.trace.as_ref();
         [
@@ -171,12 +171,12 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Formats nanoseconds per call.
+    /// Formats a mean in nanoseconds, in the character set of the answer.
     pub fn duration(&self, ns: f64) -> String {
         duration(ns, self.options.ascii)
     }
 
-    /// Formats a difference of nanoseconds per call, with its sign.
+    /// Formats a difference in nanoseconds with its sign, in the character set of the answer.
     pub fn difference(&self, ns: f64) -> String {
         difference(ns, self.options.ascii)
     }
@@ -186,12 +186,12 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Formats nanoseconds per call in at most 6 cells.
+/// Formats a mean in nanoseconds, in at most 6 cells.
 pub fn duration(ns: f64, ascii: bool) -> String {
     number::in_charset(number::duration(ns.max(0.0).round() as u64), ascii)
 }
 
-/// Formats a difference of nanoseconds per call, with its sign, in at most 7 cells.
+/// Formats a difference in nanoseconds with its sign, in at most 7 cells.
 pub fn difference(ns: f64, ascii: bool) -> String {
     let sign = match ns.round() {
         ns if ns < 0.0 => "-",
@@ -210,7 +210,7 @@ pub fn calls(calls: f64) -> String {
     }
 }
 
-/// Formats the calls of a path in a typical and in a slow call: `6 → 600`.
+/// Formats the calls of a path in a typical call and in a slow call, such as `6 → 600`.
 pub fn both_calls(row: &SlowRow, ascii: bool) -> String {
     let side = |means: Option<Means>| means.map_or_else(|| "-".to_owned(), |means| calls(means.calls));
     let arrow = if ascii { "->" } else { "→" };

@@ -1,4 +1,4 @@
-//! The answer as JSON. All `_ns` of causes and rows are means per call of the watched function.
+//! The answer as JSON. All values of causes and rows that end in `_ns` are means per call of the watched function.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -11,7 +11,7 @@ use crate::brief::{BYTES_MAX, Next, cut, shell_word};
 use crate::json::written;
 use crate::names::full_names;
 
-/// Maximum numbers of rows, causes and calls of a short answer.
+/// Maximum numbers of rows, causes and slow calls in a short answer.
 const ROWS: usize = 10;
 const CAUSES: usize = 5;
 const CALLS: usize = 3;
@@ -37,7 +37,7 @@ struct Document {
     next: Vec<String>,
 }
 
-/// Numbers of elements of each list.
+/// Number of elements in each list.
 #[derive(Clone, Copy, Serialize)]
 struct Counts {
     causes: usize,
@@ -53,7 +53,7 @@ struct Cause {
     kind: &'static str,
     typical_path_calls: Option<f64>,
     slow_path_calls: f64,
-    /// Number of the longest kept call with this cause.
+    /// Number of the longest kept slow call with this cause.
     exemplar: Option<u64>,
 }
 
@@ -69,11 +69,11 @@ struct Row {
     ready_difference_ns: Option<f64>,
 }
 
-/// A slow call that is kept whole.
+/// A slow call that was kept with its trace.
 #[derive(Serialize)]
 struct Call {
     number: u64,
-    /// Whether the call is one of the longest; otherwise it was chosen at random.
+    /// Whether the call was kept as one of the longest. Otherwise it was kept as a random sample.
     is_longest: bool,
     began_unix_ns: u64,
     ns: u64,
@@ -90,13 +90,13 @@ struct Noted {
     value: String,
 }
 
-/// Returns the whole answer as a JSON document, ending in a newline.
+/// Returns the complete answer as a JSON document that ends in a newline.
 pub fn json(answer: &Answer<'_>, next: &Next) -> String {
     document(answer, next, total(answer), false)
 }
 
-/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members. It has the first causes,
-/// rows and calls, and long paths lose their middle.
+/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes. It has the same members, but only the first causes, rows
+/// and slow calls, and long paths lose their middle.
 pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     let total = total(answer);
     let mut shown = Counts {
@@ -106,7 +106,7 @@ pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     };
     loop {
         let text = document(answer, next, shown, true);
-        // Causes are the most useful part, so they are cut last.
+        // Rows are removed first, then slow calls, then causes, which are the most useful part.
         let longest = if shown.rows > 1 {
             &mut shown.rows
         } else if shown.exemplars > 0 {
@@ -229,7 +229,7 @@ fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String,
     }
 }
 
-/// Rounds to tenths of a nanosecond, because a clock is no more precise.
+/// Rounds to tenths of a nanosecond. No clock is more precise.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }

@@ -9,7 +9,7 @@ use crate::text_of;
 /// Maximum number of rows of the table.
 const ROWS: usize = 12;
 
-/// Returns the answer as GitHub-flavoured Markdown.
+/// Returns the answer as Markdown.
 pub fn markdown(answer: &Answer<'_>) -> String {
     text_of(|out| write(out, answer))
 }

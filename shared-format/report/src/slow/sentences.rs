@@ -6,18 +6,18 @@ use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace, saturating_su
 use super::answer::{Answer, Typed, calls as per_call};
 use crate::number;
 
-/// Number of causes that are named.
+/// Maximum number of causes in a sentence.
 const NAMED: usize = 3;
 
 impl Answer<'_> {
-    /// Returns the number of slow calls and their additional time; `None` if no call was slow.
+    /// Returns how many calls were slow and how much longer they took; `None` if no call was slow.
     ///
-    /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms
-    /// instead of 510µs`
+    /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms instead of
+    /// 510µs`
     pub fn facts(&self) -> Option<String> {
         let slow = &self.slow;
         let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
-        // Without slow calls, another sentence says so.
+        // `doubt` has the sentence that no call was slow.
         if slow.slow_calls == 0 {
             return None;
         }
@@ -44,10 +44,9 @@ impl Answer<'_> {
         Some(facts)
     }
 
-    /// Returns the causes of the time of slow calls; `None` if no cause is known.
+    /// Returns the causes of slow calls; `None` if no cause is known.
     ///
-    /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each,
-    /// waiting`
+    /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each, waiting`
     pub fn why(&self) -> Option<String> {
         let causes = &self.slow.causes;
         let named = causes.iter().take(NAMED).enumerate();
@@ -104,7 +103,7 @@ impl Answer<'_> {
         )
     }
 
-    /// Returns whether waiting is at least half of the additional time of a slow call in a path.
+    /// Returns whether waiting is at least half of the extra time that a slow call spends in a path.
     fn mostly_waits(&self, path: u32) -> bool {
         let row = self.slow.rows.iter().find(|row| row.path == path);
         let waiting = row.and_then(|row| row.difference(|means| means.waiting_ns));
@@ -114,7 +113,7 @@ impl Answer<'_> {
             .is_some_and(|(waiting, all)| all > 0.0 && waiting >= all / 2.0)
     }
 
-    /// Returns why there is no answer, or what the answer lacks, and the next step; `None` if there is no doubt.
+    /// Returns why there is no answer or what it lacks, and what to do; `None` if nothing is in doubt.
     pub fn doubt(&self) -> Option<String> {
         let function = self.function();
         let slow = &self.slow;
@@ -158,7 +157,7 @@ impl Answer<'_> {
                 "{function}: no call has both begun and ended since the watch began, and only ended calls are judged; if calls \
                  take long, watch a function that they call"
             ),
-            // The viewer keeps watching, so it only waits for the first slow call.
+            // The viewer keeps on watching, so its user only has to wait.
             Doubt::NothingSlow if self.options.typed == Typed::Viewer => format!(
                 "{function}: no call was slow yet (>= {}), of {}; waiting for the first; lower threshold: {}",
                 self.threshold(),
@@ -183,7 +182,7 @@ impl Answer<'_> {
         })
     }
 
-    /// Returns the calls that are not in the numbers; `None` if all calls are.
+    /// Returns which calls the numbers leave out; `None` if they leave out none.
     pub fn lost(&self) -> Option<String> {
         let lost = &self.watch.lost;
         let mut parts = Vec::new();
@@ -204,8 +203,8 @@ impl Answer<'_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Returns the cause of the time of a kept call: `scene::lookup × 600, 3.00ms`. `trace` has its events, if they are
-    /// known.
+    /// Returns what caused the duration of a kept call, such as `scene::lookup × 600, 3.00ms`. `trace` is the call's trace, if it
+    /// has one.
     pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
         let Some((path, kind)) = exemplar.cause else {
             return "no typical call was known yet".into();
@@ -232,14 +231,14 @@ impl Answer<'_> {
                 format!("{name} {}", time(sum.ticks.saturating_sub(off)))
             }
         };
-        // A call may be slow by itself and also have no CPU for much of its time.
+        // A lack of CPU may add to another cause.
         match all.filter(|all| all.ready > exemplar.ticks / 8) {
             Some(all) => format!("{cause}, {}", without_cpu(all.ready)),
             None => cause,
         }
     }
 
-    /// Returns the notes of the program in a call: `frame=4711`.
+    /// Returns the notes that the program made in a call, such as `frame=4711`.
     pub fn notes(&self, trace: &Trace) -> String {
         let key = |key: u32| trace.keys.get(key as usize).map_or("", String::as_str);
         let notes = trace.notes.iter().map(|note| {
@@ -249,7 +248,7 @@ impl Answer<'_> {
         notes.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the requested threshold.
+    /// Returns the threshold that the user requested, in words.
     fn over(&self) -> String {
         match self.watch.over {
             Over::Tail => "where the tail begins".into(),
@@ -275,7 +274,7 @@ fn plural(count: u64, noun: &str) -> String {
     format!("{noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Formats a number with its digits in groups if there are more than four: 21 400.
+/// Formats a number. Digits are grouped if there are five or more: 21 400.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     if digits.len() < 5 {

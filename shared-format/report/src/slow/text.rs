@@ -5,11 +5,11 @@ use std::fmt::{self, Write};
 use super::answer::{Answer, calls};
 use crate::text_of;
 
-/// Numbers of paths and calls that are shown.
+/// Maximum numbers of paths and of slow calls that are shown.
 const ROWS: usize = 6;
 const CALLS: usize = 3;
 
-/// Returns the answer as text, ending in a newline.
+/// Returns the answer as text that ends in a newline.
 pub fn text(answer: &Answer<'_>) -> String {
     text_of(|out| write(out, answer))
 }

@@ -20,14 +20,14 @@ fn written(snapshot: &Snapshot) -> Value {
 
 #[test]
 fn golden() {
-    // The text has an event on each line.
+    // Split the text, so that each event is on one line.
     let text = text(&fixture::two_threads(), Measure::Time)
         .replace("{\"type\"", "\n{\"type\"")
         .replace("{\"name\"", "\n{\"name\"");
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
-/// Checks the file, its names and the sums.
+/// Checks the structure of the file, its names and its sums.
 fn check(snapshot: &Snapshot) {
     let file = written(snapshot);
     let self_ns = own_values(&file);

@@ -12,21 +12,21 @@ use super::scale::{SAMPLED, Time, tilde};
 use crate::unit::Unit;
 use crate::{number, tally};
 
-/// Width of a line in cells from which the tree has percentiles; 28 cells are left for names.
+/// Minimum width of the report, in cells, for percentiles in the tree. It leaves 28 cells for names.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
 
-/// Width of a line in cells from which the list of functions has percentiles. It is larger, because the place comes
-/// after the name.
+/// Minimum width of the report, in cells, for percentiles in the list of functions. It is larger, because file and line follow
+/// the name.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
-/// Widths of a line in cells from which there is a column of waiting, and also one of being ready.
+/// Minimum widths of the report, in cells, for a column of waiting time, and for another one of ready time.
 const WIDTH_FOR_WAIT: usize = 100;
 const WIDTH_FOR_READY: usize = 116;
 
-/// Columns beside the six that are always there.
+/// Which columns a table has besides the six that all tables have.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
-    /// Cells of a time, and the gap before it.
+    /// Width of a time in cells, and the gap before it.
     pub(super) cells: (usize, &'static str),
     /// Number of columns of time off the CPU: waiting, then ready.
     pub(super) off_cpu: usize,
@@ -34,13 +34,13 @@ pub(super) struct Columns {
     pub(super) errors: bool,
 }
 
-/// Texts of the columns, from left to right.
+/// Texts of one line's columns, from left to right.
 pub(super) struct Cells {
     pub(super) share: String,
     pub(super) time: String,
     pub(super) other_time: String,
     pub(super) other_share: String,
-    /// Waiting and ready, which are parts of the total time.
+    /// Waiting and ready time, which are parts of the total time.
     pub(super) off_cpu: [String; 2],
     pub(super) calls: String,
     pub(super) average: String,
@@ -48,7 +48,7 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
-/// Returns whether any row has percentiles, a longest call or a highest level.
+/// Returns whether any row could fill the columns of percentiles and maximum.
 fn has_latencies(snapshot: &Snapshot) -> bool {
     !snapshot.latencies.row.is_empty() || !snapshot.gauge_rows.is_empty()
 }
@@ -56,7 +56,7 @@ fn has_latencies(snapshot: &Snapshot) -> bool {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
-        // With both units, a column of times is twice as wide.
+        // In both units, a column of times needs twice the width.
         let second = if page.unit() == Unit::Both {
             cells + gap.len()
         } else {
@@ -78,7 +78,7 @@ impl Columns {
     }
 
     pub(super) fn write(self, out: &mut String, cells: &Cells) -> fmt::Result {
-        // The first column has no gap before it. Times in both units come in their full width.
+        // The first column has no gap before it. Times in both units are already padded to their full width.
         let (width, gap) = self.cells;
         let Cells {
             share,
@@ -110,7 +110,7 @@ impl Columns {
 }
 
 impl Cells {
-    /// Returns cells without numbers.
+    /// Returns cells without numbers, for a row that has none.
     pub(super) fn nothing(page: &Page<'_>) -> Self {
         let text = || "-".to_string();
         let time = || page.nothing(page.time_cells().0);
@@ -127,7 +127,7 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a row. If `own_first`, the self time comes before the total time.
+    /// Returns the cells of a row. If `own_first` is true, the self time comes before the total time.
     pub(super) fn of(
         page: &Page<'_>,
         row: &Figures,
@@ -154,8 +154,8 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a counter, a value or a gauge. Its sum or level replaces the times, after a sign that it
-    /// is no time.
+    /// Returns the cells of a counter, a value or a gauge. Its sum or level is in place of the times, with a sign that it is not
+    /// a time.
     fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
         let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
@@ -166,13 +166,13 @@ impl Cells {
             other_time: in_place_of_time(tally::least(of, page.options.ascii)),
             calls: page.count(calls),
             average: in_place_of_time(tally::mean(of, calls)),
-            // Bounds are marked like bounds of times in this report.
+            // A bound has an ASCII sign here, like other bounds in this report.
             latency: [quantile(0.5), quantile(0.99), or_none(tally::most(of, true))],
             ..Self::nothing(page)
         }
     }
 
-    /// Returns the titles; the caller chooses the first four.
+    /// Returns the titles. Those of the shares and times depend on the table, so the caller passes them.
     pub(super) fn titles(page: &Page<'_>, [share, time, other_time, other_share]: [&str; 4]) -> Self {
         let title = |text: &str| page.title(text, page.time_cells().0);
         Self {
@@ -194,7 +194,7 @@ impl Page<'_> {
         tilde(time.estimated, self.percent(time.ns))
     }
 
-    /// Explains the columns of time off the CPU, if there are any.
+    /// Explains the columns of time off the CPU, if the table has any.
     pub(super) fn write_off_cpu(&self, out: &mut String, columns: Columns) -> fmt::Result {
         match columns.off_cpu {
             0 => Ok(()),
@@ -214,7 +214,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns waiting and ready as times, for any measure.
+    /// Returns waiting and ready time as texts. They are times even if the report is by another measure.
     pub(super) fn off_cpu(&self, off: OffCpu) -> [String; 2] {
         let (width, _) = self.time_cells();
         [off.waiting_ns, off.ready_ns].map(|ns| self.part_off_cpu(ns, width))
@@ -229,7 +229,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains rows of functions that were sampled and not counted, if there are any.
+    /// Explains sampled rows, if there are any.
     pub(super) fn write_sampled(&self, out: &mut String) -> fmt::Result {
         match self.tree.rows.iter().any(|row| row.sampled.is_all(row.calls)) {
             true => writeln!(
@@ -240,7 +240,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains counters, values and gauges, if there are any, in a table that has these columns.
+    /// Explains counters, values and gauges, if there are any, for a table with these columns.
     pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
         self.write_signs(out)?;
         let at_least = tally::at_least(self.options.ascii);
@@ -259,7 +259,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Explains the signs before sums of counters and levels of gauges.
+    /// Explains the signs before the sums of counters and the levels of gauges.
     pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
         let snapshot = self.snapshot;
         if snapshot.counts.len() > snapshot.gauge_rows.len() {
@@ -276,7 +276,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Returns the durations that half of the finished calls, 99 of 100, and all of them did not exceed.
+    /// Returns the latencies that half, 99 of 100, and all of the finished calls did not exceed.
     pub(super) fn latency(
         &self,
         latency: &Histogram,

@@ -1,5 +1,5 @@
-//! The table of groups: the time inside their outermost members. The table is separate because members are functions
-//! too.
+//! The table of groups, with the time inside the outermost calls of their members. It is a separate table, because members are
+//! also in the list of functions.
 
 use std::fmt::{self, Write};
 
@@ -11,13 +11,13 @@ use super::scale::Time;
 use crate::escape::visible;
 use crate::label::column_width;
 
-/// Maximum number of members that are listed behind the name of a group.
+/// Maximum number of members listed after the name of a group.
 const NAMED: usize = 3;
 
-/// Cells of the column of names.
+/// Maximum width of the column of names, in cells.
 const MAX_NAME_COLUMN: usize = 24;
 
-/// Writes the list, if there are groups.
+/// Writes the table; nothing if there are no groups.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let chosen = page.options.thread;
     let rows = groups(page.snapshot, |thread| chosen.is_none_or(|one| one == thread));

@@ -1,4 +1,4 @@
-//! The options of a text report.
+//! The options of the text form. Other forms use some of them.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
@@ -8,53 +8,53 @@ use crate::source_code::SourceCode;
 use crate::unit::Unit;
 use crate::{Extent, ProcessState};
 
-/// Parts of the report below the header.
+/// What the report shows below its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// The tree, and the top functions.
+    /// The tree, then the functions with the most self time.
     #[default]
     Both,
-    /// The tree alone.
+    /// Only the tree.
     Tree,
     /// All functions by self time.
     Hot,
-    /// The first [`top`](TextOptions::top) functions by self time.
+    /// The [`top`](TextOptions::top) functions with the most self time.
     Top,
-    /// All functions, in the columns of gprof's flat profile.
+    /// All functions by self time, in the columns of gprof's flat profile.
     Flat,
-    /// The threads and their present states.
+    /// The threads and what they do now.
     Threads,
-    /// The lines of each function, by samples of the program counter.
+    /// The source lines of each function, by samples of the program counter.
     Source,
 }
 
 /// The options of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
-    /// The state of the program.
+    /// Whether the program runs.
     pub state: ProcessState,
-    /// Parts of the report below the header.
+    /// What the report shows below its header.
     pub view: View,
-    /// The only thread to show; by default all threads, merged by path.
+    /// The only thread to show; `None` for all threads, merged by path.
     pub thread: Option<ThreadId>,
-    /// Whether to use ASCII characters only.
+    /// Whether the report contains only ASCII characters.
     pub ascii: bool,
-    /// Number of functions to list by self time, below the tree or alone; 0 leaves the list out.
+    /// Maximum number of functions listed by self time, below the tree or alone; 0 leaves the list out.
     pub top: usize,
-    /// Share of the measured time (0 to 1) below which rows of the tree are left out and counted. A function is left
-    /// out by its self time.
+    /// Minimum share of the measured time (0 to 1) for showing a row of the tree, or for showing a function by its self time.
+    /// Smaller rows are only counted.
     pub min_share: f64,
-    /// Part of the run that the report covers.
+    /// Which part of the run the report covers.
     pub extent: Extent,
-    /// The width of a line in cells. Narrow reports have no columns of percentiles.
+    /// Maximum width of a line, in cells. A narrow report has no columns of percentiles.
     pub width: usize,
-    /// Unit of times. Other measures have units of their own.
+    /// Unit of times. It does not affect other measures.
     pub unit: Unit,
-    /// Measure of shares, totals and the order.
+    /// Measure by which the report shows shares and totals and sorts its rows.
     pub by: Measure,
-    /// The function by whose calls times and counts are divided, if any.
+    /// The function by whose calls times and counts are divided; `None` if they are not.
     pub per: Option<PerCall>,
-    /// Known code of the program, for [`View::Source`] and forms that have lines.
+    /// Source code of the program, for [`View::Source`] and for forms that have source lines.
     pub code: SourceCode,
 }
 
@@ -65,7 +65,7 @@ impl Default for TextOptions {
             view: View::default(),
             thread: None,
             ascii: false,
-            // About one screen.
+            // This fills about one screen.
             top: 30,
             min_share: 0.0,
             extent: Extent::default(),

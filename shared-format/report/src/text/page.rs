@@ -1,4 +1,4 @@
-//! The data that all parts of a text report share.
+//! What all parts of a text report share.
 
 use std::fmt::{self, Write};
 
@@ -9,24 +9,23 @@ use super::options::TextOptions;
 use crate::glyphs::Glyphs;
 use crate::{label, number};
 
-/// Data for every part of the report.
 pub(super) struct Page<'a> {
-    /// Snapshot by the chosen measure.
+    /// The snapshot by the chosen measure.
     pub(super) snapshot: &'a Snapshot,
-    /// Snapshot as it was measured.
+    /// The snapshot as it was measured.
     pub(super) raw: &'a Snapshot,
     pub(super) options: &'a TextOptions,
     pub(super) tree: CallTree,
-    /// Labels by function id.
+    /// By function id: its label.
     pub(super) labels: Vec<String>,
     pub(super) glyphs: &'static Glyphs,
-    /// Sum that is 100 %, in nanoseconds or the measure's unit.
+    /// What is 100 % for shares, in nanoseconds or in the measure's unit.
     pub(super) measured_ns: u64,
-    /// Whether a time of the tree is an estimate.
+    /// Whether any time in the tree is an estimate.
     pub(super) has_estimates: bool,
 }
 
-/// Rows that are left out because they are small, and the sum of their values.
+/// How many rows were left out because they are small, and the sum of their values.
 #[derive(Default)]
 pub(super) struct Hidden {
     rows: u64,
@@ -39,7 +38,7 @@ impl Hidden {
         self.value = self.value.saturating_add(value);
     }
 
-    /// Writes a sentence on the rows, which it calls `what`, if there are any.
+    /// Writes a sentence about the hidden rows, which it calls `what`; nothing if there are none.
     pub(super) fn write(&self, out: &mut String, page: &Page<'_>, what: &str) -> fmt::Result {
         if self.rows == 0 {
             return Ok(());
@@ -93,12 +92,12 @@ impl<'a> Page<'a> {
         number::percent(self.share(ns))
     }
 
-    /// Returns whether a row with this value is left out. A counter has no value, so it is always shown.
+    /// Returns whether a row with this value is too small to show. A counter has no value, so it is always shown.
     pub(super) fn is_small(&self, row: &Figures, value: u64) -> bool {
         row.tally.is_none() && self.share(value) < self.options.min_share
     }
 
-    /// Returns whether calls of a row are so short that measuring them tells little.
+    /// Returns whether calls of a row are so short that measuring takes much of their time.
     pub(super) fn is_doubtful(&self, row: &Figures) -> bool {
         let counted_ns = row.sampled.counted_ns(row.total_ns);
         row.tally.is_none() && self.snapshot.is_doubtful(counted_ns, row.calls)

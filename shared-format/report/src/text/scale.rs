@@ -1,6 +1,6 @@
-//! Times and counts in the chosen unit, of all calls or per call of one function.
+//! Formats times and counts in the chosen unit, for all calls or per call of a function.
 //!
-//! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
+//! A division by calls is the last step, and rounds its result only once. Shares, means and percentiles are not divided.
 
 use tickscope_analysis::call_tree::{AsyncCalls, Figures, SampledTime};
 use tickscope_analysis::measure::Dimension;
@@ -11,12 +11,12 @@ use super::page::Page;
 use crate::number;
 use crate::unit::Unit;
 
-/// A time in both units, with its uncertainty.
+/// A time in nanoseconds and in ticks.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     pub(super) ns: u64,
     pub(super) ticks: u64,
-    /// Whether it is a rough estimate.
+    /// Whether the time is a rough estimate.
     pub(super) estimated: bool,
 }
 
@@ -31,7 +31,7 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
-    /// Returns the times of a row. A row that was never called took no time, which is not an estimate.
+    /// Returns self and total time of a row. A row that was never called has an exact time of 0.
     pub(super) fn own_and_total(row: &Figures, uncertainty: Option<Uncertainty>) -> (Self, Self) {
         let was_called = row.calls > 0 || row.open > 0;
         let if_called = |time: Self| Self {
@@ -44,7 +44,7 @@ impl Time {
         )
     }
 
-    /// Returns the part of the time in calls that are counted.
+    /// Returns the part of the time that counted calls took.
     pub(super) fn counted(self, sampled: SampledTime) -> Self {
         Self {
             ns: sampled.counted_ns(self.ns),
@@ -53,17 +53,17 @@ impl Time {
         }
     }
 
-    /// Returns whether no sample was taken in the time. Such a time is short, but its length is unknown.
+    /// Returns whether the time is an estimate of 0. No sample hit it, so it is short, but its length is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }
 }
 
-/// Text in place of calls for a row that was sampled.
+/// Replaces the number of calls of a sampled row.
 pub(super) const SAMPLED: &str = "~";
 
 impl Page<'_> {
-    /// Returns the sum of all self times, without its uncertainty.
+    /// Returns the sum of all self times, as if it were exact.
     pub(super) fn measured(&self) -> Time {
         let ticks = saturating_sum(self.tree.rows.iter().map(|row| row.self_ticks));
         Time::own(self.measured_ns, ticks, None)
@@ -74,7 +74,7 @@ impl Page<'_> {
         self.tree.sum_of(self.tree.top())
     }
 
-    /// Returns the unit of times; other measures have only one unit.
+    /// Returns the unit of times. A measure other than time has only one unit.
     pub(super) fn unit(&self) -> Unit {
         match self.dimension() {
             Dimension::Time => self.options.unit,
@@ -82,12 +82,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the dimension of the values on the page.
+    /// Returns the unit of the report's measure.
     pub(super) fn dimension(&self) -> Dimension {
         self.options.by.dimension()
     }
 
-    /// Formats a value for a sentence.
+    /// Formats a value of the report's measure for a sentence.
     pub(super) fn time(&self, time: Time) -> String {
         let in_ticks = format!("{} ticks", self.ticks(time));
         let value = match self.unit() {
@@ -101,7 +101,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats a time for a column of times. `width` is the width in cells of the first part if both units are shown.
+    /// Formats a time for a column. If both units are shown, `width` is the width of the first one in cells.
     pub(super) fn cell(&self, time: Time, width: usize) -> String {
         if time.is_unseen() {
             return self.nothing(width);
@@ -109,7 +109,7 @@ impl Page<'_> {
         self.in_unit(self.nanos(time), self.ticks(time), width)
     }
 
-    /// Returns the title of a column of times.
+    /// Returns the title of a column of times, with both units if both are shown.
     pub(super) fn title(&self, title: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => title.into(),
@@ -117,12 +117,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the text of a column of times in a row without a time.
+    /// Returns what a column of times shows in a row without a time.
     pub(super) fn nothing(&self, width: usize) -> String {
         self.no_time("-", width)
     }
 
-    /// Returns a text for a column of times that replaces the time.
+    /// Returns a text in place of a time, for a column of times.
     pub(super) fn no_time(&self, text: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
@@ -130,7 +130,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the text of a column of times: nanoseconds, ticks, or both.
+    /// Returns what a column of times shows: nanoseconds, ticks, or both.
     fn in_unit(&self, nanos: String, ticks: String, width: usize) -> String {
         match self.unit() {
             Unit::Ns => nanos,
@@ -144,13 +144,12 @@ impl Page<'_> {
         format!("{first:>width$}{gap}{second:>cells$}")
     }
 
-    /// Returns the cells of a column of times and the gap before it. A tilde takes one of the two cells between
-    /// columns.
+    /// Returns the width of a time in cells, and the gap before it. A tilde takes one of the two spaces of the gap.
     pub(super) fn time_cells(&self) -> (usize, &'static str) {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
 
-    /// Formats the mean of a call for a column; for a future the mean by the wall clock.
+    /// Formats the mean duration of a row's calls for a column. For a future it is by the wall clock.
     pub(super) fn average_of(&self, total: Time, row: &Figures, width: usize) -> String {
         if !row.asynchronous.is_future {
             return self.average(total, row.calls, width);
@@ -160,8 +159,8 @@ impl Page<'_> {
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
 
-    /// Formats the mean of a call for a column. It is unknown if no call began since the reset, though one may still be
-    /// open.
+    /// Formats the mean duration of a call for a column. If no call began since the reset, the mean is unknown, although a call
+    /// may be open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
         if calls == 0 || total.is_unseen() {
             return self.nothing(width);
@@ -172,7 +171,7 @@ impl Page<'_> {
         self.in_unit(nanos, ticks, width)
     }
 
-    /// Formats the duration of a call with the two digits that a histogram gives.
+    /// Formats the duration of a call with two digits, which is what a histogram knows.
     pub(super) fn length(&self, ticks: u64) -> String {
         match self.unit() {
             Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
@@ -180,7 +179,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats the calls of a row, or a sign that they are not known.
+    /// Formats the number of calls of a row, or the sign that it is unknown.
     pub(super) fn calls(&self, calls: u64, sampled: SampledTime) -> String {
         match sampled.is_all(calls) {
             true => SAMPLED.into(),
@@ -188,7 +187,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats calls or another count.
+    /// Formats a number of calls, or another count.
     pub(super) fn count(&self, calls: u64) -> String {
         match &self.options.per {
             None => number::count(calls),
@@ -196,8 +195,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats a part of a time off the CPU for a column. A dash means an unknown time or 0, because most rows never
-    /// wait.
+    /// Formats waiting or ready time for a column. Most rows never wait, so 0 is a dash, and so is an unknown time.
     pub(super) fn part_off_cpu(&self, ns: u64, width: usize) -> String {
         if ns == 0 || !self.snapshot.waits {
             return self.nothing(width);
@@ -209,15 +207,15 @@ impl Page<'_> {
         self.in_unit(nanos, self.count(self.ticks_of(ns)), width)
     }
 
-    /// Converts a time that is known in nanoseconds to ticks.
+    /// Converts nanoseconds to ticks, for times that are measured in nanoseconds.
     pub(super) fn ticks_of(&self, ns: u64) -> u64 {
         (ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64
     }
 
-    /// Formats the mean time of a call, where `calls` calls took `ns` together.
+    /// Formats the mean time of `calls` calls that took `ns` nanoseconds together.
     fn part(&self, ns: u64, calls: u64) -> String {
         match number::rounded(ns, calls.max(1)) {
-            // A short time differs from no time.
+            // A short time must not look like no time.
             0 if ns > 0 => "<1ns".into(),
             ns => self.duration(ns),
         }

@@ -1,4 +1,4 @@
-//! Places of each function's time in its code: lines, and functions that are not measured.
+//! Shows where in its code each function spends time: source lines, and unmeasured functions that it calls.
 
 use std::fmt::{self, Write};
 
@@ -10,16 +10,16 @@ use crate::escape::visible;
 use crate::label::place;
 use crate::number;
 
-/// Maximum number of lines that are listed for a function, and of functions that it called.
+/// Maximum number of source lines, and of called functions, that are listed for a function.
 const LISTED: usize = 12;
 
-/// Share of the samples below which functions are only counted.
+/// Minimum share of the samples for listing a function. Functions with fewer samples are only counted.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Blanks before the column of names and of source text.
+/// Spaces before the column of names and source text.
 const INDENT: &str = "                     ";
 
-/// Writes the functions with samples, the ones with most CPU time first.
+/// Writes the functions that have samples, most CPU time first.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let lines = &page.snapshot.lines;
     let codes = code(page.snapshot, &page.options.code.addresses);
@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         .try_for_each(|problem| writeln!(out, "{}", visible(problem, page.options.ascii)))
 }
 
-/// Returns why there are no samples of the program counter, and the next step.
+/// Returns why there are no samples of the program counter, and what to do.
 pub fn without_samples(state: LinesState) -> String {
     let why: String = match state {
         LinesState::On(_) => " yet: no thread with a scope has used the CPU".into(),
@@ -86,7 +86,7 @@ pub fn without_samples(state: LinesState) -> String {
     format!("no samples of the program counter{why}")
 }
 
-/// Returns the name and place of a scope.
+/// Returns the title of a scope: its name, file and line.
 fn title(page: &Page<'_>, scope: Scope) -> String {
     match scope {
         Scope::Site(site) => {
@@ -99,7 +99,7 @@ fn title(page: &Page<'_>, scope: Scope) -> String {
     }
 }
 
-/// CPU time as shares of the time of all samples.
+/// Formats CPU times as shares of the CPU time of all samples.
 struct Shares<'a> {
     page: &'a Page<'a>,
     all: u64,
@@ -143,7 +143,7 @@ impl Shares<'_> {
         self.write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled))
     }
 
-    /// Writes the number of lines or functions that are not listed.
+    /// Writes how many lines or functions are not listed.
     fn write_hidden(
         &self,
         out: &mut String,

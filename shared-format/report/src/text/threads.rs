@@ -1,4 +1,4 @@
-//! The table of threads: the state, times and open scopes of each.
+//! The table of threads, with state, times and open scopes of each thread.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -14,20 +14,20 @@ use crate::escape::visible;
 use crate::extent;
 use crate::number;
 
-/// Number of innermost scopes of a deep path that are named.
+/// Maximum number of open scopes that are listed; the innermost ones are chosen.
 const NAMED: usize = 8;
 
-/// Cells before the names of open scopes.
+/// Number of spaces before the names of open scopes.
 const OPEN_INDENT: usize = 4;
 
-/// Cells of the columns of times that have a width of their own.
+/// Widths in cells of those columns of times that differ from other columns of times.
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
-/// Share of a core below which a thread inside a scope is shown as waiting, as on screen.
+/// A thread that uses less than this share of a CPU is shown as waiting, as on the screen.
 const WAITING_BELOW: f64 = 0.1;
 
-/// Numbers of a thread since the reset.
+/// What the table shows of one thread.
 struct Row<'a> {
     thread: &'a Thread,
     now: Option<Now<'a>>,
@@ -100,7 +100,7 @@ fn line(out: &mut String, page: &Page<'_>, cells: [&str; 9], name: &str) -> fmt:
     )
 }
 
-/// Returns the threads to show, the ones with the longest time in scopes first.
+/// Returns the threads to show, longest time in scopes first.
 fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     let snapshot = page.snapshot;
     let (self_ns, uncertainties) = (snapshot.self_nanos(), uncertainties(snapshot));
@@ -127,7 +127,7 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     rows
 }
 
-/// Formats the CPU time for a column. It is a time in reports by any measure.
+/// Formats a CPU time for a column. It is a time even if the report is by another measure.
 fn cpu(page: &Page<'_>, ns: u64) -> String {
     match page.dimension() {
         Dimension::Time => page.cell(Time::own(ns, page.ticks_of(ns), None), CPU),
@@ -135,7 +135,7 @@ fn cpu(page: &Page<'_>, ns: u64) -> String {
     }
 }
 
-/// Returns the state of a thread. In a window, a thread inside a scope is known to compute or to wait.
+/// Returns the state of a thread. A window tells whether a thread in a scope has worked or waited.
 fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     let window_ns = page.snapshot.capture.since_reset_ns;
     match (thread.state, thread.cpu_ns) {
@@ -150,8 +150,7 @@ fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     }
 }
 
-/// Formats the share of one core since the reset. It is unknown for threads that have ended, because their lifetime is
-/// unknown.
+/// Formats a thread's share of one CPU since the reset. It is unknown for ended threads, because their lifetime is unknown.
 fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     let since_ns = page.snapshot.capture.since_reset_ns;
     match thread.cpu_ns {
@@ -176,7 +175,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
         let site = snapshot.nodes.site.get(frame.node.index());
         let function = site.and_then(|&site| page.tree.functions.of_site.get(site as usize));
         let name = function.map_or("?", |function| page.labels[function.index()].as_str());
-        // A frame has no age if no clock was read, or if it began while the snapshot was taken.
+        // If no clock was read when the frame opened, or it is newer than the snapshot's tick, its age is left out.
         pieces.push(match frame.began_tick {
             0 => name.to_string(),
             tick => {
@@ -188,7 +187,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
     if let Some(call) = now.and_then(Now::call) {
         pieces.push(format!("waits in {call}"));
     }
-    // Pieces are wrapped like words.
+    // Lines are broken between pieces, like text between words.
     let mut cells = page.options.width.max(1);
     for (at, piece) in pieces.iter().enumerate() {
         let then = if at == 0 { "" } else { " > " };

@@ -1,4 +1,4 @@
-//! The functions with the most self time, each with all its call sites together.
+//! The functions with the most self time. Each function's values are sums over all its call sites.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -12,17 +12,17 @@ use super::page::{Hidden, Page};
 use crate::budget::off_for_the_budget;
 use crate::label::{column_width, place};
 
-/// Cells of the column of names.
+/// Maximum width of the column of names, in cells.
 const MAX_NAME_COLUMN: usize = 36;
 
-/// Writes the list of at most `most` functions, and returns whether a row is marked as doubtful.
+/// Writes at most `most` functions. Returns whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bool, fmt::Error> {
     if most == 0 || page.tree.rows.is_empty() {
         return Ok(false);
     }
     let mut rows = by_self_time(page);
     let all = rows.len();
-    // The list below the tree is short anyway.
+    // In other views the list is short, so small functions stay.
     let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
     rows.truncate(most);
     let marked = |row: &HotRow| marked(page, row);
@@ -67,7 +67,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     Ok(rows.iter().any(|row| page.is_doubtful(row)))
 }
 
-/// Returns all functions, ordered by self value, the largest first. If the measure is time, the part on a CPU decides.
+/// Returns all functions, largest self value first. If the measure is time, they are sorted by the part of it on a CPU.
 pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     let mut rows = hot(&page.tree);
     let is_wall = page.options.by == Measure::Time;
@@ -84,7 +84,7 @@ pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     rows
 }
 
-/// Removes the functions whose self value is below the least share.
+/// Removes the functions whose self value is below the minimum share.
 pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
     let mut hidden = Hidden::default();
     rows.retain(|row| {
@@ -97,7 +97,7 @@ pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
     hidden
 }
 
-/// Returns the function's name, with a mark if its calls are too short to tell much.
+/// Returns the label of a function, with a mark if its calls are so short that measuring takes much of their time.
 pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
     let name = &page.labels[row.function.index()];
     if page.is_doubtful(row) {

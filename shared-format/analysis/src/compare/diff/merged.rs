@@ -1,4 +1,4 @@
-//! The runs of both sides, over the same functions and paths.
+//! Merges the runs of both sides into one list of functions and one list of paths.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::hotspots::hot;
 use crate::names::named;
 use crate::uncertainty::Uncertainty;
 
-/// A row in one run.
+/// The values of a row in one run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     values: Values,
@@ -20,34 +20,34 @@ struct Cell {
     is_gauge: bool,
     self_estimated: bool,
     total_estimated: bool,
-    /// Whether its self time, and its total time, is a rough estimate.
+    /// Whether the self time and the total time are rough estimates.
     is_rough: [bool; 2],
     is_p99_rough: bool,
     is_max_least: bool,
     is_max_most: bool,
-    /// Whether some of its calls were not counted.
+    /// Whether some calls of the row were not counted.
     is_off: bool,
 }
 
-/// Certain bounds of a function's latencies in one run, in nanoseconds.
+/// Lower and upper bounds of a function's latencies in one run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Ranges {
     p99_ns: (f64, f64),
     max_ns: (f64, f64),
 }
 
-/// A run, with a cell for each row that was known when the run was added.
+/// A run. It has cells only for rows that were known when it was added.
 #[derive(Clone, Debug)]
 struct Run {
     is_after: bool,
     functions: Vec<Cell>,
-    /// Ranges by function.
+    /// By function; `None` without latencies.
     latencies: Vec<Option<Ranges>>,
     paths: Vec<Cell>,
     whole: Cell,
 }
 
-/// A path: the row above, and the function.
+/// A path: the index of the path above it, and the last function.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     parent: Option<u32>,
@@ -55,7 +55,7 @@ struct Path {
     function: FunctionId,
 }
 
-/// Numbers of a row that are not per call of the scope.
+/// Which numbers of a row stay per run when the others are divided by the calls of the scope.
 #[derive(Clone, Copy, Debug, Default)]
 struct Basis {
     calls_per_run: bool,
@@ -97,7 +97,7 @@ impl Cell {
             ..Self::default()
         };
         let latencies = latency.quantile(0.99).zip(latency.max());
-        // A counter has no latencies.
+        // The histogram of a value holds its numbers, which are no latencies.
         if let Some((p99, (max, is_exact))) = latencies.filter(|_| !cell.is_counter) {
             let uncertainty = uncertainty.unwrap_or(Uncertainty {
                 timed: row.calls,
@@ -128,7 +128,6 @@ impl Ranges {
 }
 
 impl Merged {
-    /// Adds a run.
     pub(super) fn add(&mut self, snapshot: &Snapshot, is_after: bool) {
         let tree = CallTree::build(snapshot, |_| true);
         let ids: Vec<FunctionId> = self.ids_of(&tree.functions);
@@ -169,7 +168,7 @@ impl Merged {
         let rough = whole.unwrap_or_default().rough(measured_ticks, measured_ticks);
         run.whole = Cell {
             values: Values {
-                // Only calls of scopes are counted, as in reports.
+                // A counter's updates are no calls. Reports leave them out as well.
                 calls: (run.functions.iter())
                     .filter(|cell| !cell.is_counter)
                     .map(|cell| cell.values.calls)
@@ -180,7 +179,7 @@ impl Merged {
             },
             self_estimated: estimated,
             total_estimated: estimated,
-            // All self times together are the total.
+            // The sum of all self times is the total, so both are equally rough.
             is_rough: [rough.total_estimated; 2],
             ..Cell::default()
         };
@@ -211,7 +210,7 @@ impl Merged {
         })
     }
 
-    /// Divides each run by its calls of the scope called `name`, except numbers that stay per run.
+    /// Divides the numbers of each run by the run's calls of the scope `name`, except numbers that stay per run.
     pub(super) fn divide(&mut self, per_calls: &(Vec<u64>, Vec<u64>), name: &str) {
         let each = per_calls.0.iter().chain(&per_calls.1);
         let per: Vec<f64> = each.map(|&n| n as f64).collect();
@@ -255,7 +254,8 @@ impl Merged {
         }
     }
 
-    /// Returns for each path whether it goes through the scope, and whether it leads to the scope from outside.
+    /// Returns two flags by path: whether it goes through the scope, and whether it is outside the scope but has the scope below
+    /// it.
     fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
         let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
         let mut around = vec![false; self.paths.len()];
@@ -352,8 +352,6 @@ impl Merged {
         self.sides(|run| Some(cell(&run.functions, function).values.get(what)))
     }
 
-    /// Returns the maximum of a function's latency in each run before, and its minimum in each run after. Runs without
-    /// latencies are left out.
     pub(super) fn latency_bounds(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| {
             let ranges = run.latencies.get(function).copied().flatten()?;
@@ -401,7 +399,7 @@ fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
     values.all(|value| Some(value) == first)
 }
 
-/// Returns the cell of a row, or an empty cell if the row was added after the run.
+/// Returns the cell of a row. A row that was added after the run has an empty cell.
 fn cell(cells: &[Cell], index: usize) -> Cell {
     cells.get(index).copied().unwrap_or_default()
 }

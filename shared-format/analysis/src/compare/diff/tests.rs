@@ -1,4 +1,4 @@
-//! Tests of comparisons, with snapshots made by hand and by a strategy.
+//! Tests of comparisons, with snapshots made by hand and by a proptest strategy.
 
 use proptest::prelude::*;
 use tickscope_testkit::fixture;

@@ -1,4 +1,4 @@
-//! A condition as its user types it: `calls > 1%`, `time(parse) > 2ms`, `p99 > 25%`.
+//! A condition in the words of the user: `calls > 1%`, `time(parse) > 2ms`, `p99 > 25%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,39 +6,39 @@ use std::str::FromStr;
 use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
-/// Message for a condition that cannot be understood.
+/// Error message for a text that is no condition.
 const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or for one function calls(parse) > 0";
 
-/// Limit of a growth.
+/// How much a value may grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// Percentage of the value before.
+    /// Limit as a percentage of the value before.
     Percent(f64),
-    /// Number of calls, nanoseconds, bytes or other units.
+    /// Limit in the unit of the value: calls, nanoseconds, bytes or another unit.
     Absolute(f64),
 }
 
 /// A condition under which a comparison fails: a quantity has grown too much.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Quantity that is judged.
+    /// Quantity that is compared with the limit.
     pub what: Quantity,
-    /// Measure of self and total values.
+    /// Measure of which `what` is the self or total value.
     pub measure: Measure,
-    /// Name of the functions; `None` for all functions.
+    /// Name of the functions to judge; `None` for all functions.
     pub function: Option<String>,
     /// Whether a growth equal to the limit already fails (`>=`).
     pub or_equal: bool,
-    /// Limit of the growth.
+    /// Limit of the growth of `what`.
     pub growth: Growth,
     text: String,
 }
 
 impl Condition {
-    /// Returns whether a count has grown too much.
+    /// Returns whether a count grew by more than the limit allows.
     pub fn is_exceeded(&self, before: f64, after: f64) -> bool {
         let grown = after - before;
-        // Multiplied and not divided, so that counts stay exact whole numbers.
+        // The growth is multiplied by 100, because dividing the percentage would round whole numbers.
         let (grown, least) = match self.growth {
             Growth::Percent(percent) => (grown * 100.0, percent * before),
             Growth::Absolute(amount) => (grown, amount),
@@ -46,7 +46,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// Returns the largest allowed value after, for a value before.
+    /// Returns how large the value after may be, given the value before.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),
@@ -66,7 +66,7 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
-        // The last `>` is the sign of the condition, because a name may contain others, as `<A as B>::c` does.
+        // The last `>` begins the limit. A function name may contain others, as `<A as B>::c` does.
         let at = text.rfind('>').ok_or(WANTED)?;
         let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
         let (or_equal, amount) = match right.strip_prefix('=') {

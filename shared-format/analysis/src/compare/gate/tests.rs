@@ -1,4 +1,3 @@
-//! Gates over comparisons made by hand.
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
@@ -12,7 +11,7 @@ fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Returns runs whose times are these percentages of the usual times.
+/// Returns one run for each percentage, with the times of `rows` scaled by it.
 fn runs(percent: &[u64], rows: &[(usize, &str, u64, u64)]) -> Vec<Snapshot> {
     let scaled = |percent: u64| {
         let rows: Vec<_> = rows
@@ -117,7 +116,7 @@ fn calls_that_were_not_all_counted_are_not_judged() {
     let mut for_a_time = off(20);
     for_a_time.was_off = std::mem::take(&mut for_a_time.measuring.off_sites);
     assert_eq!(judged(&on, &for_a_time, "calls > 0"), Err(said));
-    // The function is off in the same way on both sides.
+    // `work` was off on both sides, so it is left out.
     assert_eq!(judged(&off(20), &off(70), "calls > 0"), Ok((2, true)));
     assert!(
         judged(&off(20), &off(70), "calls(work) > 0")
@@ -179,7 +178,7 @@ fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
         runs([130, 125, 140, 122, 133]),
     );
     assert!(verdict(&usual, &other, "calls > 1%").is_passed());
-    // With four runs a side, the counts are judged by their median.
+    // Four runs a side are too few for the rank test, so the medians are compared.
     assert!(!verdict(&usual[..4], &other[..4], "calls > 1%").is_passed());
     let found = verdict(&usual, &more, "calls > 1%");
     assert_eq!((found.failures.len(), found.inexact), (1, 1));
@@ -211,7 +210,7 @@ fn waiting_is_judged_apart_from_working() {
         let each = runs(&[99, 100, 100, 101, 102], &ROWS).into_iter();
         each.map(|mut run| {
             run.waits = true;
-            // The working part of the 90 000 ns stays the same.
+            // Only the waiting half of the 90 000 ns is scaled; the working half stays.
             let work = run.nodes.self_ticks[1];
             let waits = work / 2 * percent / 100;
             run.nodes.self_ticks[1] = work / 2 + waits;
@@ -251,21 +250,21 @@ fn slower_by_more_than_the_threshold_fails() {
     assert!(verdict.failures[0].chance.unwrap() <= 1.0 / 252.0 + 1e-9);
     let own = judge(&diff, &condition("self > 10%")).unwrap();
     assert_eq!((own.judged, own.failures.len()), (2, 2));
-    // Measurably slower, but by less than 10 %.
+    // Clearly slower, but by less than 10 %.
     let little = runs(&[107, 108, 108, 107, 109], &ROWS);
     assert!(self::verdict(&before, &little, "time > 10%").is_passed());
     assert!(!self::verdict(&before, &little, "time > 0%").is_passed());
-    // One slow run is chance, and faster is no failure.
+    // One slow run may be chance, and a faster program does not fail.
     let once = runs(&[98, 103, 100, 99, 300], &ROWS);
     assert!(self::verdict(&before, &once, "time > 10%").is_passed());
     assert!(self::verdict(&slow, &before, "time > 10%").is_passed());
-    // A small function is judged if it is named.
+    // A small function is judged only if the condition names it.
     assert!(!self::verdict(&before, &slow, "time(tiny) > 10%").is_passed());
     let name = refusal(&diff, "time(tinny) > 10%");
     assert!(name.contains("no function or scope is called tinny"), "{name}");
 }
 
-/// Returns runs in which two of 100 calls of `work` took `slowest_ns`, and one call took 20 µs more.
+/// Returns one run for each of `slowest_ns`. In it, two of 100 calls of `work` take that time, and one call takes 20 µs more.
 fn with_slowest(slowest_ns: &[u64]) -> Vec<Snapshot> {
     let one = |&ns: &u64| {
         let mut snapshot = run(&[
@@ -286,7 +285,7 @@ fn with_slowest(slowest_ns: &[u64]) -> Vec<Snapshot> {
 
 #[test]
 fn percentiles_fail_where_they_have_grown_for_certain() {
-    // Buckets begin at 16384, 18432, 20480 and 22528.
+    // Buckets of the histogram begin at 16 384, 18 432, 20 480 and 22 528 ns.
     let before = with_slowest(&[17_000, 17_500, 16_500, 18_400, 18_000]);
     let next = with_slowest(&[18_432, 18_500, 18_440, 18_600, 18_500]);
     let above = with_slowest(&[22_600, 22_700, 23_000, 22_800, 22_600]);
@@ -299,13 +298,13 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
         "the middle of the bucket, as reports have it"
     );
     for (after, text, passes) in [
-        // All values are in the next bucket, though some have hardly grown.
+        // All values after are in the next bucket, although some are hardly higher, so they count as no growth.
         (&next, "p99 > 1%", true),
         (&next, "p99(work) > 1%", true),
         (&above, "p99 > 20%", false),
         (&above, "p99 > 25%", true),
         (&above, "p99(work) > 3us", false),
-        // The longest call is known exactly.
+        // The longest call is known exactly, so no bucket hides its growth.
         (&next, "max > 5%", true),
         (&above, "max > 10%", false),
         (&above, "max > 40%", true),
@@ -313,7 +312,7 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
     ] {
         assert_eq!(verdict(&before, after, text).is_passed(), passes, "{text}");
     }
-    // Faster is no failure.
+    // A faster function does not fail.
     assert!(verdict(&above, &before, "p99 > 0").is_passed());
 }
 
@@ -335,7 +334,7 @@ fn latencies_must_be_known_in_five_runs_a_side() {
     assert!(silent.contains("in 0 runs before and 0 after"), "{silent}");
     let mut functions = diff.functions.list.iter();
     let work = functions.position(|function| function.name == "work");
-    // The median is over the runs that have latencies of `work`.
+    // Runs without latencies of `work` are not part of the median.
     assert_eq!(diff.by_function[work.unwrap()].after.max_ns, Some(50_000.0));
 }
 
@@ -346,7 +345,7 @@ fn many_functions_take_a_clearer_result_and_never_an_impossible_one() {
     let before = runs(&[98, 103, 100, 99, 105], &rows);
     let apart = runs(&[121, 125, 130, 122, 128], &rows);
     assert_eq!(verdict(&before, &apart, "time > 10%").failures.len(), 31);
-    // U is 2, with a probability of one in 63: significant for one function, but not for 31.
+    // U is 2, whose probability is 1 in 63. That is significant for one function, but not for 31.
     let nearly = runs(&[111, 125, 130, 122, 128], &rows);
     assert!(!verdict(&before, &nearly, "time(f1) > 10%").is_passed());
     assert!(verdict(&before, &nearly, "time > 10%").is_passed());

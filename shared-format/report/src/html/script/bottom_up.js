@@ -1,8 +1,8 @@
-// The bottom-up tree: every function stands at the top, its callers below it, their callers below them.
+// The bottom-up tree: functions at the top, their callers below them, and so on.
 
-// The total of a row is the self time of its topmost function when called by this path. Calls and latencies of the row are
-// also that function's. The self time of a row is the part without a further caller. Callers are looked up on demand, because
-// deep stacks have very many.
+// The total of a row is the self time that its topmost function spent on this path. Calls and latencies are that function's too.
+// The self time of a row is the part without a further caller. Deep stacks have very many callers, so they are looked up only
+// when needed.
 class BottomUp extends Rows {
   constructor(source) {
     super(source.profile, source.thread);
@@ -13,7 +13,7 @@ class BottomUp extends Rows {
       this[column] = [];
     }
     this.off = [[], []];
-    // Rows of the source that belong to a row, and the ancestor up to which each of them was followed.
+    // Source rows behind each row, and the ancestor up to which the callers of each were followed.
     this.members = [];
     this.reached = [];
     this.below = [];
@@ -36,7 +36,7 @@ class BottomUp extends Rows {
     return this.below[row];
   }
 
-  // A row's colour shows its total, which is self time of its topmost function.
+  // Colours show self time of the topmost function, which is the row's total.
   own(row) {
     return this.total[row];
   }
@@ -45,7 +45,7 @@ class BottomUp extends Rows {
     return this.members[row].flatMap((member) => [...this.source.nodesOf(member)]);
   }
 
-  // Makes a row for each function that members have reached. Members past the top of a thread belong to no row.
+  // Makes one row for each function that members have reached. Members without a further caller get no row.
   split(parent, members, reached) {
     const groups = new Map();
     members.forEach((member, index) => {

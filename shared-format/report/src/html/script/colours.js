@@ -1,6 +1,6 @@
-// Colours of the theme, and the colour of a row by its share of self time.
+// Colours of the theme, and the colour of a row, which depends on its share of self time.
 
-// Bounds of the share that gets the strongest colour. Within them, it is the largest share of a row.
+// The strongest colour is for the largest share of any row, but limited to this range.
 const HOTTEST_SHARES = [0.02, 0.3];
 
 function rgb(colour) {
@@ -9,7 +9,7 @@ function rgb(colour) {
 }
 
 class Colours {
-  // `most` is the largest share of self time of a row.
+  // `most` is the largest share of self time of any row.
   constructor(most) {
     const [least, enough] = HOTTEST_SHARES;
     this.hottest = Math.min(Math.max(most, least), enough);
@@ -33,20 +33,20 @@ class Colours {
     return this.from.map((from, at) => Math.round(from + (this.to[at] - from) * amount));
   }
 
-  // The stronger the colour, the more time is spent in the row itself.
+  // Rows with more self time have a stronger colour.
   heat(share, least) {
     return `rgb(${this.mixed(least + (1 - least) * this.strength(share)).join(" ")})`;
   }
 
-  // The same colour as a background for text, pale enough for any text.
+  // The same colour, but so pale that any text can be read on it.
   tint(share) {
     return `rgb(${this.to.join(" ")} / ${Math.round(this.strength(share) * 50)}%)`;
   }
 
-  // The colour of text on a background of `heat`.
+  // The colour for text on a background of `heat`.
   on(share) {
     const [red, green, blue] = this.mixed(0.12 + 0.88 * this.strength(share)).map((part) => (part / 255) ** 2.2);
-    // Above this luminance black has more contrast than white.
+    // On a brighter background, black has more contrast than white.
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#111111" : "#ffffff";
   }
 }

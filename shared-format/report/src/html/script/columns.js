@@ -1,4 +1,4 @@
-// The columns of the tables, and the values by which they sort.
+// The columns of the tables, and by which value each column sorts.
 
 const column = (id, title, kind, width, explained) => ({ id, title, kind, width, explained });
 
@@ -33,10 +33,10 @@ function columns(profile, inTree) {
   return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(0, 0.7fr)", "Where it stands in the source")];
 }
 
-// Lists of functions are ordered by time on a CPU, so that joins and parks are not the hottest functions.
+// Lists of functions are sorted by time on a CPU, so that joins and parks do not come first.
 const onCpu = (row, page) => (page.profile.measure === "time" ? row.self - (row.selfOff || 0) : row.self);
 
-// The value by which each column sorts; null comes last in both orders.
+// The value by which each column sorts. Rows with null come last in both orders.
 const SORT_VALUES = {
   share: (row) => row.total,
   total: (row) => row.total,
@@ -52,7 +52,7 @@ const SORT_VALUES = {
     return calls > 0 ? value / calls : null;
   },
   errors: (row) => row.errors,
-  // Numbers of values cannot be compared with times.
+  // Numbers of values are not times, so they are not compared.
   p50: (row, page) => (row.tally ? null : page.latencyOf(row).quantile(0.5)),
   p99: (row, page) => (row.tally ? null : page.latencyOf(row).quantile(0.99)),
   max: (row, page) => (row.tally ? null : (page.latencyOf(row).longest() || [null])[0]),
@@ -60,13 +60,13 @@ const SORT_VALUES = {
   place: (row, page) => page.profile.place(row.fn),
 };
 
-// If names have less than this share of the width, columns are left out, the least important first.
+// If names get less than this share of the width, columns are left out, least important first.
 const NAME_SHARE = 0.4;
 const LEAVING = ["place", "ready", "wait", "p50", "max", "p99", "errors"];
 const LEAVING_TREE = [...LEAVING, "selfShare", "average", "calls", "self"];
 const LEAVING_HOT = [...LEAVING, "share", "average", "total", "calls"];
 
-// Narrower tables, as on phones, show names first, higher rows, and bars below them.
+// Narrower tables, as on phones, have names first, higher rows, and bars below the text.
 const NARROW_BELOW = 560;
 const NARROW_NAME_SHARE = 0.5;
 

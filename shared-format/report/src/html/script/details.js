@@ -1,4 +1,4 @@
-// All facts of the selected row and of its function.
+// Everything about the selected row and its function.
 
 const CALLS_SHOWN = 12;
 
@@ -60,7 +60,7 @@ class Details extends Drawn {
     this.threads(outermost);
   }
 
-  // Shows the part of the top function's self time that came through a row of the bottom-up tree.
+  // For a row of the bottom-up tree: the part of the top function's self time on this path.
   onTheWay() {
     const { tree, profile, selected } = this.owner;
     const [top] = tree.path(selected);
@@ -68,7 +68,7 @@ class Details extends Drawn {
     this.into.append(element("p", "", `${time} of the self time of ${profile.label(tree.fn[top])} came through this path.`));
   }
 
-  // Begins a part that is not split over two columns.
+  // Begins a part that is not split between columns.
   part() {
     this.into = element("div", "part");
     this.place.append(this.into);
@@ -122,7 +122,7 @@ class Details extends Drawn {
     this.table(titles, rows, "numbers");
   }
 
-  // Shows the lines of a row without time.
+  // Shows the lines about a counter, value or gauge.
   counted(kind, line, whole) {
     const cell = (name, text) => line(name, (row) => (row.tally === null ? "-" : text(row.tally, row)));
     const level = (number) => (number < 0 ? "-" : "") + digits(Math.abs(number));
@@ -171,7 +171,7 @@ class Details extends Drawn {
     this.chart(latency, marks, { span, edges, what: "calls" });
   }
 
-  // A histogram with marks: name, number, sign before it. `most` is the text of the largest number if it has no mark.
+  // A histogram. Each mark is a name, a number and the sign before it. `most` is the largest number, if it has no mark.
   chart(latency, marks, { span, edges, what, most: largest }) {
     const calls = latency.calls;
     const first = latency.buckets[0][0];
@@ -195,7 +195,7 @@ class Details extends Drawn {
       bar.title = `${from} to ${to}: ${digits(count)} ${what}, ${percent(count / calls)}`;
       chart.append(bar);
     });
-    // The position of a duration in the chart: all octaves have the same width.
+    // Position of a duration in the chart, in percent. All octaves have the same width.
     const along = (ticks) => {
       const octave = Math.floor(Math.log2(Math.max(ticks, 1)));
       const steps = (octave + ticks / 2 ** octave - 1) * PER_OCTAVE;

@@ -1,15 +1,15 @@
-// Draws the rows on screen, and highlights rows under the pointer.
+// Draws the visible rows, and highlights the row under the pointer.
 
 const INDENT_WIDTH = 14;
 const NARROW_INDENT_WIDTH = 7;
-// Largest share of the width for names that indentation takes. Some levels are always indented; deeper rows show a number.
+// Maximum share of the name column for indentation. `LEAST_INDENT` levels are always indented; deeper rows show a number.
 const INDENT_SHARE = 0.5;
 const LEAST_INDENT = 6;
-// Number of names of a path at the bottom: the ones nearest to the row.
+// Maximum number of names of the path at the bottom. Those nearest to the row are shown.
 const PATH_SHOWN = 40;
 
 Object.assign(Page.prototype, {
-  // Returns what a grid needs to know of its rows.
+  // Returns what a grid needs to know about its rows.
   owner(view) {
     return {
       sort: (id) => this.sort(view, id),
@@ -17,7 +17,7 @@ Object.assign(Page.prototype, {
         const [column, descending] = this.orders[view];
         return column !== id ? "none" : descending ? "descending" : "ascending";
       },
-      // In the bottom-up tree, all time of a row is self time.
+      // The bottom-up tree has no columns of self time: its totals are self time.
       leftOut: () => (view === "tree" && this.inverted ? ["self", "selfShare"] : []),
       fill: (element, cells, index) => this.fill(view, element, cells, index),
       click: (index, event) => {
@@ -102,7 +102,7 @@ Object.assign(Page.prototype, {
     }
   },
 
-  // The rows from the top to the row under the pointer.
+  // The row under the pointer and the rows above it.
   lit() {
     return this.hovered < 0 ? [] : this.tree.path(this.hovered);
   },
@@ -128,7 +128,7 @@ Object.assign(Page.prototype, {
     byId("path").replaceChildren(element("bdi", "", shown.join(this.inverted ? " ‹ " : " › ")));
   },
 
-  // The colour of a frame of the flame graph, and the colour of its text.
+  // The colours of a frame in the flame graph and of its text.
   fillOf(row) {
     const { tree, colours } = this;
     if (row < 0) {
@@ -154,7 +154,7 @@ Object.assign(Page.prototype, {
     this.tip(row < 0 ? null : this.spoken(row).replace(": ", "\n").replaceAll("; ", "\n"), event);
   },
 
-  // Shows a text beside the pointer, or hides it if the text is null.
+  // Shows a text next to the pointer; null hides it.
   tip(text, event) {
     const tip = byId("tip");
     tip.hidden = text === null;

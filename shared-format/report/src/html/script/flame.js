@@ -1,10 +1,10 @@
-// The flame graph, callees below their callers. A frame is as wide as its share of the time. Only visible frames are drawn.
+// The flame graph: callees below their callers, each as wide as its share of the time. Only visible frames are drawn.
 
 const LEVEL_HEIGHT = 22;
-// Frames narrower than this many pixels are not drawn.
+// Minimum width of a frame in pixels. Narrower ones are not drawn.
 const NARROWEST = 0.6;
 
-// A context for a canvas of this size, with the pixels of the screen.
+// Gives a canvas this size in the screen's pixels, and returns its context.
 function contextOf(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * scale);
@@ -20,7 +20,7 @@ function contextOf(canvas, width, height) {
   return context;
 }
 
-// Something that is drawn at the next frame, once for all requests before it.
+// A part of the page. It is drawn at most once per animation frame.
 class Drawn {
   later() {
     if (!this.pending) {
@@ -28,7 +28,7 @@ class Drawn {
     }
   }
 
-  // Drops the requests before a drawing.
+  // Cancels pending requests, because drawing begins.
   start() {
     cancelAnimationFrame(this.pending);
     this.pending = 0;
@@ -61,14 +61,14 @@ class Flame extends Drawn {
     new ResizeObserver(() => this.later()).observe(place);
   }
 
-  // Makes a row as wide as the page; -1 shows all rows.
+  // Makes the frame of `row` as wide as the page; -1 zooms out completely.
   zoom(row) {
     this.zoomed = row;
     this.owner.zoomed(row);
     this.draw();
   }
 
-  // Zooms out by one level.
+  // Zooms out to the next row above.
   out() {
     const { tree } = this.owner;
     if (this.zoomed < 0) {
@@ -86,7 +86,7 @@ class Flame extends Drawn {
     return box ? box.row : -1;
   }
 
-  // Computes the boxes, level by level, the widest sibling first.
+  // Computes the boxes, level by level. Siblings are sorted by width, widest first.
   arrange(width) {
     const { tree } = this.owner;
     const boxes = [[{ row: -1, x: 0, width }]];
@@ -122,7 +122,7 @@ class Flame extends Drawn {
     this.arrange(width);
     this.canvas.style.height = `${height}px`;
     this.canvas.nextElementSibling.style.height = `${Math.max(0, this.boxes.length * LEVEL_HEIGHT - height)}px`;
-    // The new height may add or remove a scroll bar.
+    // The new height may have added or removed a scroll bar.
     const narrower = this.place.clientWidth;
     if (narrower !== width) {
       this.arrange(narrower);
@@ -151,7 +151,7 @@ class Flame extends Drawn {
     const { colours } = this.owner;
     const dim = this.owner.isDim(row);
     const [fill, ink] = this.owner.fillOf(row);
-    // Leaves a gap before the next box if there is space.
+    // If there is space, leaves a gap before the next box.
     const inner = width - (width > 4 ? 1 : width / 4);
     context.fillStyle = fill;
     context.globalAlpha = dim ? 0.25 : 1;
@@ -163,7 +163,7 @@ class Flame extends Drawn {
       context.fillRect(x, y + LEVEL_HEIGHT - 4, inner, 3);
     }
     if (row === this.owner.selected) {
-      // The line is thicker if the flame graph has the focus.
+      // A thicker line shows that the flame graph has the focus.
       const line = document.activeElement === this.place ? 3 : 1.5;
       context.strokeStyle = colours.text;
       context.lineWidth = line;
@@ -178,7 +178,7 @@ class Flame extends Drawn {
     context.globalAlpha = 1;
   }
 
-  // Tells the selected row to screen readers, because a canvas has no text.
+  // A canvas has no text, so screen readers get the selected row from here.
   say() {
     const row = this.owner.selected;
     this.said.textContent = row < 0 ? this.owner.everything() : this.owner.spoken(row);
@@ -216,7 +216,7 @@ class Flame extends Drawn {
     event.preventDefault();
   }
 
-  // Zooms until the selected row can be seen, and scrolls to its level.
+  // Zooms until the selected row is drawn, and scrolls to its level.
   reveal() {
     const { tree, selected } = this.owner;
     const path = selected < 0 ? [] : tree.path(selected);
@@ -235,7 +235,7 @@ class Flame extends Drawn {
   }
 }
 
-// The beginning of a text that fits into this width.
+// Returns as much of the text as fits into this width.
 function fitted(context, text, width) {
   if (context.measureText(text).width <= width) {
     return text;

@@ -1,9 +1,9 @@
-// A table with only the visible rows in the document.
+// A table of which only the visible rows are in the document.
 
 const ROW_HEIGHT = 24;
-// Rows of narrow tables have a bar below the text, and space for fingers.
+// In narrow tables, rows have a bar below the text and are high enough for fingers.
 const NARROW_ROW_HEIGHT = 36;
-// Number of rows above and below the screen that are made before they are scrolled to.
+// Number of rows above and below the visible ones that are also in the document.
 const SPARE_ROWS = 6;
 
 function element(tag, className, text) {
@@ -23,7 +23,7 @@ function option(value, text) {
   return made;
 }
 
-// The head and the body of a table; a cell is a text or an element.
+// Head and body of a table. A cell is a text or an element.
 function tableParts(titles, rows) {
   const line = (tag, cells) => {
     const made = element("tr");
@@ -40,7 +40,7 @@ function tableParts(titles, rows) {
   return [head, body];
 }
 
-// The first of these indices for which `isBefore` does not hold; the ones for which it holds come first.
+// The first index at which `isBefore` is false. It must be true before and false from there on.
 function firstIndex(length, isBefore) {
   let [low, high] = [0, length];
   while (low < high) {
@@ -54,10 +54,10 @@ function firstIndex(length, isBefore) {
   return low;
 }
 
-// `columns`: {id, title, explained, text}. The owner has the number of rows and fills one in:
-// `fill(rowElement, cells, index)`, where `cells` are the elements of the columns.
+// `columns`: {id, title, explained, text}. The owner fills the elements of a row's columns, `cells`, in `fill(rowElement, cells,
+// index)`.
 class Grid extends Drawn {
-  // `leaving`: columns that may be left out for lack of space, the first one first.
+  // `leaving`: columns that are left out if space is short, in this order.
   constructor(place, columns, leaving, owner) {
     super();
     this.place = place;
@@ -112,7 +112,7 @@ class Grid extends Drawn {
     }
   }
 
-  // Leaves out columns until names have enough space.
+  // Leaves out columns until names are wide enough.
   fit(width) {
     if (width === 0) {
       return;
@@ -141,7 +141,7 @@ class Grid extends Drawn {
     this.stale = true;
   }
 
-  // Arranges the remaining columns. In narrow tables names come first, and bars stand below.
+  // Arranges the other columns. In narrow tables names come first, and bars are below the text.
   lay(isNarrow) {
     this.owner.leftOut().forEach((id) => this.left.add(id));
     const there = this.columns.filter(({ id }) => !this.left.has(id) && !(isNarrow && id === "bar"));
@@ -157,7 +157,7 @@ class Grid extends Drawn {
     });
   }
 
-  // Shows other rows, or the same rows with other contents.
+  // Shows other rows, or changed contents of the same rows.
   refresh(count, current) {
     this.count = count;
     this.current = current;
@@ -175,7 +175,7 @@ class Grid extends Drawn {
     this.draw();
   }
 
-  // Makes another row the current one; everything else stays.
+  // Makes `index` the current row. The other contents stay.
   point(index) {
     this.current = index;
     this.draw();
@@ -241,7 +241,7 @@ class Grid extends Drawn {
     return { element: row, cells };
   }
 
-  // Brings a row on screen, to the middle if it was far outside.
+  // Scrolls a row into view; if it was far away, to the middle.
   reveal(index) {
     const high = this.rowHeight;
     const top = index * high;

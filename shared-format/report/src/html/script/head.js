@@ -1,4 +1,4 @@
-// The head above the views, and the actions of buttons and keys.
+// The head above the views, and what buttons and keys do.
 
 Object.assign(Page.prototype, {
   head() {
@@ -92,7 +92,7 @@ Object.assign(Page.prototype, {
     document.addEventListener("keydown", (event) => this.key(event));
   },
 
-  // Focuses the view. A window without focus sends no focus event, so no handler could pass the focus on.
+  // Focuses the view. Called directly, because a window without focus sends no focus event.
   takeKeys() {
     const { lanes } = this.timeline;
     const place = this.view === "timeline" && lanes && !lanes.hidden ? lanes : byId(this.view);

@@ -1,4 +1,4 @@
-// Latency histograms: buckets of an eighth of an octave, in ticks.
+// Latency histograms. A bucket is an eighth of an octave; bounds are in ticks.
 
 const PER_OCTAVE = 8;
 const QUANTILES = [
@@ -18,14 +18,14 @@ function upperEdge(bucket) {
   return Math.max(edge(bucket + 1) - 1, edge(bucket));
 }
 
-// Buckets with a count above 0, in rising order; `max` is 0 if only the bucket of the longest call is known.
+// Buckets with at least one call, in rising order. `max` is 0 if the longest call is not known exactly.
 class Histogram {
   constructor(max = 0, buckets = []) {
     this.max = max;
     this.buckets = buckets;
   }
 
-  // From a row of the data: node, longest call, then bucket and count in turns.
+  // Reads a row of the data: node, longest call, then pairs of bucket and count.
   static of(row) {
     const buckets = [];
     for (let at = 2; at < row.length; at += 2) {
@@ -34,7 +34,7 @@ class Histogram {
     return new Histogram(row[1], buckets);
   }
 
-  // Merges histograms. The longest call stays exact if it is exact in all histograms that reach the highest bucket.
+  // Merges histograms. The longest call is exact if it is exact in all histograms with calls in the highest bucket.
   static merged(all) {
     const counts = new Map();
     let highest = -1;
@@ -57,7 +57,7 @@ class Histogram {
     return this.buckets.reduce((sum, [, calls]) => sum + calls, 0);
   }
 
-  // The duration in ticks that a share of the calls did not exceed; null if no call has finished.
+  // The duration in ticks that `share` of the calls did not exceed; null without finished calls.
   quantile(share) {
     const bucket = this.bucketOf(share);
     if (bucket === null) {
@@ -67,7 +67,7 @@ class Histogram {
     return this.max === 0 ? middle : Math.min(middle, this.max);
   }
 
-  // The bucket of `quantile`.
+  // The bucket that contains this quantile.
   bucketOf(share) {
     const calls = this.calls;
     const rank = Math.min(Math.max(Math.ceil(share * calls), 1), Math.max(calls, 1));
@@ -81,7 +81,7 @@ class Histogram {
     return null;
   }
 
-  // The longest call in ticks, and whether it is exact; null if no call has finished.
+  // The longest call in ticks, and whether that is exact; null without finished calls.
   longest() {
     if (this.buckets.length === 0) {
       return null;

@@ -1,6 +1,6 @@
-// The profile: nodes of threads merged by path, functions over all their call sites, callers and callees.
+// The profile: threads merged by path, sums by function, callers and callees.
 
-// The data of the page, with its columns prepared.
+// The data of the page, prepared for the tables.
 class Profile {
   constructor(data) {
     this.data = data;
@@ -27,13 +27,13 @@ class Profile {
     for (const [kind, rows] of [["value", data.values], ["gauge", data.gauges]]) {
       (rows || []).forEach((row) => this.tallies.set(row[0], Tally.of(kind, this.tallies.get(row[0]).sum, row)));
     }
-    // Ended calls of futures, and their time by the wall clock.
+    // By node: ended calls of a future, and their wall time.
     this.futures = new Map((data.futures || []).map(([node, over, wall]) => [node, [over, wall]]));
-    // Part of a node's self time that is known from samples, in nanoseconds; its calls are not counted.
+    // By node: nanoseconds of self time in uncounted calls, from samples.
     this.sampled = new Map(data.sampled || []);
-    // Waiting and ready time in nanoseconds: parts of the node's self time, for any measure.
+    // By node: waiting and ready nanoseconds, parts of its self time. They do not depend on the measure.
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
-    // System calls in which threads were found waiting, with the number of samples.
+    // By node: system calls in which threads waited, with the number of samples.
     this.waitsIn = new Map();
     (data.waits_in || []).forEach(([node, call, samples]) => {
       const known = this.waitsIn.get(node) || [];
@@ -41,7 +41,7 @@ class Profile {
     });
   }
 
-  // Chooses the measure of shares and order by its number. Counts have estimates of their own.
+  // Chooses the measure for shares and order by its number. Each count has its own estimates.
   choose(by) {
     const { data } = this;
     const [name, summed, dimension, self = data.self_ns, outside = data.thread_outside_ns, counts = []] = data.measures[by];
@@ -60,7 +60,7 @@ class Profile {
     return { time: duration, count, bytes }[this.dimension](value);
   }
 
-  // Formats the mean value of one of `calls` calls.
+  // Formats the mean value per call.
   mean(value, calls) {
     if (this.dimension === "time") {
       return duration(BigInt(value) / BigInt(calls));
@@ -80,7 +80,7 @@ class Profile {
     return this.data.whole_place[fn] || this.data.place[fn];
   }
 
-  // The text about a function's group; empty without a group.
+  // Text about a function's group; empty without a group.
   group(fn) {
     return this.data.group ? this.data.group[fn] : "";
   }
@@ -89,7 +89,7 @@ class Profile {
     return Math.round((ticks * 1e9) / this.data.ticks_per_second);
   }
 
-  // Whether calls are so short on average that measuring them tells little.
+  // Whether calls are so short on average that measuring takes much of their time.
   isDoubtful(total, calls) {
     const { mode, doubtful_below_ns: below } = this.data;
     const unknown = this.by !== 0 || mode === "off" || (mode === "sampled" && total === 0);
@@ -97,23 +97,23 @@ class Profile {
   }
 }
 
-// An estimate is rough if its standard error is more than this share of it, or unknown.
+// An estimate is rough if its standard error is unknown or above this share of it.
 const ROUGH = 0.05;
 
-// Which times are estimates (1: self, 2: total), and their standard errors in ticks or counts.
+// Which times are estimates (1: self, 2: total), and the standard errors in ticks or counts.
 class Uncertainty {
   constructor() {
     this.bits = 0;
     this.errors = [0, 0];
   }
 
-  // Adds the self time (1), the total time (2), or both (3) of another uncertainty.
+  // Adds the uncertainty of another self time (1), total time (2), or both (3).
   add(other, which) {
     this.bits |= other.bits & which;
     this.errors = this.errors.map((error, at) => (which & (1 << at) ? Math.hypot(error, other.errors[at]) : error));
   }
 
-  // The sum of 1 if the self time is a rough estimate, and 2 if the total time is one.
+  // Returns which times are rough estimates (1: self, 2: total, 3: both).
   rough(profile, own, total) {
     const inTicks = (value) => (profile.dimension === "time" ? (value * profile.data.ticks_per_second) / 1e9 : value);
     const isRough = (value, at) => this.bits & (1 << at) && (this.errors[at] <= 0 || this.errors[at] > ROUGH * inTicks(value));
@@ -121,7 +121,7 @@ class Uncertainty {
   }
 }
 
-// Code that the call tree and the bottom-up tree share.
+// What the call tree and the bottom-up tree have in common.
 class Rows {
   constructor(profile, thread) {
     this.profile = profile;
@@ -133,12 +133,12 @@ class Rows {
     return this.measured === 0 ? 0 : ns / this.measured;
   }
 
-  // The whole of which a row has a share among its siblings: its parent's total, or all time at the top.
+  // What is 100 % for a row and its siblings: the parent's total, or all time for rows at the top.
   above(row) {
     return this.parent[row] < 0 ? this.measured : this.total[this.parent[row]];
   }
 
-  // The row and all rows above it, from the top.
+  // The row and all rows above it, outermost first.
   path(row) {
     const path = [];
     for (let at = row; at >= 0; at = this.parent[at]) {
@@ -147,7 +147,7 @@ class Rows {
     return path.reverse();
   }
 
-  // The durations of the finished calls of a row.
+  // Latencies of the finished calls of a row.
   latency(row) {
     let histogram = this.histograms.get(row);
     if (!histogram) {
@@ -170,7 +170,7 @@ class Rows {
     return Histogram.merged(all);
   }
 
-  // The number of timed calls of some rows, or null if all calls were timed.
+  // Number of timed calls of some rows; null if all calls were timed.
   timedOf(rows) {
     const { data, estimate } = this.profile;
     let [timed, calls] = [0, 0];
@@ -184,7 +184,7 @@ class Rows {
   }
 }
 
-// Rows of one thread, or of all threads merged by path; parents before children. -1 means no row.
+// The rows of one thread, or of all threads merged by path. Parents come before children. -1 is no row.
 class Tree extends Rows {
   constructor(profile, thread = null) {
     super(profile, thread);
@@ -222,13 +222,13 @@ class Tree extends Rows {
     for (const column of ["calls", "self", "total", "open", "errors", "depth", "futures", "over", "wall", "sampled"]) {
       this[column] = new Float64Array(rows);
     }
-    // Data of counters, values and gauges, which have no time; null for other rows.
+    // What counters, values and gauges count; null for other rows, which have time.
     this.tally = Array.from({ length: rows }, () => NOTHING);
-    // Waiting and ready time, with all rows below.
+    // Waiting and ready time, including all rows below.
     this.off = [new Float64Array(rows), new Float64Array(rows)];
-    // Waiting and ready time of the rows themselves.
+    // Waiting and ready time without the rows below.
     this.ownOff = [];
-    // 1: the self time is a rough estimate, 2: the total time is.
+    // Which times are rough estimates (1: self, 2: total, 3: both).
     this.estimated = new Uint8Array(rows);
     this.uncertain = Array.from({ length: rows }, () => new Uncertainty());
     const sizes = new Uint32Array(rows + 1);
@@ -255,7 +255,7 @@ class Tree extends Rows {
       });
       sizes[row + 1]++;
     });
-    // The nodes of a row are adjacent.
+    // Nodes are sorted by row.
     for (let row = 0; row < rows; row++) {
       sizes[row + 1] += sizes[row];
     }
@@ -299,7 +299,7 @@ class Tree extends Rows {
     return (row < 0 ? this.top : this.below[row]) || [];
   }
 
-  // The time that gives a row its colour: its self time.
+  // The time that decides the colour of a row.
   own(row) {
     return this.self[row];
   }
@@ -308,7 +308,7 @@ class Tree extends Rows {
     return this.nodes.subarray(this.firstNode[row], this.firstNode[row + 1]);
   }
 
-  // The system calls in which some rows and all rows below them were found waiting, the most frequent first.
+  // System calls in which threads waited in these rows or below, most samples first.
   waitsIn(rows) {
     const found = new Map();
     const left = [...rows];
@@ -322,7 +322,7 @@ class Tree extends Rows {
     return [...found].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   }
 
-  // The standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.
+  // Standard errors of the summed self and total times, in nanoseconds: roots of the sums of squares.
   spread(rows, outermost) {
     const inside = new Set(outermost);
     let own = 0;
@@ -339,7 +339,7 @@ class Tree extends Rows {
     return [own, total].map((error) => (this.profile.dimension === "time" ? this.profile.nanos(error) : Math.round(error)));
   }
 
-  // For each row of another tree, the row of the same path in this tree, or -1.
+  // For each row of another tree: the row with the same path in this tree, or -1.
   counterparts(other) {
     const found = new Int32Array(other.length).fill(-1);
     for (let row = 0; row < other.length; row++) {
@@ -353,7 +353,7 @@ class Tree extends Rows {
     return found;
   }
 
-  // The functions over all their call sites; recursion counts once in totals.
+  // Sums over all call sites of each function. Totals do not count recursive calls twice.
   functions() {
     const list = new Map();
     const depth = new Uint32Array(this.profile.functions);
@@ -397,8 +397,8 @@ class Tree extends Rows {
     return [...list.values()];
   }
 
-  // The callers and callees of a function. The callers' totals add up to its total; recursive calls add no time. So do its
-  // self time and its callees' totals: time below belongs to the nearest call of the function above.
+  // The callers and callees of a function. The callers' totals add up to the function's total; recursive calls add no time.
+  // The function's self time and its callees' totals also add up to it: time below belongs to the nearest call of the function.
   graph(fn) {
     const callers = new Map();
     const callees = new Map();
@@ -411,7 +411,7 @@ class Tree extends Rows {
       }
       map.set(key, entry);
     };
-    // Times without the time in calls of the function itself.
+    // Times without those of inner calls of the function.
     const own = Float64Array.from(this.self);
     const inside = new Uint8Array(this.length);
     for (let row = 0; row < this.length; row++) {

@@ -1,5 +1,5 @@
 "use strict";
-// Numbers as short texts, by the rules of the text report: whole numbers of any length, rounded once, halves up.
+// Formats numbers as in the text report: whole numbers of any length, rounded once, halves up.
 
 const US = 1000n;
 const MS = 1000n * US;
@@ -9,14 +9,14 @@ const HOUR = 60n * MINUTE;
 const DAY = 24n * HOUR;
 const YEAR = 365n * DAY;
 
-// Up to this number seconds have three digits; above, minutes are easier to read.
+// Maximum in seconds. Longer times are easier to read in minutes.
 const LAST_SECONDS = 299n;
 
 function rounded(value, unit) {
   return value / unit + (value % unit >= unit - unit / 2n ? 1n : 0n);
 }
 
-// Formats the value in units with three significant digits; null if it rounds to more than `last` units.
+// Formats `value` in `unit`s with three digits; null if it rounds to more than `last` units.
 function threeDigits(value, unit, name, last) {
   const hundredths = rounded(value, unit / 100n);
   if (hundredths <= 999n) {
@@ -65,7 +65,7 @@ function longDuration(ns) {
   return threeDigits(ns, YEAR, "y", 584n) || "584y";
 }
 
-// A duration with the two digits that a histogram gives.
+// Formats a duration with two digits, which is what a histogram knows.
 function twoDigits(value) {
   const ns = BigInt(value);
   const unit = 10n ** BigInt(Math.max(0, String(ns).length - 2));
@@ -108,7 +108,7 @@ function bytes(value) {
   return count(value) + "B";
 }
 
-// A quotient as `0`, `<0.01`, `0.25`, `12.3`, and from 100 on as a count.
+// A quotient as `0`, `<0.01`, `0.25`, `12.3`, and from 100 on like a count.
 function quotient(value, per) {
   const [n, parts] = [BigInt(value), BigInt(per)];
   const times = (unit) => (n * unit + parts / 2n) / parts;
@@ -125,13 +125,13 @@ function quotient(value, per) {
   return tenths <= 999n ? tenths / 10n + "." + (tenths % 10n) : count(rounded(n, parts));
 }
 
-// A share of 0 to 1 as `0.0%` to `100.0%`.
+// A share from 0 to 1 as `0.0%` to `100.0%`.
 function percent(share) {
   if (!(share > 0)) {
     return "0.0%";
   }
   const hundred = Math.min(share, 1) * 100;
-  // Exact halves of a tenth are rounded to the even tenth, as in the text report; toFixed rounds them up.
+  // An exact half of a tenth is rounded to the even tenth, as in the text report; toFixed would round it up.
   if ((hundred * 4) % 2 === 1) {
     return Math.floor(hundred) + (hundred % 1 === 0.25 ? ".2%" : ".8%");
   }

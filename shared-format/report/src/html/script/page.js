@@ -1,6 +1,6 @@
-// The page: the shown rows, the selected row, and the actions of keys and buttons.
+// The page: shown rows, selected row, and what keys and buttons do.
 
-// Trees with up to this many rows are unfolded at first. Larger trees unfold rows with at least a hundredth of the time.
+// A tree of at most this many rows is unfolded at first. In larger trees, only rows with at least 1 % of the time are.
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
@@ -22,7 +22,7 @@ class Page {
       tree: new Grid(byId("tree"), columns(this.profile, true), LEAVING_TREE, this.owner("tree")),
       hot: new Grid(byId("hot"), columns(this.profile, false), LEAVING_HOT, this.owner("hot")),
     };
-    // Whether the tree is bottom-up, and whether its shares are of parents.
+    // Whether the bottom-up tree is shown, and whether shares are those of the parent.
     this.inverted = false;
     this.ofParent = false;
     const flame = byId("flame");
@@ -63,15 +63,15 @@ class Page {
     if (before) {
       const here = next.counterparts(before);
       const there = before.counterparts(next);
-      // Rows that the previous tree lacked get their initial state.
+      // Rows that the old tree lacked are folded or unfolded as at first.
       const isNew = (row) => there[row] < 0;
       unfolded = [...unfolded.filter(isNew), ...[...this.unfolded].map((old) => here[old]).filter((row) => row >= 0)];
       this.selected = this.selected < 0 ? -1 : here[this.selected];
     }
-    // `straight` is the call tree, even while the bottom-up tree is shown.
+    // `straight` is always the call tree, even if `tree` is the bottom-up tree.
     Object.assign(this, { tree: next, straight: next, unfolded: new Set(unfolded) });
     this.functions = new Map(next.functions().map((row) => [row.fn, row]));
-    // The row with the most time stands for its function.
+    // A function is shown by its first row, so the row with the most time comes first.
     this.functions.forEach((row) => row.outermost.sort((a, b) => next.total[b] - next.total[a] || a - b));
     byId("thread").value = thread === null ? "" : String(thread);
     byId("measure").value = String(this.profile.by);
@@ -98,7 +98,7 @@ class Page {
     this.details.later();
   }
 
-  // Switches between the call tree and the bottom-up tree. The selected function stays selected.
+  // Switches between call tree and bottom-up tree. The selected function stays selected.
   turn(inverted) {
     if (inverted === this.inverted) {
       return;
@@ -115,7 +115,7 @@ class Page {
     byId("turn").setAttribute("aria-pressed", inverted);
   }
 
-  // Explains the rows of a bottom-up tree if one is visible.
+  // Shows the explanation of bottom-up rows if there are any.
   sayTurned() {
     byId("turned").hidden = !this.inverted || !["tree", "flame"].includes(this.view);
   }
@@ -208,7 +208,7 @@ class Page {
     byId("zoom-out").disabled = row < 0;
   }
 
-  // Whether a row is a function over all its call sites.
+  // Whether each row at the top is a function over all its call sites.
   showsFunctions() {
     return this.view === "hot" || this.inverted;
   }

@@ -1,6 +1,6 @@
-// The shown rows, their order, and which of them are folded.
+// Which rows are shown, in which order, and which of them are folded.
 
-// Number of rows of a bottom-up tree that are unfolded at once.
+// Maximum number of rows that "unfold all" shows in a bottom-up tree.
 const UNFOLDED_CALLERS = 5000;
 
 Object.assign(Page.prototype, {
@@ -21,7 +21,7 @@ Object.assign(Page.prototype, {
     return children;
   },
 
-  // Ties are resolved by the other times, then by name, so that the order never depends on chance.
+  // Equal rows are sorted by other times, then by name, to make the order unique.
   inOrder(rows, id, descending) {
     if (rows.length < 2) {
       return rows;
@@ -81,7 +81,7 @@ Object.assign(Page.prototype, {
     this.reveal();
   },
 
-  // Selects the first row of the view until a row is chosen.
+  // As long as the user has not selected a row, selects the first row of the view.
   selectFirst() {
     if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
       const isList = this.view === "hot" && this.listed.length > 0;
@@ -128,7 +128,7 @@ Object.assign(Page.prototype, {
   unfoldAll(isOpen) {
     this.unfolded = new Set();
     if (isOpen) {
-      // Callers of callers may be millions of rows.
+      // Bottom-up, there may be millions of rows.
       const most = this.inverted ? UNFOLDED_CALLERS : Infinity;
       const rows = [...this.tree.children(-1)];
       for (let at = 0; at < rows.length && rows.length < most; at++) {
@@ -136,7 +136,7 @@ Object.assign(Page.prototype, {
         rows.push(...this.tree.children(rows[at]));
       }
     }
-    // The selected row must not vanish.
+    // The selected row is hidden, so the row at the top of its path is selected.
     if (!isOpen && this.selected >= 0) {
       this.selected = this.tree.path(this.selected)[0];
     }
@@ -159,7 +159,7 @@ Object.assign(Page.prototype, {
     return false;
   },
 
-  // The index of the selected row in a view; -1 if it is not there.
+  // Index of the selected row in a view; -1 if the view does not show it.
   indexIn(view) {
     if (view === "tree") {
       return this.indexOf.get(this.selected) ?? -1;

@@ -1,4 +1,4 @@
-// Where a function's own name begins: after the last `::` outside brackets.
+// Index at which a function's own name begins: after the last `::` outside brackets.
 function ownNameAt(text) {
   let [depth, at] = [0, 0];
   for (let index = 0; index < text.length - 2; index++) {
@@ -13,7 +13,7 @@ function ownNameAt(text) {
 Object.assign(Page.prototype, {
   search(text) {
     this.query = text.trim().toLowerCase();
-    // Whole paths are searched only if no short name matches, because every path contains the program's name.
+    // Every full name contains the program's name, so full names are searched only if no short name matches.
     for (const name of ["label", "name"]) {
       this.matches = Uint8Array.from({ length: this.profile.functions }, (_, fn) =>
         this.query !== "" && this.profile[name](fn).toLowerCase().includes(this.query) ? 1 : 0,
@@ -27,7 +27,7 @@ Object.assign(Page.prototype, {
     this.refresh();
   },
 
-  // Finds the matching rows, in the order of the whole tree, and their share. A match inside another match counts once.
+  // Finds the matching rows in tree order, and their share of the time. A match inside another match adds no time.
   count() {
     const { tree } = this;
     this.found = [];
@@ -41,7 +41,7 @@ Object.assign(Page.prototype, {
           this.found.push(row);
           time += inside ? 0 : tree.total[row];
         }
-        // In a bottom-up tree, a match shows the function's self time. Callers below it would repeat that time.
+        // In a bottom-up tree, a match at the top already has the function's self time. Its callers would repeat it.
         const children = this.inverted ? [] : this.sorted(row);
         for (let at = children.length - 1; at >= 0; at--) {
           stack.push([children[at], inside || isMatch]);
@@ -53,7 +53,7 @@ Object.assign(Page.prototype, {
     byId("found").textContent = this.query === "" ? "" : text;
   },
 
-  // Selects the next match (1) or the previous one (-1).
+  // Selects the next match (1) or the one before (-1).
   next(step) {
     if (this.found.length === 0) {
       return;
@@ -67,7 +67,7 @@ Object.assign(Page.prototype, {
     this.select(this.found[(from + step + this.found.length) % this.found.length]);
   },
 
-  // A name in two parts, with the searched text marked. If space is short, the module is cut first.
+  // A name in two parts, with the searched text marked. If space is short, the module part is cut first.
   named(text) {
     const from = this.query ? text.toLowerCase().indexOf(this.query) : -1;
     const to = from < 0 ? -1 : from + this.query.length;

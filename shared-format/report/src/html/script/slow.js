@@ -1,4 +1,4 @@
-// The slow calls of watched functions: why they are slow, and the kept calls over time.
+// Slow calls of watched functions: why they are slow, and the traces of some of them.
 
 const SLOW_TITLES = ["DIFFERENCE", "SHARE", "TYPICAL", "SLOW", "CALLS", "PATH"];
 const CALL_TITLES = ["BEGAN", "TOOK", "THREAD", "WHAT IT WAS", "NOTES"];
@@ -50,7 +50,7 @@ class Slow {
     this.open(0);
   }
 
-  // Shows another kept call.
+  // Shows the trace of another slow call.
   open(at) {
     const { calls, paths } = this.watch;
     this.opened = Math.min(Math.max(at, 0), Math.max(calls.length - 1, 0));
@@ -67,7 +67,7 @@ class Slow {
     this.waterfall.open(isKnown ? call : null, paths);
   }
 
-  // Returns what a reader of the waterfall has to know about the call.
+  // Returns the text next to the trace of a slow call.
   static said(call, watch) {
     if (call.spans === undefined) {
       return "What happened in this call is not in this page: snapshots take turns in having it. tickscope why -f html looks back for all of them.";

@@ -1,13 +1,13 @@
-// Texts of rows without time: counters, values and gauges. Their numbers are no durations.
+// Texts for rows without time: counters, values and gauges. Their numbers are not durations.
 
-// The smallest and the largest number in a bucket of a value.
+// Smallest and largest number in a bucket of a value.
 function valueEdges(bucket) {
   return bucket < 2 ? [bucket, bucket] : [lowerEdge(bucket), upperEdge(bucket)];
 }
 
 const levelText = (level) => (level < 0 ? "-" : "") + count(Math.abs(level));
 
-// Formats a bound after its sign; rounding does not cross the bound. It has three digits, or two if `cells` are too few.
+// Formats a bound after its sign, rounded outward. It has three digits, or two if three do not fit into `cells`.
 function bounded(sign, number, up, cells) {
   const size = BigInt(Math.abs(number));
   const text = (digits) => {
@@ -16,7 +16,7 @@ function bounded(sign, number, up, cells) {
     return sign + (number < 0 ? "-" : "") + count((size / unit + (away ? 1n : 0n)) * unit);
   };
   const three = text(3);
-  // In `1.30k` and `13.0k`, the last zero is dropped.
+  // In `1.30k` and `13.0k`, the last zero has no information.
   return three.length <= cells ? three : text(2).replace(/\.?0(?=\D*$)/, (zero, at, all) => (all.includes(".") ? "" : zero));
 }
 
@@ -25,13 +25,13 @@ class Tally {
     Object.assign(this, { kind, sum, range, level });
   }
 
-  // From a row of the data: node, smallest, largest, whether each is exact; then level and tick of a gauge.
+  // Reads a row of the data: node, smallest, largest, whether each is exact; for a gauge also level and tick.
   static of(kind, sum, [, min, max, minExact, maxExact, last, tick]) {
     const range = min === undefined ? null : { min, max, minExact: minExact === 1, maxExact: maxExact === 1 };
     return new Tally(kind, sum, range, last === undefined ? null : { last, tick });
   }
 
-  // Combines two tallies. Tallies of different kinds keep only their sums.
+  // Adds another tally. Tallies of different kinds only keep a sum.
   and(other) {
     if (this.kind === "nothing" || other.kind === "nothing") {
       return this.kind === "nothing" ? other : this;
@@ -48,7 +48,7 @@ class Tally {
     return this.kind === "gauge" ? "=" : "Σ";
   }
 
-  // The text in place of a scope's main time.
+  // Text in place of a scope's main time.
   main(sumText) {
     return this.kind !== "gauge" ? sumText(this.sum) : this.level ? levelText(this.level.last) : "-";
   }
@@ -57,7 +57,7 @@ class Tally {
     return this.kind === "value" && calls > 0 ? quotient(this.sum, calls) : "-";
   }
 
-  // The number that a share of a value's numbers did not exceed; null for other rows.
+  // The number that `share` of a value's numbers did not exceed; null for other rows.
   quantile(histogram, share) {
     const bucket = this.kind === "value" ? histogram.bucketOf(share) : null;
     if (bucket === null) {
@@ -96,5 +96,5 @@ function bothRanges(one, other) {
   };
 }
 
-// The tallies of two parts of a row together; null if one of them has time.
+// The tally of two parts of a row; null if one of them is a scope.
 const bothTallies = (one, other) => (one === null || other === null ? null : one.and(other));

@@ -1,12 +1,12 @@
-// Texts of rows.
+// The texts in rows.
 
 // Percentiles of fewer timed calls are rough.
 const TIMED_ENOUGH = 1000;
 
 Object.assign(Page.prototype, {
-  // Formats a time of all calls, or per call of one function. A time above 0 is never shown as 0.
+  // Formats a time, for all calls or per call of a function. A time above 0 never looks like 0.
   time(ns, estimated) {
-    // No sample was taken in this time, so it is short, but unknown.
+    // No sample hit this time, so it is short, but its length is unknown.
     if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
     if (this.profile.dimension !== "time") {
@@ -15,12 +15,12 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + this.plainTime(ns);
   },
 
-  // Formats a time off the CPU, for any measure. A dash replaces 0, because most rows never wait.
+  // Formats waiting or ready time, whatever the measure. Most rows never wait, so 0 is a dash.
   offCpuText(ns) {
     return !this.profile.data.waits || ns === 0 ? "-" : this.plainTime(ns);
   },
 
-  // Formats a time, for any measure.
+  // Formats a time, whatever the measure.
   plainTime(ns) {
     const per = this.profile.data.per_calls;
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
@@ -32,7 +32,7 @@ Object.assign(Page.prototype, {
     return per === null ? count(calls) : quotient(calls, per);
   },
 
-  // Formats the calls of a row, or `~` if they are not known.
+  // Formats the number of calls of a row, or `~` if it is unknown.
   callsOf(row, text = (calls) => this.callsText(calls)) {
     return row.calls === 0 && row.sampled > 0 ? "~" : text(row.calls);
   },
@@ -41,7 +41,7 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + percent(this.tree.share(ns));
   },
 
-  // The share of a row of the tree, of all or of its parent. A function over all call sites has a share of all.
+  // Share of a row: of all time, or of its parent. A function over all call sites has only a share of all time.
   shareOf(ns, row) {
     if (!this.ofParent || row === undefined) {
       return this.tree.share(ns);
@@ -50,7 +50,7 @@ Object.assign(Page.prototype, {
     return whole === 0 ? 0 : ns / whole;
   },
 
-  // Formats the mean of a call; for a future, by the wall clock.
+  // Formats the mean time of a call; for a future, its wall time.
   average(row) {
     if (row.futures > 0 && this.profile.measure === "time") {
       return row.over > 0 ? this.profile.mean(row.wall, row.over) : "-";
@@ -110,7 +110,7 @@ Object.assign(Page.prototype, {
     return this.tree.latency(row.row);
   },
 
-  // A row of the tree in the form that columns read.
+  // A row of the tree with the members that columns read.
   treeRow(row) {
     const { tree } = this;
     return {
@@ -131,7 +131,7 @@ Object.assign(Page.prototype, {
     };
   },
 
-  // The sum of a counter or the level of a gauge replaces the time, after a sign that it is not a time.
+  // In place of a time: the sum of a counter or level of a gauge, with a sign that it is no time.
   textsOfCounter(row) {
     const { tally } = row;
     const sign = row.rows ? "selfShare" : "share";
@@ -189,7 +189,7 @@ Object.assign(Page.prototype, {
 
   marks(row) {
     const open = row.open > 0 ? " •" : "";
-    // In a bottom-up tree the time is self time, which may well be short.
+    // In a bottom-up tree the time is self time. It may be short even if calls are long.
     const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total - row.sampled, row.calls);
     return open + (doubtful ? " †" : "");
   },

@@ -1,9 +1,9 @@
-// The time of each thread, in words.
+// What each thread did, in words.
 
-// Number of threads that are shown: the ones with the most time in scopes.
+// Maximum number of threads shown: those with the most time in scopes.
 const THREADS_SHOWN = 200;
 
-// Explanations of system calls in which threads wait.
+// What threads wait for in these system calls.
 const WAITED_FOR = [
   [/^futex/, "a lock, a channel or another thread"],
   [/^(clock_)?nanosleep/, "sleeping"],
@@ -62,7 +62,7 @@ class Threads {
     }
   }
 
-  // The times of each thread, for any measure.
+  // The times of each thread, whatever the measure.
   sum() {
     const { profile } = this.owner;
     const { data } = profile;
@@ -74,7 +74,7 @@ class Threads {
       (profile.offCpu.get(node) || []).forEach((ns, which) => (row.off[which] += ns));
       (profile.waitsIn.get(node) || []).forEach(([call, looks]) => row.waits.set(call, (row.waits.get(call) || 0) + looks));
     });
-    // Open scopes are listed outermost first.
+    // Open scopes come outermost first, so the innermost one stays.
     data.open.forEach((node) => (rows[profile.thread[node]].open = node));
     return rows.sort((a, b) => b.inside - a.inside || b.calls - a.calls || a.thread - b.thread);
   }
@@ -108,7 +108,7 @@ class Threads {
     return card;
   }
 
-  // The names and texts of a thread's lines.
+  // The lines about a thread, each as name and text.
   lines(row, computing) {
     const { owner } = this;
     const { data } = owner.profile;
@@ -139,12 +139,12 @@ class Threads {
     if (ns === null) {
       return "the system does not tell";
     }
-    // The lifetime of ended threads is not known.
+    // The lifetime of ended threads is unknown.
     const isShare = data.thread_state[thread] !== "finished" && data.since_reset_ns > 0;
     return this.owner.plainTime(ns) + (isShare ? `, ${percent(ns / data.since_reset_ns)} of one CPU` : "");
   }
 
-  // The text for the most frequent call in which a thread was found waiting.
+  // Text about the system call with the most samples.
   static mostly(waits) {
     const [most] = [...waits].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     if (most === undefined) {

@@ -1,10 +1,10 @@
-// Activity of threads over the time of a recording, a line for each thread. In each slot, the height is the time that the
-// thread worked, in the colour of its main function; above it, grey is waiting. In gaps between slots nothing is known.
+// Activity of threads over a recording, one line per thread. In each slot, a bar in the colour of its main function shows how
+// much the thread worked; above it, grey is waiting. Gaps between slots are unknown.
 
-// The first `SLOT_ENDS` letters end a number; the other letters are digits before them.
+// The first `SLOT_ENDS` letters end a number; other letters are digits before its end.
 const SLOT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 const SLOT_ENDS = 64;
-// Number of functions in the legend above the lines.
+// Maximum number of functions in the legend above the lines.
 const TIMELINE_LEGEND = 10;
 const LANE_HEIGHT = 30;
 const AXIS_STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
@@ -12,7 +12,7 @@ const AXIS_LABEL_PIXELS = 70;
 const SLOT_PAGE = 10;
 
 class TimelineView extends Drawn {
-  // The owner has `tip(text, event)`, `showFunction(fn)`, the profile and its names.
+  // The owner provides `tip(text, event)`, `showFunction(fn)`, the profile and names.
   constructor(place, owner) {
     super();
     Object.assign(this, { place, owner, row: 0, slot: 0, hovered: null });
@@ -30,7 +30,7 @@ class TimelineView extends Drawn {
     this.listen();
   }
 
-  // Reads slots from their letters; null for slots in which a thread did nothing.
+  // Parses the letters of slots; null for slots in which the thread did nothing.
   read(text) {
     let at = 0;
     const number = () => {
@@ -134,7 +134,7 @@ class TimelineView extends Drawn {
     new ResizeObserver(() => this.later()).observe(lanes);
   }
 
-  // The thread and the slot at a position; the slot is -1 in a gap.
+  // Thread and slot at a position; the slot is -1 in a gap.
   at(event) {
     const lane = event.target.closest(".lane");
     if (!lane || lane.dataset.row === undefined) {
@@ -221,7 +221,7 @@ class TimelineView extends Drawn {
     }
   }
 
-  // The facts of a slot, line by line.
+  // Text about a slot, line by line.
   told(row, slot) {
     const { data } = this;
     const from = data.begin[slot];
@@ -236,7 +236,7 @@ class TimelineView extends Drawn {
     ];
   }
 
-  // Formats the parts of a time in which a thread worked and waited.
+  // Formats how much a thread worked and waited.
   parts({ working, waiting, waitsIn }, isShort) {
     const some = (part) => (part === 0 ? "<1 %" : `${part} %`);
     const { waits } = this.data;
@@ -266,7 +266,7 @@ class TimelineView extends Drawn {
     }
     const style = getComputedStyle(this.place);
     const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
-    // Colours are darker on a light background.
+    // On a light background, colours are darker.
     const fill = (colour) => `rgb(${rgb(`#${colour}`).map((part) => Math.round(part * (isDark ? 1 : 0.86))).join(" ")})`;
     this.fills = this.data.colour.map(fill);
     this.samples.forEach((sample, at) => (sample.style.background = this.fills[at]));
@@ -286,7 +286,7 @@ class TimelineView extends Drawn {
     const scale = width / ms;
     const pixel = 1 / (window.devicePixelRatio || 1);
     const snap = (x) => Math.round(x / pixel) * pixel;
-    // Wide slots have a gap between them.
+    // If slots are wide, there is a gap between them.
     const apart = (ms / begin.length) * scale >= 8 ? 1 : 0;
     const high = LANE_HEIGHT - 2;
     begin.forEach((from, slot) => {
@@ -329,7 +329,7 @@ class TimelineView extends Drawn {
     }
   }
 
-  // Formats a mark of the axis: `0.5 s`, `1:30`, `1:00:00`.
+  // Formats a time on the axis: `0.5 s`, `1:30`, `1:00:00`.
   static mark(seconds, step) {
     if (step < 1) {
       return `${seconds.toFixed(1)} s`;

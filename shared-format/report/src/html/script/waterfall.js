@@ -1,19 +1,19 @@
-// A slow call over time: time to the right, callees below their callers. Only the visible part is drawn.
+// The trace of a slow call: time goes to the right, callees are below their callers. Only the visible part is drawn.
 
 const AXIS_HEIGHT = 24;
-// Smallest distance of two marks of the axis, in pixels.
+// Minimum distance between two marks of the axis, in pixels.
 const BETWEEN_MARKS = 110;
-// Neighbours of one path that are narrower than this many pixels are drawn as one.
+// Adjacent calls of one path that are narrower than this are drawn as one.
 const FEW_PIXELS = 3;
-// Shortest time that is shown, in nanoseconds.
+// Minimum length of the shown time, in nanoseconds.
 const NEAREST_NS = 20;
 const CLOSER = 0.5;
 const STEP_ASIDE = 0.25;
-// Number of pixels from which a movement of the pointer is a drag.
+// Minimum movement of the pointer that is a drag, in pixels.
 const DRAG_PIXELS = 4;
 
 class Waterfall extends Drawn {
-  // The owner has `label(fn)` and `colours`, and is called with `hover(text, event)` and `click(fn)`.
+  // The owner provides `label(fn)`, `colours`, `hover(text, event)` and `click(fn)`.
   constructor(place, canvas, owner) {
     super();
     Object.assign(this, { place, canvas, owner, lines: [], drawn: [], call: null, from: 0, to: 1, top: 0 });
@@ -37,7 +37,7 @@ class Waterfall extends Drawn {
     new ResizeObserver(() => this.later()).observe(place);
   }
 
-  // Shows a call; `paths` has the function and the depth of each path.
+  // Shows the trace of a call. `paths` has function and depth of each path.
   open(call, paths) {
     this.call = call;
     this.lines = [];
@@ -49,7 +49,7 @@ class Waterfall extends Drawn {
       const share = call.ns > 0 ? (own.get(path) || 0) / call.ns : 0;
       (this.lines[depth] = this.lines[depth] || []).push({ path, fn, depth, begin, ns, calls, share });
     }
-    // A line without spans stays empty.
+    // A depth without spans is an empty line.
     this.lines = Array.from(this.lines, (line) => line || []);
     const most = Math.max(0, ...[...own.values()].map((ns) => ns / Math.max(call.ns, 1)));
     this.most = most;
@@ -66,7 +66,7 @@ class Waterfall extends Drawn {
     return Math.max(Math.floor((this.place.clientHeight - AXIS_HEIGHT) / LEVEL_HEIGHT), 1);
   }
 
-  // Shows a stretch of time, within the call.
+  // Shows a part of the call's time.
   show(from, to) {
     const length = Math.min(Math.max(to - from, Math.min(NEAREST_NS, this.whole)), this.whole);
     this.from = Math.min(Math.max(from, 0), this.whole - length);
@@ -74,14 +74,14 @@ class Waterfall extends Drawn {
     this.later();
   }
 
-  // Zooms; the time `around` keeps its position.
+  // Zooms; the time `around` stays where it is.
   zoom(factor, around = (this.from + this.to) / 2) {
     const length = Math.max((this.to - this.from) * factor, Math.min(NEAREST_NS, this.whole));
     const part = (around - this.from) / (this.to - this.from);
     this.show(around - part * length, around + (1 - part) * length);
   }
 
-  // Moves by parts of the shown time.
+  // Moves by `parts` of the shown time.
   pan(parts) {
     const by = (this.to - this.from) * parts;
     this.show(this.from + by, this.to + by);
@@ -131,7 +131,7 @@ class Waterfall extends Drawn {
       return;
     }
     event.preventDefault();
-    // Some browsers turn the wheel to the side if shift is pressed, others do not.
+    // If shift is pressed, some browsers report the wheel as sideways, others do not.
     const aside = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       this.pan(Math.sign(aside) * (STEP_ASIDE / 2));
@@ -176,7 +176,7 @@ class Waterfall extends Drawn {
     }
   }
 
-  // The facts of a box, line by line.
+  // Text about a box, line by line.
   told({ fn, calls, begin, ns, path, depth, text }, time) {
     if (text) {
       return text;
@@ -197,7 +197,7 @@ class Waterfall extends Drawn {
     return [waits > 0 ? `waits ${shortTime(waits)}` : "", ready > 0 ? `no CPU for ${shortTime(ready)}` : ""].filter(Boolean).join(", ");
   }
 
-  // The boxes of a line: visible spans. Narrow neighbours of one path share a box.
+  // The boxes of a line: its visible spans. Narrow adjacent spans of one path share a box.
   boxes(line, width) {
     const scale = width / (this.to - this.from);
     const boxes = [];
@@ -255,12 +255,12 @@ class Waterfall extends Drawn {
     }
   }
 
-  // The place of this time within the stretch is not known, so it is drawn at the end.
+  // When in this step it was off the CPU is unknown; it is drawn at the end.
   off(context, [depth, , end, waits, ready], width) {
     this.stretch(context, { depth, begin: end - waits - ready, end, text: Waterfall.offText(waits, ready), width });
   }
 
-  // Draws a hatched stretch, in which nothing ran.
+  // Draws a hatched part, in which the call did not run.
   stretch(context, { depth, begin, end, text, width }) {
     const scale = width / (this.to - this.from);
     const [left, right] = [Math.max((begin - this.from) * scale, 0), Math.min((end - this.from) * scale, width)];
@@ -279,7 +279,7 @@ class Waterfall extends Drawn {
     context.strokeStyle = this.colours.ground;
     context.lineWidth = 2;
     context.beginPath();
-    // Hatches keep their positions in the page when the call moves.
+    // Hatches stay where they are in the page if the call moves.
     for (let x = left - (left % 8) - high; x < right; x += 8) {
       context.moveTo(x, y + high);
       context.lineTo(x + high, y);
@@ -319,7 +319,7 @@ class Waterfall extends Drawn {
     }
   }
 
-  // Draws a note as a line through the call; the list of calls has its text.
+  // Draws a note as a line through the call. Its text is in the list of calls.
   note(context, at, width) {
     const x = ((at - this.from) / (this.to - this.from)) * width;
     if (x < 0 || x > width) {

@@ -1,4 +1,4 @@
-// Runs after the scripts of a page in tests: the page checks itself and writes the outcome at its end.
+// Runs in tests after the scripts of a page. The page checks itself and writes the outcome at its end.
 
 function checks() {
   const { profile } = page;
@@ -6,7 +6,7 @@ function checks() {
     throw new Error(text);
   };
   const same = (found, wanted, what) => found === wanted || fail(`${what}: found ${found}, wanted ${wanted}`);
-  // Sums are exact up to 2^53 nanoseconds, 104 days; beyond, to the precision of numbers.
+  // Sums are exact up to 2^53 nanoseconds, which are 104 days. Larger ones may differ by rounding.
   const near = (found, wanted, what) =>
     Math.abs(found - wanted) <= Math.max(found, wanted) * 1e-12 || fail(`${what}: found ${found}, wanted ${wanted}`);
   const press = (target, key) => {
@@ -313,9 +313,9 @@ function checks() {
             same(told(boxes) <= sum(waterfall.lines[line].map((span) => span.calls)), true, "calls on a line");
           });
           near(waterfall.drawn[0][0].width, width, "the call itself");
-          // Zooming at a position keeps the time at that position.
+          // Zooming at a position must keep the time at that position.
           const { left, top } = waterfall.canvas.getBoundingClientRect();
-          // Events have whole pixels.
+          // Positions in events are whole pixels.
           const mouse = { clientX: Math.floor(left + width * 0.75), clientY: top + AXIS_HEIGHT + 4, bubbles: true, cancelable: true };
           const wheel = (rest) => waterfall.place.dispatchEvent(new WheelEvent("wheel", { ...mouse, ...rest }));
           const before = waterfall.timeAt(mouse);
@@ -391,12 +391,12 @@ function checks() {
         press(lanes, "Home");
         press(lanes, "ArrowDown");
       });
-      // The pointer finds the same slots.
+      // The pointer must find the same slots.
       const box = timeline.rows[0].lastChild.getBoundingClientRect();
       const pixels = data.length.map((length) => (length / data.ms) * box.width);
       data.begin.forEach((begin, slot) => {
         const middle = (begin + data.length[slot] / 2) / data.ms;
-        // Events have whole pixels.
+        // Positions in events are whole pixels.
         const mouse = { clientX: Math.round(box.left + middle * box.width), clientY: box.top + 5, bubbles: true };
         timeline.rows[0].lastChild.dispatchEvent(new MouseEvent("mousemove", mouse));
         same(byId("tip").hidden, false, "a text at the pointer");
@@ -453,14 +453,14 @@ function checks() {
   };
 }
 
-// The shown texts of every row, for a comparison with other reports.
+// The texts that each row shows, for comparison with other reports.
 function shownTable() {
   const line = (view, row) => {
     const texts = page.texts(row);
     const numbers = page.grids[view].columns.filter(({ id }) => id in texts && id !== "place" && id !== "errors");
     return [...numbers.map(({ id }) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
   };
-  // Callers and callees with nanoseconds and calls; calls of a function by itself are left out.
+  // Callers and callees with nanoseconds and calls, without calls of a function by itself.
   const graph = [...page.functions.keys()].slice(0, 50).flatMap((fn) => {
     const { callers, callees } = page.tree.graph(fn);
     const links = (name, list) =>
@@ -469,9 +469,9 @@ function shownTable() {
         .map((link) => `graph\t${fn}\t${name}\t${link.fn}\t${link.total}\t${link.calls}\t${link.estimated ? "~" : ""}`);
     return [...links("from", callers), ...links("to", callees)];
   });
-  // The calls in which the top rows wait, with all rows below them.
+  // System calls in which threads wait in the top rows or below them.
   const waits = page.tree.waitsIn(page.tree.top).map(([call, samples]) => `waits\t${call}\t${samples}`);
-  // Every row of the bottom-up tree, by the names on its path.
+  // Each row of the bottom-up tree, with the names on its path.
   const around = new BottomUp(page.straight);
   const callers = [];
   const stack = [...around.children(-1)];

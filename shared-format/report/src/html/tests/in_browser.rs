@@ -1,4 +1,4 @@
-//! Behaviour of the page's scripts in a browser, and their numbers in Node.js: `.ci/nightly pages`.
+//! Tests of the page's scripts in a browser, and of their numbers in Node.js. `.ci/nightly pages` runs them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ const BROWSERS: [&str; 4] = [
 
 const DESKTOP: &str = "1400,900";
 
-/// Narrowest window that the browser makes, in which the rules for phones apply.
+/// Size of the narrowest window that the browser can open. The style for phones applies to it.
 const PHONE: &str = "500,900";
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
@@ -48,16 +48,16 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Script that checks the page. It runs after the page's own scripts.
+/// Script that checks the page, after the page's own scripts have run.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the document after its scripts and the checks have run, in a window of this size.
+/// Returns the HTML of a page after its scripts and then the checks have run in a window of this size.
 fn document(html: &str, window: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
     rendered(&format!("{before}{CHECKS}</script>{after}"), "id=\"app\"", window)
 }
 
-/// Returns the document of any page after its scripts have run. It must contain `part`.
+/// Returns the HTML of any page after its scripts have run. It must contain `part`.
 fn rendered(html: &str, part: &str, window: &str) -> String {
     let browser = on_path(&BROWSERS);
     let browser = browser.expect("wanted chromium or chrome on PATH (Debian: apt-get install chromium)");
@@ -66,8 +66,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     fs::write(&file, html).unwrap();
     let document = output_of(
         Command::new(browser)
-            // As root the browser refuses to start with its sandbox. This test makes the page, so the sandbox is not
-            // needed.
+            // Run by root, the browser refuses to start with its sandbox. The page is from this test, so it needs no sandbox.
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -90,7 +89,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     document
 }
 
-/// Returns the results of the page's checks, and its table of all rows.
+/// Returns what the checks in a page found: their results, and the page's table with all rows open.
 fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     let document = document(html, window);
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
@@ -108,7 +107,7 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     (checks, table)
 }
 
-/// Returns the rows of the text report, columns and name, in the form of the page.
+/// Returns the rows of the text report in the form of the page: columns, then the name.
 fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
@@ -118,7 +117,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
-    // Without a histogram, neither report has its three columns.
+    // Without histograms, neither report has the three columns of latencies.
     let mut columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
     if snapshot.has_wait_columns() {
         columns += 2;
@@ -153,7 +152,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     rows
 }
 
-/// Returns the callers and callees of a function in the form of the page.
+/// Returns the callers and callees of a function, written as the page writes them.
 fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
     let found = Neighbours::of(tree, FunctionId(function)).unwrap();
     let line = |which: &str, link: &Link| {
@@ -186,7 +185,7 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
     assert_eq!(found, wanted);
 }
 
-/// Checks the rows of the callers' tree whose paths the page has written.
+/// Checks the rows of the bottom-up tree that the page has written.
 fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     let tree = bottom_up(&CallTree::build(snapshot, |_| true), usize::MAX, |_| true).tree;
     let path = |row: &TreeRow| {
@@ -239,7 +238,7 @@ fn assert_checks_hold_in(snapshot: &Snapshot, options: &FormOptions, window: &st
     let wanted = rows_of_text(snapshot, options);
     assert!(wanted.len() >= 8, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
-        // The text's list of functions does not show open functions.
+        // In the text form, the list of functions does not mark open functions.
         let found = if wanted.starts_with("hot") {
             found.replace(" •", "")
         } else {
@@ -273,7 +272,7 @@ fn on_a_phone_everything_is_there_as_well() {
     assert_checks_hold_in(&wicked(), &FormOptions::default(), PHONE);
 }
 
-/// Returns the options of a page by a measure, with numbers per call of a function.
+/// Returns the options of a page that shows a measure, with numbers per call of a function if one is given.
 fn by(by: Measure, per: Option<(&str, u64)>) -> FormOptions {
     let mut options = FormOptions::default();
     options.text.by = by;
@@ -385,7 +384,7 @@ fn without_rows_the_page_works_as_well() {
     assert_eq!(table, Vec::<String>::new());
 }
 
-/// Script that selects every frame of a comparison's flame graph and zooms to the last one.
+/// Script that selects each frame of a comparison's flame graph and then zooms to the last one.
 const FRAMES: &str = "<script>
 flame.draw();
 document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
@@ -410,7 +409,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     let document = rendered(&html, "id=\"frames\"", PHONE);
     for part in [
         "data-wide=\"true\"",
-        // The frame of the whole program, and three functions.
+        // One frame for the whole program, and one for each of three functions.
         "data-frames=\"4\"",
         "data-zoomed=\"true\"",
         "app::search\n60.6% of all, and 2.5% before: +58.1 points\ntotal 1.00µs → 60.0µs (×60)",
@@ -420,7 +419,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     }
 }
 
-/// Returns values around all bounds at which texts change their form, and values of every magnitude.
+/// Returns values near all limits at which the form of a number changes, and values of every magnitude.
 fn values() -> Vec<u64> {
     let mut values = vec![0, u64::MAX];
     let mut random = 1u64;
@@ -447,7 +446,7 @@ fn values() -> Vec<u64> {
 fn scripts_write_numbers_as_the_text_report_does() {
     let node = on_path(&["node", "nodejs"]).expect("wanted Node.js on PATH (Debian: apt-get install nodejs)");
     let values = values();
-    // Shares include halves of the last digit that are exact in binary.
+    // Multiples of 1/4096 are exact in binary, so some of these shares are exactly half-way between two roundings.
     let shares: Vec<f64> = (0..=8_000)
         .map(|at| f64::from(at) / 8_000.0)
         .chain((0..4_096).map(|at| f64::from(at) / 4_096.0))

@@ -1,6 +1,6 @@
-//! The same messages as a library reads them, as an independent check of the written bytes.
+//! The same messages as declared for the library `prost`, which checks the written bytes independently.
 
-/// Strings are indices into `string_table`; ids are not zero.
+/// The root message. Strings are indices into `string_table`, and no id is 0.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Profile {
     #[prost(message, repeated, tag = "1")]
@@ -15,7 +15,7 @@ pub(super) struct Profile {
     pub(super) function: Vec<Function>,
     #[prost(string, repeated, tag = "6")]
     pub(super) string_table: Vec<String>,
-    /// Time when the profile began, in nanoseconds since the Unix epoch.
+    /// Begin of the profile, in nanoseconds since the Unix epoch.
     #[prost(int64, tag = "9")]
     pub(super) time_nanos: i64,
     #[prost(int64, tag = "10")]
@@ -26,7 +26,7 @@ pub(super) struct Profile {
     pub(super) period: i64,
     #[prost(int64, repeated, tag = "13")]
     pub(super) comment: Vec<i64>,
-    /// Type of the value that readers show first.
+    /// Sample type that readers show first.
     #[prost(int64, tag = "14")]
     pub(super) default_sample_type: i64,
 }
@@ -41,7 +41,7 @@ pub(super) struct ValueType {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Sample {
-    /// Locations, the innermost first.
+    /// Ids of the locations, innermost first.
     #[prost(uint64, repeated, tag = "1")]
     pub(super) location_id: Vec<u64>,
     /// One value for each sample type.
@@ -51,7 +51,7 @@ pub(super) struct Sample {
     pub(super) label: Vec<Label>,
 }
 
-/// A string or a number, not both.
+/// A label is either a string or a number.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Label {
     #[prost(int64, tag = "1")]

@@ -1,4 +1,4 @@
-//! Tests of the threads, and of units and numbers per call.
+//! Tests of the table of threads, of units, and of numbers per call.
 
 use proptest::prelude::*;
 use tickscope_analysis::per_call::PerCall;
@@ -40,7 +40,7 @@ fn threads_that_wait_say_in_which_call() {
     insta::assert_snapshot!(viewed(&orderbook::waiting(1_340), View::Threads, 0.0));
 }
 
-/// A thread that sleeps inside a scope must not be shown as "running".
+/// A thread in a scope may sleep, so it must not be shown as "running".
 #[test]
 fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
     let mut snapshot = fixture::two_threads();
@@ -162,7 +162,7 @@ fn calls_of_counters_are_no_calls_of_threads() {
         let text = viewed(snapshot, View::Threads, 0.0);
         text[text.find("Threads:").unwrap()..].to_string()
     };
-    // The same snapshot without its counters.
+    // The same snapshot without counters.
     let mut none = snapshot.clone();
     for count in std::mem::take(&mut none.counts) {
         none.nodes.calls[count.node.index()] = 0;
