@@ -5,7 +5,7 @@ use tickscope_analysis::hotspots::HotRow;
 use tickscope_analysis::transform::outermost;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 
-/// Minimum number of calls, because a tail of fewer calls says little.
+/// Minimum number of calls for a tail, because a tail of fewer calls means little.
 const CALLS_LEAST: u64 = 200;
 
 /// Minimum multiple of the median at which a call is in the tail.
@@ -21,12 +21,12 @@ pub(crate) struct Tail {
     pub(crate) latency: Histogram,
     /// Sum of the time by which each call in the tail exceeded the median, in ticks.
     pub(crate) ticks: u64,
-    /// Whether the function itself has waited for most of its time, as joins and parks of a runtime do.
+    /// Whether the function itself waited for most of its time, as a runtime's joins and parks do.
     is_idle: bool,
 }
 
 impl Tail {
-    /// Returns the weight of a tail, the largest first. Functions that themselves wait most of the time come last.
+    /// Returns the weight of a tail; the largest comes first. Functions that themselves wait most of the time come last.
     pub(crate) fn weight(&self) -> u64 {
         let works = u64::from(!self.is_idle) << 63;
         works | self.ticks >> 1
