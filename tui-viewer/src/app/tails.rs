@@ -37,7 +37,7 @@ impl Tail {
 pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
     let outermost = outermost(tree);
     let tail = |(at, row): (u32, &HotRow)| {
-        // Counters of values have histograms as well, but no time.
+        // Counters of values have histograms too, but not of times.
         if row.tally.is_some() || row.latency.count() < CALLS_LEAST {
             return None;
         }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // The time is accurate to a bucket. Calls of one and a half medians are not in the tail.
+        // The tail's time is accurate to a bucket. Calls of one and a half medians are not in the tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);

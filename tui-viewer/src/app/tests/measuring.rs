@@ -8,7 +8,7 @@ fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
 }
 
-/// Takes a mode from the list, as users do.
+/// Chooses a mode from the list, as users do.
 fn choose(app: &mut App, mode: Mode) -> Vec<Effect> {
     let line = Mode::ALL
         .iter()

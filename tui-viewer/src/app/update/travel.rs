@@ -10,10 +10,10 @@ use crate::app::row::{Fold, RowId, What, share};
 use crate::app::state::App;
 use crate::keys::action::Action;
 
-/// Share of a row below which the hottest path ends.
+/// Share of the measured time below which a row ends the hottest path.
 const HOT_SHARE: f64 = 0.05;
 
-/// Number of rows that the hottest path opens at once.
+/// Maximum number of rows that the hottest path opens.
 const HOT_DEPTH: usize = 8;
 
 /// Returns the rows to open on the hottest path from a row, or from the top.
