@@ -305,7 +305,7 @@ impl App {
         zoomed
     }
 
-    /// Selects a row of the tree that may be outside the screen's width, or too small to be seen.
+    /// Selects a row of the tree whose frame may be outside the zoomed part, or too small to be seen.
     pub(crate) fn flame_reveal(&mut self, what: What) {
         let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
@@ -314,7 +314,7 @@ impl App {
             app.list().place_of(*id)
         };
         if found(self).is_none() {
-            // The frame is outside, or less than a cell, so its caller fills the width.
+            // Zooms to the whole tree, then to the caller, then to the row itself, until the frame can be seen.
             let caller = want[..want.len().saturating_sub(1)].to_vec();
             for zoom in [Vec::new(), caller, want.clone()] {
                 if found(self).is_none() {
