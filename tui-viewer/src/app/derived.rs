@@ -84,7 +84,7 @@ pub(crate) struct DataKey {
     pub(crate) code: u64,
 }
 
-/// Key of the part of the tables that a view shows.
+/// Key of the trees that a view shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenKey {
     pub(crate) data: u64,
@@ -116,7 +116,7 @@ pub(crate) struct OrderKey {
     pub(crate) matches_only: bool,
     /// The query without divisor and unit, which do not change the order.
     pub(crate) query: Query,
-    /// Process id and reset epoch. If either differs, the former order is one of other counters.
+    /// Process id and reset epoch. If either differs, the rows were last sorted by other counters.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 

@@ -18,7 +18,7 @@ const STEPS: usize = 100_000;
 /// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// Rows in focus. Each row is searched for only in the calls of the row before it.
+    /// Rows in focus. Each focus is applied to the calls that the focus before it left.
     pub(crate) focus: Vec<Focus>,
     /// Whether the tree is bottom-up; only in the view Tree.
     pub(crate) inverted: bool,
@@ -48,9 +48,9 @@ pub(crate) struct Seen {
     pub(crate) calls: Rc<CallTree>,
     /// The calls in focus as the view shows them.
     pub(crate) tree: Rc<CallTree>,
-    /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
+    /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree lacks rows, which are added when the rows above them open.
+    /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
     pub(crate) in_part: bool,
 }
 

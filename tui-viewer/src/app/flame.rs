@@ -80,9 +80,9 @@ pub(crate) struct Frame {
     pub(crate) line: u32,
     /// First cell of the frame.
     pub(crate) x: u16,
-    /// Whether the frame has the darker of two tones, to differ from the frame touching it on the left or, without one, above it.
+    /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker tone, so that it differs from the frame at its left, or else from the frame above.
+    /// Whether the frame has the darker of two tones, to differ from the frame touching it on the left or, without one, above it.
     pub(crate) darker: bool,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct FunctionView {
     pub(crate) way: Vec<Step>,
 }
 
-/// A function, named in a way that is the same in all snapshots.
+/// A function, by a key that is the same in all snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) key: u64,

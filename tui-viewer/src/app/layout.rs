@@ -197,8 +197,8 @@ impl Layout {
     }
 
     /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room.
-    /// The pane gets `pane` lines, at most three fifths of the lines of list and pane, and the lines that `rows` rows
-    /// leave free.
+    /// The pane gets `pane` lines, but at most three fifths of the lines of list and pane. It gets more if the `rows`
+    /// rows of the list need fewer.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,
@@ -224,8 +224,8 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout with charts below lists of `rows` rows, if the lists keep their lines. `latencies` is whether
-    /// there are latencies to chart.
+    /// Returns the layout with charts below lists of `rows` rows, if enough lines are left for the lists. `latencies` is
+    /// whether there are latencies to chart.
     pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
         let keep = rows
             .saturating_add(1)

@@ -34,7 +34,7 @@ pub(crate) enum Message {
     Unknown(Code),
     /// What a poll of the feed returned.
     Events(Box<Events>),
-    /// Time since the screen began.
+    /// Time since the viewer started.
     Time(Duration),
     /// The terminal has this new size.
     Resize(Size),

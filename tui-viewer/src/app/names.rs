@@ -14,7 +14,7 @@ use crate::text::cells::safe;
 pub(crate) struct Names {
     keys: Vec<u64>,
     by_key: KeyMap<u64, u32>,
-    /// The last parts of each path, as many as tell the names apart.
+    /// The last parts of each path: as many as are needed to tell the names apart.
     pub(crate) short: Vec<String>,
     /// The whole paths, printable.
     pub(crate) full: Vec<String>,

@@ -60,7 +60,7 @@ impl Past {
             None => end,
         };
         let ns = before.capture.since_reset_ns;
-        // Lengths differ, because snapshots do not arrive at exact times and older ones are not kept for every second.
+        // The lengths may differ, because snapshots do not arrive at exact times and older ones are not kept for every second.
         let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
         alike.then_some((before, ns))
     }

@@ -171,7 +171,7 @@ pub(crate) struct Sides {
     pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window before, if that window is compared with.
+    /// Length in ns of the preceding window, if the comparison is with that window.
     pub(crate) before_ns: Option<u64>,
 }
 

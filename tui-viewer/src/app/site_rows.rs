@@ -16,7 +16,7 @@ use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::site_places::{Place, Places};
 
-/// State of a place. A module has the greatest state of its places.
+/// State of a place, from the least to the greatest. A module has the greatest state of its places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SiteState {
     /// Switched off.

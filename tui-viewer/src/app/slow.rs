@@ -25,9 +25,9 @@ pub(crate) struct SlowView {
     pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(crate) zoom: Option<Range<u64>>,
-    /// Moment and history revision at which earlier snapshots were searched for the events that this snapshot leaves out.
+    /// Moment and history revision at which nearby snapshots were searched for events that the snapshot on screen leaves out.
     pub(crate) searched: Option<(u64, u64)>,
-    /// The last waterfall and its call, kept because a frame asks for it more than once.
+    /// The last waterfall and its key, kept because the waterfall is needed several times each time the screen is drawn.
     pub(crate) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
 

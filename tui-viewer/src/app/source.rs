@@ -62,7 +62,7 @@ pub(crate) struct Called {
 pub(crate) struct Source {
     /// Key of the function.
     pub(crate) key: u64,
-    /// File, as the debug information names it, or else the program.
+    /// Path of the file, as the debug information names it or, if there is none, the program.
     pub(crate) file: String,
     /// Line at which the function begins; 0 if it is not known.
     line: u32,
@@ -74,7 +74,7 @@ pub(crate) struct Source {
     pub(crate) of_program: Sampled,
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
-    /// Functions that are not measured and that the function has called, the most samples first.
+    /// Functions that are not measured and that the function has called, those with most samples first.
     pub(crate) called: Vec<Called>,
     /// Time in ns of functions with a scope in this file, by the line where the scope begins.
     pub(crate) scopes: BTreeMap<u32, u64>,

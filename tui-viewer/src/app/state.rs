@@ -151,7 +151,7 @@ impl App {
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
-    /// Returns the panel below the tree: the user's choice, else the flame graph on large screens.
+    /// Returns the second view below the tree: the user's choice, else the flame graph on large screens.
     pub(crate) fn below(&self) -> Below {
         let size = self.screen.size;
         let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
@@ -242,19 +242,19 @@ impl App {
         self.views.current.kind().percent_of(self).1
     }
 
-    /// Returns the meaning of 100 % by the user's choice, and its words, for views that have no choice of their own.
+    /// Returns the user's choice of the meaning of 100 %, and its words, for views that have no choice of their own.
     pub(crate) fn percent_of_query(&self) -> (PercentOf, &'static str) {
         let view = self.views.current;
         let focuses = self.query.filter.focuses(view);
         match self.query.percent_of.within(view.about().has_parents) {
-            // The time outside the focus is not known.
+            // The time outside the focus is not known, so all measured time is the time in focus.
             PercentOf::Measured | PercentOf::Wall if focuses => (PercentOf::Measured, "% of focus"),
             PercentOf::Wall if self.measure() != Measure::Time => (PercentOf::Wall, "% of all"),
             base @ (PercentOf::Measured | PercentOf::Wall | PercentOf::Parent) => (base, base.label()),
         }
     }
 
-    /// Switches to the next meaning of 100 % of [`Self::percent_of_query`].
+    /// Switches to the next meaning of 100 %, in views that have no choice of their own.
     pub(crate) fn next_percent_of_query(&mut self) {
         let view = self.views.current;
         let has_parents = view.about().has_parents;

@@ -1,4 +1,5 @@
-//! The functions with a tail, which the view Slow offers while no function is watched.
+//! The functions with a tail: with calls that took at least twice the median. The view Slow offers these functions while
+//! no function is watched.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::HotRow;

@@ -64,7 +64,7 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     })));
 }
 
-/// Returns the requests to the program.
+/// Returns the requests to the program among these effects.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
     let request = |effect| {
         let Effect::Send(request) = effect else {
@@ -129,7 +129,7 @@ fn without_rows(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Adds rows below a row, as siblings or each below the one before. Only the last thread, `main`, can get more rows.
+/// Adds `count` rows below a row: as its children or, if `deep`, as a chain. Only the last thread, `main`, can get more rows.
 pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) -> Snapshot {
     let mut parent = NodeId(parent as u32);
     for n in 0..count {

@@ -329,7 +329,7 @@ impl Timeline {
         &self.summed.parts
     }
 
-    /// Returns the column that ends with a moment; `None` if it is not on the screen.
+    /// Returns the column that ends with a moment; `None` if that column is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }

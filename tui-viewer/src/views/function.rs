@@ -256,7 +256,7 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
 /// Number of steps back that are remembered.
 pub(crate) const LONGEST_WAY: usize = 100;
 
-/// Returns a function as one that the view Function can show.
+/// Returns the [`Chosen`] of a function of the data.
 fn chosen(data: &Data, function: FunctionId) -> Chosen {
     Chosen {
         key: data.tree.functions.get(function).key,

@@ -333,7 +333,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {
-        // The title does not name the function whose callers and callees are listed, so its own line does.
+        // There is no title with the name of the function, so the line of the function itself shows the name.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };

@@ -189,7 +189,7 @@ fn states(dot: &str, cells: usize) -> String {
     if width(&long) <= cells { long } else { words(false) }
 }
 
-/// Draws `match::run 14:00:00 › match::step 14:02:13` over the lines of the area; only the end of a path that is too long.
+/// Draws `match::run 14:00:00 › match::step 14:02:13` on the lines of the area. Of a path that is too long, draws only the end.
 fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {

@@ -34,7 +34,7 @@ pub(crate) struct About {
     pub(crate) is_of_all: bool,
     /// Whether the call tree is of all threads too, whichever are chosen.
     pub(crate) is_of_all_threads: bool,
-    /// Whether only calls in focus are shown in the view.
+    /// Whether a focus limits the calls that the view shows.
     pub(crate) has_focus: bool,
     /// Whether the view shows the calls as a tree, which can be bottom-up, and rows as shares of their parents.
     pub(crate) has_parents: bool,
@@ -222,7 +222,7 @@ pub(crate) trait ViewType: Sync {
         None
     }
 
-    /// Draws the lines above the titles.
+    /// Draws the lines above the titles of the columns.
     fn title(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _area: Rect) {}
 
     /// Draws the line above the rows.

@@ -29,8 +29,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
 
 #[test]
 fn what_the_second_thread_does_now_is_six_keys_away() {
-    // If rows are wide enough for the function, one key shows it; else the function is only in the tree of the
-    // thread.
+    // If rows are wide enough for the thread's function, one key shows the function; else it is only in the tree of the thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
         let app = live(width, height).after(typed);
         let line = line_of(&text(&app), "match-1");

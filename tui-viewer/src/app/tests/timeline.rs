@@ -223,7 +223,7 @@ fn what_is_read_later_fills_columns_that_were_unknown() {
     })));
     read_all(&mut app);
     assert_eq!(known(&app), usize::from(app.views.timeline.columns()));
-    // A column is shown when it is over.
+    // A column is shown when its time is over.
     let end_ns = app.views.timeline.end_ns();
     lives(&mut app, 1_341..=1_343);
     read_all(&mut app);

@@ -66,7 +66,7 @@ impl App {
     /// Notes the arrival of older records.
     pub(crate) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
-        // Older records change the length of a recording, and windows.
+        // Older records change the length of a recording, and the numbers of windows.
         let is_recording = self.program.status == Status::Kept;
         let in_window = self.query.window != Window::Reset && !self.playback.stands_still();
         self.screen.dirty |= is_recording || in_window;

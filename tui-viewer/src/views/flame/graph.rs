@@ -180,7 +180,7 @@ fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
 struct Look {
     selected: bool,
     hit: bool,
-    /// Whether the frame has old data, or does not match the search.
+    /// Whether the frame shows old data, or does not match the search.
     faded: bool,
 }
 

@@ -38,7 +38,7 @@ impl App {
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            // If the pane is shown without a key press, the first press requests samples, and only the next one hides the pane.
+            // If the pane has appeared by itself, the first key press requests samples, and only the next one hides the pane.
             let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
             self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
