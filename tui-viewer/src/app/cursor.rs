@@ -8,7 +8,7 @@ pub(crate) struct Cursor {
     /// Ids of the chosen row's ancestors, outermost first, then its own id. The ids are kept while the list lacks the
     /// row, for example after a reset, so that the selection returns when the row does.
     pub(crate) want: Vec<RowId>,
-    /// Whether the user chose the row. Until then the list stays at its top.
+    /// Whether the user chose the row. Before that, the list stays at its top.
     pub(crate) touched: bool,
     /// Index of the selected line.
     pub(crate) index: usize,

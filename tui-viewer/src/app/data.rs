@@ -406,7 +406,7 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
 }
 
 impl Data {
-    /// Returns the same row in the data to compare with; `None` if there is no such row.
+    /// Returns the row with the same id in the data to compare with; `None` if that data lacks the row.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         if what.is_outside() {
@@ -422,7 +422,7 @@ fn pairs(now: &Data, then: &Data, of: View) -> Vec<Option<u32>> {
     let table = of.table();
     let rows = 0..table.count(now);
     let ids = |data| (0..table.count(data)).map(move |row| table.id(data, row));
-    // Mostly both sides have the same rows in the same order, except in tables that are sorted by time.
+    // Mostly `now` and `then` have the same rows in the same order, except in tables that are sorted by time.
     if ids(now).eq(ids(then)) {
         return rows.map(Some).collect();
     }

@@ -19,7 +19,7 @@ use crate::app::threads::ThreadChoice;
 use crate::app::window::{Against, Stretch, Window};
 use crate::keys::view::View;
 
-/// A snapshot as a key: it equals only the same snapshot, not an equal one.
+/// A snapshot as a key. Two keys are equal only if they are the same snapshot in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity(pub(crate) Rc<Snapshot>);
 

@@ -82,7 +82,8 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker of two tones, to differ from the frame touching it on the left or, without one, above it.
+    /// Whether the frame has the darker of two tones. Its tone differs from the left neighbour's or, without one, from
+    /// that above.
     pub(crate) darker: bool,
 }
 

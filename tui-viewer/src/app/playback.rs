@@ -167,7 +167,7 @@ impl Playback {
 pub(crate) struct Sides {
     /// Snapshot that is shown.
     pub(crate) now: Rc<Snapshot>,
-    /// Snapshot to compare with. [`Playback::sides`] gives both the same rows.
+    /// Snapshot to compare with. In [`Playback::sides`] its rows are aligned with the rows of `now`.
     pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
@@ -210,7 +210,8 @@ impl Playback {
                 before_ns,
             };
         };
-        // If no such window ends at the mark, both sides count from a reset. The window since the mark never ends at the mark.
+        // Without a window of this kind that ends at the mark, both sides count from a reset. For the window since the
+        // mark that is always so.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),

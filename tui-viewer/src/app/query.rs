@@ -17,7 +17,7 @@ use crate::keys::view::View;
 pub(crate) struct Query {
     /// Threads whose time is shown.
     pub(crate) threads: ThreadChoice,
-    /// Part of the calls that is shown, from the top down or the bottom up.
+    /// Filter of the calls that are shown, top-down or bottom-up.
     pub(crate) filter: Filter,
     /// Stretch of time that is shown.
     pub(crate) window: Window,

@@ -111,7 +111,7 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
 pub(crate) enum Settled {
     /// The last of these rules.
     One(Request),
-    /// All rules that one key has requested: the notice about them.
+    /// All rules that one key has requested, as the notice about them.
     Together(String),
 }
 
@@ -176,7 +176,7 @@ impl Requests {
         Some(request)
     }
 
-    /// Returns the notice about a request whose time is over; `answers` is whether the program can still answer.
+    /// Returns the notice about an expired request; `answers` is whether the program can still answer.
     pub(crate) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
         let pending = self
             .pending
@@ -217,7 +217,7 @@ impl Requests {
 
     /// Notes the program's answer that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, epoch: u64, now: Duration) {
-        // Later requests were waiting for this one, so their time begins now.
+        // Later requests were waiting for this request, so their time begins now.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }

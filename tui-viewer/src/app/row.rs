@@ -186,7 +186,7 @@ impl Row {
     }
 }
 
-/// Returns `index` or, if it is a heading, the nearest line that is not: first in the direction of the move, then the other.
+/// Returns `index` or, if it is a heading, the nearest line that is not: first in the direction of the move, else in the other.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

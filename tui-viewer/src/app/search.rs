@@ -56,7 +56,7 @@ impl Search {
 }
 
 impl Matcher {
-    /// Finds the rows whose function's name matches a text.
+    /// Matches the names of all functions with a text.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let by_function = data.names.matching(text);
         let mut inside = vec![false; data.tree.rows.len()];

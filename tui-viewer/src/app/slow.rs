@@ -21,7 +21,7 @@ use crate::outcome::watched::watch_of;
 pub(crate) struct SlowView {
     /// Pattern of the watched function; if no watch has this pattern, the first function is shown.
     pub(crate) function: Option<String>,
-    /// Number of the call whose waterfall is shown; if there is no such call, the longest call is shown.
+    /// Number of the call whose waterfall is shown; if the call is gone, the longest call is shown.
     pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(crate) zoom: Option<Range<u64>>,

@@ -62,7 +62,7 @@ pub(crate) struct Called {
 pub(crate) struct Source {
     /// Key of the function.
     pub(crate) key: u64,
-    /// Path of the file, as the debug information names it or, if there is none, the program.
+    /// Path of the file: the path in the debug information, else the path that the program reports.
     pub(crate) file: String,
     /// Line at which the function begins; 0 if it is not known.
     line: u32,

@@ -190,7 +190,7 @@ impl App {
             Some(Overlay::Threads { .. }) => Context::Choosing,
             Some(Overlay::Modes { .. }) => Context::Measuring,
             Some(Overlay::Confirm(_)) => Context::Asking,
-            // Without data there are only programs to choose from.
+            // Without data the screen has only the list of programs to choose from.
             None if self.derived.data.is_none() => Context::Start,
             None => Context::In(self.views.current),
         }

@@ -1,7 +1,7 @@
 //! The view Timeline: the time on the screen, cut into one slot per column, and the chosen part of that time.
 //!
-//! A chosen stretch is not stored as such. It is a moment of the past (`playback`) and a window (`query`), which all
-//! views show already.
+//! A chosen stretch is not stored here. It is given by a moment of the past (`playback`) and a window (`query`), which
+//! all views show.
 
 use std::ops::RangeInclusive;
 
@@ -36,7 +36,7 @@ pub(crate) enum Span {
     All,
 }
 
-/// Length in ns of the time on the screen, if the user has chosen none.
+/// Length in ns of the time on the screen, unless the user has chosen another length.
 pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// Spans in seconds to choose from, besides the whole recording.

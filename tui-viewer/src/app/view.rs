@@ -49,10 +49,10 @@ pub(crate) enum TabForm {
 }
 
 impl TabForm {
-    /// Minimum width at which whole names fit next to all words about the numbers.
+    /// Minimum width at which the whole names of views fit next to all words about the numbers.
     const WIDE: u16 = 145;
 
-    /// Minimum width at which whole names fit.
+    /// Minimum width at which the whole names of views fit.
     const CLOSE: u16 = 100;
 
     /// Returns the form of the tabs on a screen.

@@ -44,7 +44,7 @@ pub(crate) struct Views {
     pub(crate) lists: Lists,
     /// Rows of the tree that are open.
     pub(crate) expanded: Expanded,
-    /// Whether the hottest rows were opened once.
+    /// Whether the hottest rows have been opened.
     pub(crate) greeted: bool,
     /// Search in a list.
     pub(crate) search: Option<Search>,

@@ -66,7 +66,7 @@ impl Window {
 }
 
 impl Stretch {
-    /// Returns the label above the columns: the real length, and the wanted length if that is longer.
+    /// Returns the label above the columns: the real length, and the chosen length if that is longer.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
         let from = if self.since_reset { " since reset" } else { "" };

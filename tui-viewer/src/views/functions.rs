@@ -338,7 +338,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         false => data.label(row.what),
     };
     let hidden_fits = width(text) + marks_cells + extra <= room;
-    // If the module does not fit, the function alone says more than half of both.
+    // If the module does not fit, the function alone says more than parts of both.
     let cells = room.saturating_sub(marks_cells);
     let name = pen.canvas.without_module(text, cells);
     let start = pen.x;

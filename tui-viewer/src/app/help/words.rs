@@ -1,4 +1,4 @@
-//! Lines of the help, and its part below the keys: words and marks on the screens, each with its meaning.
+//! Lines of the help, and the words and marks that it explains below the keys.
 
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;

@@ -5,7 +5,7 @@
 //! | between them | counts |
 //! |---|---|
 //! | nothing, or a reset and its undo | the later record's minus the earlier record's |
-//! | a reset, or a clock that broke | the later record's, which began at zero; the timeline adds those before the reset |
+//! | a reset, or a clock that broke | the later record's, which began at zero; the timeline adds the counts before the reset |
 //! | an undo of a reset before both | unknown: the later record also counts calls from before the earlier record |
 //! | a lost ring | as in the rows above: the next ring continues the same counts, and the time without records is a gap |
 //! | another run of the program | none: all of the past is dropped |

@@ -136,7 +136,7 @@ fn what_is_not_known_is_not_compared() {
     keys(&mut app, "w'");
     has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
-    // A longer window needs more past than there is. The next key goes back to the shorter window.
+    // A longer window needs more past than is known. The next key goes back to the shorter window.
     keys(&mut app, "w");
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());

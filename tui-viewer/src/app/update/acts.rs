@@ -236,7 +236,7 @@ impl App {
     }
 }
 
-/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` if no view gives it one.
+/// Returns the views in which a key has a meaning, such as `Tree, Hot`; `None` if no view uses the key.
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));

@@ -9,7 +9,7 @@ use crate::app::threads::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 
-/// Minimum number of screen lines at which the first look has a banner.
+/// Minimum number of screen lines for the banner that is shown until the first key press.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
 /// Minimum width at which the keys that move in a recording are named one by one.

@@ -120,7 +120,7 @@ impl App {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.views.current);
-        // A frame of the graph is one row of the tree; in other views a function may have many rows there.
+        // A frame of the graph is one row of the tree; a row of another view may stand for many rows of the tree.
         let id = self.list().selected().map(|row| row.id);
         self.switch_to(View::Tree);
         self.refresh();
@@ -143,7 +143,7 @@ impl App {
         });
     }
 
-    /// Selects the heaviest row of a function in the tree; returns false if the function has no row there.
+    /// Selects the heaviest row of a function in the tree; returns false if the tree lacks the function.
     pub(crate) fn find_function(&mut self, key: u64) -> bool {
         let Some(row) = self.data().and_then(|data| data.place_of(key)) else {
             return false;

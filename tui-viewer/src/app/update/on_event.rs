@@ -195,7 +195,7 @@ impl App {
         }
     }
 
-    /// Tells what was done, and its receivers if several programs were asked.
+    /// Shows a notice about what was done, with the receivers if several programs received the request.
     pub(crate) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),

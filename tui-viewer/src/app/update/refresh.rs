@@ -29,7 +29,7 @@ const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
 /// Minimum time between two changes of the order of rows.
 const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 
-/// Minimum time in ns that counters must have counted to tell the hot path.
+/// Minimum time in ns since the reset, before which counters say little about the hot path.
 const FIRST_LOOK_NS: u64 = 300_000_000;
 
 impl App {
@@ -322,13 +322,13 @@ impl App {
             return;
         }
         self.views.greeted = true;
-        // The banner of the first look soon disappears, so its line counts as a line of the list.
+        // The banner that is shown until the first key press soon disappears, so its line counts as a line of the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);
     }
 
-    /// Notes the activity of a second, if one is over.
+    /// Notes the activity of the last second, if a second is over.
     pub(crate) fn beat(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;

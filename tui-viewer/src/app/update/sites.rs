@@ -18,7 +18,7 @@ use crate::outcome::switched::{Switch, outcome};
 /// Maximum number of functions that one key switches, because each needs a rule, and a program takes 256 rules.
 const TOGETHER_MOST: usize = 64;
 
-/// Returns the pattern for a path, or the reason why it has none.
+/// Returns the pattern for a path, or the reason why no pattern can name it.
 fn naming(path: &str) -> Result<Pattern, String> {
     Pattern::of_path(path).ok_or_else(|| "no rule can name it: it has no name".to_string())
 }
@@ -69,7 +69,7 @@ impl App {
         self.effects.push(Effect::Send(request));
     }
 
-    /// Returns the request that switches the sites of a pattern to the other state.
+    /// Returns the request that reverses the state of the sites of a pattern.
     fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
         // A second key press undoes the first, even before a snapshot shows the first.
         if !self.requests.is_switched_off(&pattern, is_off) {

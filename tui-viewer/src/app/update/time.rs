@@ -180,8 +180,8 @@ impl App {
         }
     }
 
-    /// Shows the change from the window before to the window on screen. Without a window, both are of ten
-    /// seconds.
+    /// Shows the change from the window before to the window on screen. Without a window, compares the last ten seconds
+    /// with the ten seconds before.
     fn compare_before(&mut self) {
         let after = self.query.window;
         if after.length_ns().is_none() {

@@ -37,8 +37,8 @@ pub(crate) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     path
 }
 
-/// Returns the rows to open at the first look. They are the hottest path, then other hot rows, hottest first, as long as all rows
-/// fit on one screen.
+/// Returns the rows to open in a tree that is first shown: the hottest path, then other hot rows, hottest first, as long
+/// as all rows fit on one screen.
 pub(crate) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     let mut open = hottest_path(data, None);
     let mut shown = data.tree.top().len();

@@ -97,7 +97,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
-    // No other number of this view tells the tail, so on a narrow line p99 comes before figures that the rows repeat.
+    // No other number of this view shows the tail, so on a narrow line p99 comes before figures that the rows repeat.
     let narrow = area.width < WORDY;
     let place = if narrow { 2 } else { facts.len() };
     let p99 = p99(canvas, app, data, of.function);

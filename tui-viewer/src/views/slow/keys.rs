@@ -24,7 +24,7 @@ const CHOOSE: &str = "No function is watched. Enter watches one: the view then s
 /// Number of snapshots before and after the snapshot on screen that are searched for missing events.
 const NEAR: usize = 32;
 
-/// Minimum number of the slowest calls that are listed, if there is room.
+/// Maximum number of slow calls for which the pane requests lines; more calls are listed if lines are free.
 const LISTED: usize = 6;
 
 /// Parts of the pane of slow calls.
