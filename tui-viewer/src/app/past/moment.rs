@@ -27,7 +27,7 @@ pub(crate) struct Moment {
 pub(crate) struct Since {
     /// Length in ns; not 0.
     pub(crate) ns: u64,
-    /// Whether the counters began at zero between the records, so that all counts of the later record belong to this time.
+    /// Whether the counters began at zero between the records. If so, all counts of the later record belong to the last `ns`.
     pub(crate) from_zero: bool,
 }
 

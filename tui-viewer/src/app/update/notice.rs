@@ -9,7 +9,7 @@ use crate::keys::action::Context;
 /// Maximum number of lines of a notice; the rest is cut.
 pub(crate) const MOST_LINES: usize = 3;
 
-/// Number of screen lines for each line that a notice may take.
+/// A notice may take at most one in this many screen lines.
 pub(crate) const SHARE: u16 = 6;
 
 impl App {

@@ -1,4 +1,4 @@
-//! Derives tables, trees, rows and details from moment and query. Also ends states whose time is over.
+//! Derives tables, trees, rows and details from moment and query. Also drops expired notices and requests.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ impl App {
         self.list().is_held && self.hold_until() <= self.screen.now
     }
 
-    /// Sets the time, and ends states whose time is over.
+    /// Sets the time, and drops expired notices and requests.
     pub(crate) fn tick(&mut self, now: Duration) {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
