@@ -1,5 +1,5 @@
-//! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
-//! the I/O to do.
+//! State of the screen and its updates, without I/O. Messages bring the time and new data; effects tell the caller which
+//! I/O to do.
 
 pub(crate) mod cursor;
 pub(crate) mod data;

@@ -1,5 +1,4 @@
-//! The views: one type for each, which implements `ViewType`. The rest of the program knows only this list and the
-//! trait.
+//! The views: one type for each, which implements `ViewType`. The rest of the program knows only this module and the trait.
 
 pub(crate) mod flame;
 pub(crate) mod function;
@@ -47,7 +46,7 @@ impl View {
         }
     }
 
-    /// Returns the facts about the view that hold at any time.
+    /// Returns the facts about the view that never change.
     pub(crate) fn about(self) -> &'static About {
         match self {
             Self::Tree => &tree::ABOUT,

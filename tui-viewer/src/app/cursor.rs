@@ -5,13 +5,13 @@ use crate::app::row::RowId;
 /// A selection that follows the chosen row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cursor {
-    /// Ids of the chosen row and all rows above it, the row itself last. They stay while the row is not in the list,
-    /// so that the selection returns to it, after a reset or a restart for example.
+    /// Ids of the chosen row's ancestors, outermost first, then its own id. The ids are kept while the list lacks the
+    /// row, for example after a reset, so that the selection returns when the row does.
     pub(crate) want: Vec<RowId>,
-    /// Whether the user chose the row. Until then the list stays at its top.
+    /// Whether the user chose the row. Before that, the list stays at its top.
     pub(crate) touched: bool,
-    /// The selected line.
+    /// Index of the selected line.
     pub(crate) index: usize,
-    /// The first line on screen.
+    /// Index of the first line on screen.
     pub(crate) offset: usize,
 }

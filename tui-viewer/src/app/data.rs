@@ -1,4 +1,4 @@
-//! The snapshot on the screen, and the tables derived from it for the threads in scope.
+//! The snapshot on the screen, and the tables derived from it for the chosen threads.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -29,42 +29,41 @@ use crate::app::tails::{Tail, tails};
 use crate::app::threads::{self, ThreadChoice, ThreadRow};
 use crate::keys::view::View;
 
-/// For each view and row, the index of the same row in the data to compare with. A view's list is made when first asked for.
+/// For each view and each of its rows, the index of that row in the data to compare with. A view's list is made on first use.
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
-    /// The snapshot itself.
     pub(crate) snapshot: Rc<Snapshot>,
-    /// Call tree of the threads in scope, merged by path, as the view shows it.
+    /// Call tree of the chosen threads, merged by path, as the view shows it.
     pub(crate) tree: Rc<CallTree>,
     /// Names of the functions.
     pub(crate) names: Rc<Names>,
-    /// All measured time of the threads in scope.
+    /// All measured time of the chosen threads.
     pub(crate) measured_ns: u64,
-    /// Time of the threads in scope in which they had no scope open.
+    /// Time in which the chosen threads had no open scope.
     pub(crate) outside_ns: u64,
-    /// The only thread in scope; `None` for all threads, and for a thread that is gone.
+    /// The chosen thread, if only one is chosen; `None` for all threads, and for a thread that is gone.
     pub(crate) thread: Option<ThreadId>,
     /// The function of the view Function, with its callers and callees.
     pub(crate) around: Option<Around>,
-    /// Call tree of all calls of the threads in scope.
+    /// Call tree of all calls of the chosen threads.
     whole: Rc<CallTree>,
     /// Call tree of the calls in focus, neither inverted nor folded.
     calls: Rc<CallTree>,
     /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree lacks rows, which are added when the rows above them open.
+    /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
     pub(crate) in_part: bool,
-    /// CPU history of the threads up to this moment.
+    /// CPU history of the threads up to the moment of the snapshot.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
-    /// Whether groups stand in place of their members.
+    /// Whether groups are shown in place of their members.
     pub(crate) grouped: bool,
-    /// Number of calls by which all numbers are divided; with 0 calls no number can be shown.
+    /// Number of calls by which all figures are divided; if 0, no figure can be shown.
     pub(crate) per_calls: Option<u64>,
-    /// Data to compare with; it has the same rows.
+    /// Data to compare with, aligned so that its tree has the same rows.
     pub(crate) then: Option<Box<Data>>,
     pairs: Pairs,
     below: Vec<u32>,
@@ -78,7 +77,7 @@ pub(crate) struct Data {
     pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
-    /// Events of slow calls that are kept whole, and the offset from UTC for their clock times.
+    /// Traces of slow calls from this and earlier snapshots.
     pub(crate) traces: Rc<KeptTraces>,
     pub(crate) utc_offset: UtcOffset,
 }
@@ -105,7 +104,7 @@ impl Data {
         grouped: bool,
     ) -> Self {
         let thread = scope.thread(&snapshot);
-        // Ten snapshots a second have the same sites, so their functions are made once.
+        // Successive snapshots mostly have the same sites, so their functions are reused.
         let known =
             former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
@@ -133,12 +132,12 @@ impl Data {
         }
     }
 
-    /// Returns all calls in scope, in focus or not.
+    /// Returns all calls of the chosen threads, in focus or not.
     pub(crate) fn whole(&self) -> &Rc<CallTree> {
         &self.whole
     }
 
-    /// Returns all calls in scope with groups in place of their members, or without.
+    /// Returns all calls of the chosen threads, with groups in place of their members if `grouped`.
     pub(crate) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
@@ -148,14 +147,14 @@ impl Data {
         Rc::new(CallTree::build_of(&self.snapshot, functions, in_scope))
     }
 
-    /// Whether a key belongs to a group while members are shown, or to a member while groups are shown.
+    /// Whether this key's function is not shown: a group while members are shown, or a member while groups are shown.
     pub(crate) fn is_hidden_by_groups(&self, key: u64) -> bool {
         let others = functions(&self.snapshot, !self.grouped);
         let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
         has(&others) && !has(&self.whole.functions)
     }
 
-    /// Whether all calls in scope are in focus.
+    /// Whether all calls of the chosen threads are in focus.
     pub(crate) fn shows_all_calls(&self) -> bool {
         Rc::ptr_eq(&self.calls, &self.whole)
     }
@@ -165,7 +164,7 @@ impl Data {
         &self.calls
     }
 
-    /// Takes the part of the calls that a view shows.
+    /// Takes the trees that a view shows.
     pub(crate) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
@@ -183,12 +182,12 @@ impl Data {
         self.in_part = seen.in_part;
     }
 
-    /// Returns the hotspots of the calls in focus, derived when first asked for.
+    /// Returns the hotspots of the calls in focus, derived on first use.
     pub(crate) fn hot(&self) -> &[HotRow] {
         self.hot.get_or_init(|| hot(&self.calls))
     }
 
-    /// Returns the functions that have a tail, in the order of the hotspots; derived when first asked for.
+    /// Returns the functions that have a tail, in the order of the hotspots; derived on first use.
     pub(crate) fn tails(&self) -> &[Tail] {
         self.tails.get_or_init(|| tails(&self.calls, self.hot()))
     }
@@ -200,7 +199,7 @@ impl Data {
         tails.get(at.ok()?)
     }
 
-    /// Returns all threads of the snapshot, in scope or not, by thread id; derived when first asked for.
+    /// Returns all threads of the snapshot, chosen or not, by thread id; derived on first use.
     pub(crate) fn threads(&self) -> &[ThreadRow] {
         self.threads.get_or_init(|| {
             let function_of = |node| self.function_of_node(node);
@@ -208,7 +207,7 @@ impl Data {
         })
     }
 
-    /// Returns the table of sites, derived when first asked for.
+    /// Returns the table of sites, derived on first use.
     pub(crate) fn site_table(&self) -> &SiteTable {
         self.sites.get_or_init(|| {
             let (known, former) = (self.known.as_ref(), self.former_sites.as_ref());
@@ -226,7 +225,7 @@ impl Data {
         made.or(self.former_sites.as_ref()).cloned()
     }
 
-    /// Returns the calls of futures of all threads, derived when first asked for.
+    /// Returns the calls of futures of all threads, derived on first use.
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.task_table().tasks
     }
@@ -246,13 +245,13 @@ impl Data {
         })
     }
 
-    /// Takes the events of slow calls that are known now.
+    /// Replaces the known traces of slow calls.
     pub(crate) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
     }
 
-    /// Returns the watched functions, derived when first asked for.
+    /// Returns the watched functions, derived on first use.
     pub(crate) fn slow(&self) -> &SlowTable {
         self.slow.get_or_init(|| {
             let of_site = &self.tree.functions.of_site;
@@ -270,16 +269,16 @@ impl Data {
         what.table().uncertainty(self, what.row)
     }
 
-    /// Whether calls are so short that their time is hardly more than the cost of measuring them.
+    /// Whether a row's calls are so short that their time is hardly more than the cost of measuring them.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        // In a bottom-up tree the time is the function's self time, which may well be short.
+        // Rows of a bottom-up tree show only self time, which may be short although the calls are long.
         let is_part = self.bottom_up || what.table().is_part(self, what.row);
         let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
     }
 
-    /// Returns the number of rows of the tree below a row of the tree.
+    /// Returns the number of descendants of a row of the tree.
     pub(crate) fn below(&self, row: u32) -> u32 {
         self.below[row as usize]
     }
@@ -305,7 +304,7 @@ impl Data {
         Some(View::Hot.row(at.ok()? as u32))
     }
 
-    /// Returns the function of a row of the snapshot.
+    /// Returns the function of a node of the snapshot.
     pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
         let site = *self.snapshot.nodes.site.get(node.index())?;
         self.tree.functions.of_site.get(site as usize).copied()
@@ -328,7 +327,7 @@ impl Data {
         of_function.or_else(own).unwrap_or_else(|| self.label(what))
     }
 
-    /// Returns a row and all rows above it, the topmost first.
+    /// Returns a row and all its ancestors, the topmost first.
     pub(crate) fn lineage(&self, what: What) -> Vec<What> {
         let mut line = vec![what];
         let mut at = what;
@@ -352,12 +351,12 @@ impl Data {
         what.of.rows(rows.iter().copied())
     }
 
-    /// Whether a row that stands for several calls of a function contains recursion.
+    /// Whether a row is marked as recursive.
     pub(crate) fn is_recursive(&self, what: What) -> bool {
         what.table().is_recursive(self, what.row)
     }
 
-    /// Returns the function's row in the tree with the largest self time. In a bottom-up tree, only rows at the top count.
+    /// Returns the row with the largest self time of the function with this key. In a bottom-up tree, only top rows count.
     pub(crate) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
@@ -375,8 +374,8 @@ impl Data {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 
-    /// Returns the row with the figures of the whole function, if the line has figures of only a part of the
-    /// function; else the line itself.
+    /// Returns the line itself or, if its figures are of only a part of a function, the row with the figures of the whole
+    /// function.
     pub(crate) fn in_full(&self, row: &Row) -> Row {
         let what = row.what.table().in_full(self, row.what.row);
         Row {
@@ -395,7 +394,7 @@ impl Data {
     }
 }
 
-/// Returns the number of rows below each row.
+/// Returns the number of descendants of each row.
 fn rows_below(tree: &CallTree) -> Vec<u32> {
     let mut below = vec![0u32; tree.rows.len()];
     for index in (0..tree.rows.len()).rev() {
@@ -407,7 +406,7 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
 }
 
 impl Data {
-    /// Returns the same row in the data to compare with; `None` if there is no such row.
+    /// Returns the row with the same id in the data to compare with; `None` if that data lacks the row.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         if what.is_outside() {
@@ -423,7 +422,7 @@ fn pairs(now: &Data, then: &Data, of: View) -> Vec<Option<u32>> {
     let table = of.table();
     let rows = 0..table.count(now);
     let ids = |data| (0..table.count(data)).map(move |row| table.id(data, row));
-    // Both sides have the same rows in the same order, except for rows sorted by their own side's time.
+    // Mostly `now` and `then` have the same rows in the same order, except in tables that are sorted by time.
     if ids(now).eq(ids(then)) {
         return rows.map(Some).collect();
     }

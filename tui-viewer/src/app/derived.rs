@@ -1,7 +1,7 @@
 //! State derived from the moment on screen, with the keys that tell when to derive it again.
 //!
-//! No flags are set: before each use the current key is compared with the key of the last result. Every step has
-//! the revision of the step before it in its key.
+//! There are no dirty flags: before each use, a step compares its current key with the key of its last result. The key of
+//! each step contains the revision of the step before it.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::app::threads::ThreadChoice;
 use crate::app::window::{Against, Stretch, Window};
 use crate::keys::view::View;
 
-/// A snapshot as a key: it equals only the same snapshot, not an equal one.
+/// A snapshot as a key. Two keys are equal only if they are the same snapshot in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity(pub(crate) Rc<Snapshot>);
 
@@ -29,7 +29,7 @@ impl PartialEq for Identity {
     }
 }
 
-/// The last key of a step, and the number of times its result was made.
+/// The key of a step's last result, and the number of results so far.
 #[derive(Debug)]
 pub(crate) struct Memo<K> {
     key: Option<K>,
@@ -46,7 +46,7 @@ impl<K> Default for Memo<K> {
 }
 
 impl<K: PartialEq> Memo<K> {
-    /// Takes the current key; returns whether the result must be made again.
+    /// Takes the current key; returns whether the result must be derived again.
     pub(crate) fn is_new(&mut self, key: K) -> bool {
         let is_new = self.key.as_ref() != Some(&key);
         if is_new {
@@ -56,7 +56,7 @@ impl<K: PartialEq> Memo<K> {
         is_new
     }
 
-    /// Takes the key of the last result, if it is known only after the result was made.
+    /// Replaces the key of the last result, for a key that is known only once the result exists.
     pub(crate) fn settle(&mut self, key: K) {
         self.key = Some(key);
     }
@@ -67,11 +67,11 @@ impl<K: PartialEq> Memo<K> {
     }
 }
 
-/// Key of the tables.
+/// Key of [`Data`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DataKey {
     pub(crate) shown: Option<Identity>,
-    /// The mark, if the numbers depend on it.
+    /// The marked snapshot, if the numbers depend on it.
     pub(crate) mark: Option<Identity>,
     /// Revision of the history, if the window needs the history and the screen follows the program.
     pub(crate) history: Option<u64>,
@@ -80,17 +80,17 @@ pub(crate) struct DataKey {
     pub(crate) against: Option<Against>,
     pub(crate) measure: Measure,
     pub(crate) grouped: bool,
-    /// Revision of the known code of samples.
+    /// Revision of the code that is known for the samples.
     pub(crate) code: u64,
 }
 
-/// Key of the part of the tables that a view shows.
+/// Key of the trees that a view shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenKey {
     pub(crate) data: u64,
     pub(crate) filter: Filter,
     pub(crate) view: View,
-    /// Function with its callers and callees, if the view shows one function.
+    /// Key of the function whose callers and callees are shown, if the view shows one function.
     pub(crate) function: Option<u64>,
     /// Revision of the open rows, if opening rows adds rows to the tree.
     pub(crate) expanded: Option<u64>,
@@ -104,19 +104,19 @@ pub(crate) struct RowsKey {
     pub(crate) expanded: u64,
     /// Text that is searched for.
     pub(crate) search: Option<String>,
-    /// Choices of the view that its rows are made of.
+    /// Hash of the view's own choices that decide its rows.
     pub(crate) choices: u64,
 }
 
-/// Choices of the user that decide the order of rows. After such a choice, rows change places at once.
+/// Choices of the user that decide the order of rows. After a change of them, rows are sorted again immediately.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderKey {
     pub(crate) view: View,
     pub(crate) sort: Sort,
     pub(crate) matches_only: bool,
-    /// Choice of numbers, without their unit.
+    /// The query without divisor and unit, which do not change the order.
     pub(crate) query: Query,
-    /// Process id and reset epoch. If either differs, the former order was by other counters.
+    /// Process id and reset epoch. If either differs, the rows were last sorted by other counters.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct Derived {
     pub(crate) data: Option<Data>,
     /// Stretch of time on screen; `None` for all time since the reset.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window to compare with; `None` if the past does not reach so far.
+    /// Length in ns of the window to compare with; `None` if the history does not reach back that far.
     pub(crate) before_ns: Option<u64>,
     /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
@@ -139,7 +139,7 @@ pub(crate) struct Derived {
     pub(crate) seen_memo: Memo<SeenKey>,
     pub(crate) rows_memo: Memo<RowsKey>,
     pub(crate) order_memo: Memo<OrderKey>,
-    /// Key: revision of the rows, the row, and whether there is room for callers and callees.
+    /// Key: revision of the rows, the row, and whether callers and callees fit on the screen.
     pub(crate) detail_memo: Memo<(u64, What, bool)>,
     pub(crate) code_memo: Memo<u64>,
     /// Key: revisions of the tables as the view shows them, and of the known code.

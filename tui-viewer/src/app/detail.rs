@@ -16,11 +16,11 @@ use crate::keys::view::View;
 /// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    /// Threads with their share of the row's time, the largest first: of total time in the tree, of self time in the
-    /// hotspots.
+    /// Threads with their share of the row's time, the largest first. The time is total time in the tree and self time in
+    /// the hotspots.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call the row's function, with their share of its self time, the largest first; hotspots only. For
-    /// a counter, `threads` and `callers` have shares of its calls.
+    /// Only in the hotspots: callers of the row's function, with their share of its self time, the largest first. For a
+    /// counter, `threads` and `callers` hold shares of its calls.
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
@@ -29,13 +29,12 @@ pub(crate) struct Detail {
     pub(crate) began: Option<u64>,
     /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
-    /// Callers and callees of the row's function, if there is room for them.
+    /// Callers and callees of the row's function, if they fit on the screen.
     pub(crate) around: Option<Around>,
 }
 
 impl Detail {
-    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, if there is room
-    /// for them.
+    /// Gathers the details of a row from the snapshot, thread by thread. `around` adds callers and callees of its function.
     pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
         let function = data.function(what).filter(|_| around);
         let key = function.map(|function| data.tree.functions.get(function).key);
@@ -45,11 +44,11 @@ impl Detail {
         }
     }
 
-    /// Looks up a row of the tree.
+    /// Gathers the details of a row of the tree.
     pub(crate) fn of_path(data: &Data, row: u32) -> Self {
         let what = View::Tree.row(row);
         let is_row = data.tree.nodes_of([row]);
-        // In a bottom-up tree, the nodes of the row alone have all its time.
+        // In a bottom-up tree, the nodes of the row itself have all its time.
         let below = match data.bottom_up {
             true => vec![row],
             false => with_rows_below(&data.tree, vec![row]),
@@ -64,7 +63,7 @@ impl Detail {
         }
     }
 
-    /// Looks up a row of the hotspots.
+    /// Gathers the details of a row of the hotspots.
     pub(crate) fn of_function(data: &Data, row: u32) -> Self {
         let what = View::Hot.row(row);
         let hot = &data.hot()[row as usize];
@@ -80,7 +79,7 @@ impl Detail {
         }
     }
 
-    /// Looks up the time outside any scope.
+    /// Gathers the details of the time outside any scope.
     pub(crate) fn of_outside(data: &Data) -> Self {
         Self {
             threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
@@ -89,7 +88,7 @@ impl Detail {
     }
 }
 
-/// Returns rows of a tree, and all rows below them.
+/// Returns these rows of a tree and all their descendants.
 fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     let mut next = 0;
     while let Some(&row) = rows.get(next) {
@@ -99,7 +98,7 @@ fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     rows
 }
 
-/// Returns the tick at which the earliest of these open scopes was entered; `None` if any start is unknown.
+/// Returns the tick at which the earliest open scope of these nodes was entered; `None` if the start of any is unknown.
 fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     let threads = data.snapshot.threads.iter().enumerate();
     let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
@@ -113,7 +112,7 @@ fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     ticks.min().filter(|&first| first > 0)
 }
 
-/// Returns the names of the members that a group's row stands for.
+/// Returns the names of a group's members, by self time, the largest first; empty if the row is not a group.
 fn members(data: &Data, what: What) -> Vec<String> {
     let Some(group) = data
         .function(what)
@@ -150,7 +149,7 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Returns the self ticks of one thread in some of its nodes; for a counter, which has no ticks, its calls.
+/// Returns a thread's self ticks in the nodes that `is_part` accepts; for a counter, which has no ticks, its calls.
 fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
     let nodes = &data.snapshot.nodes;
     let column = match data.figures(what).tally {

@@ -1,4 +1,4 @@
-//! The part of the calls that a view shows, from the top down or the bottom up: makes a new tree from a call tree.
+//! The filter that decides which calls a view shows, top-down or bottom-up. It makes a new tree from a call tree.
 
 use std::rc::Rc;
 
@@ -11,20 +11,20 @@ use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
 use crate::keys::view::View;
 
-/// Number of callers that a bottom-up tree looks up at first, which takes some tens of milliseconds. Other callers
-/// follow when rows open.
+/// Maximum number of callers looked up when a bottom-up tree is made, which takes some tens of milliseconds. Other
+/// callers are looked up when rows are opened.
 const STEPS: usize = 100_000;
 
 /// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// Rows in focus. Each row is searched only in the calls of the row before it.
+    /// Rows in focus. Each focus is applied to the calls that the focus before it left.
     pub(crate) focus: Vec<Focus>,
-    /// Whether the tree is from the bottom up; in the view Tree only.
+    /// Whether the tree is bottom-up; only in the view Tree.
     pub(crate) inverted: bool,
-    /// Whether recursion is folded into one row; in the view Tree only.
+    /// Whether recursion is folded into one row; only in the view Tree.
     pub(crate) folded: bool,
-    /// Whether groups stand in place of their members; not in views whose `is_of_all` is set.
+    /// Whether groups are shown in place of their members; not in views whose `is_of_all` is set.
     pub(crate) grouped: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Seen {
     pub(crate) tree: Rc<CallTree>,
     /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree lacks rows, which are added when the rows above them open.
+    /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
     pub(crate) in_part: bool,
 }
 
@@ -60,14 +60,14 @@ impl Filter {
         !self.focus.is_empty() && view.about().has_focus
     }
 
-    /// Makes the trees that a view shows from the whole tree.
+    /// Makes the trees that a view shows from the tree of all calls.
     pub(crate) fn look(&self, whole: &Rc<CallTree>, view: View, open: &KeySet<PathId>) -> Seen {
         let mut calls = Rc::clone(whole);
         if self.focuses(view) {
             for focus in &self.focus {
                 calls = Rc::new(match focus.on {
                     FocusOn::Subtree(path) => focus_subtree(&calls, path),
-                    // A function that this snapshot does not know has no call in it.
+                    // No function has this id, because a function that the snapshot lacks has no calls in it.
                     FocusOn::Function(key) => {
                         focus_function(&calls, function_of(&calls, key).unwrap_or(FunctionId(u32::MAX)))
                     }
@@ -112,7 +112,7 @@ impl Filter {
     }
 }
 
-/// Returns the function that has a key.
+/// Returns the id of the function with this key.
 pub(crate) fn function_of(tree: &CallTree, key: u64) -> Option<FunctionId> {
     let index = tree
         .functions

@@ -1,5 +1,5 @@
-//! The flame graph: the part of the call tree on the screen, and moves through it. The call tree is laid out as an icicle,
-//! from the top down: each frame is as wide as its share of the time above it, in whole cells.
+//! The flame graph: the part of the call tree on the screen, and movement through it. The call tree is laid out as an
+//! icicle, from the top down: each frame is as wide, in whole cells, as its share of the time of the frame above.
 
 use std::cmp::Ordering;
 
@@ -11,9 +11,9 @@ use crate::app::row::RowId;
 /// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
 pub(crate) struct Flame {
-    /// Ids of the row that fills the width and of all rows above, the row itself last; empty if the whole tree fills it.
+    /// Ids of the ancestors of the row that fills the width, then its own id; empty if the whole tree fills the width.
     pub(crate) zoom: Vec<RowId>,
-    /// The first line on the screen.
+    /// Index of the first line on the screen.
     pub(crate) top: usize,
     /// Frames on the screen.
     pub(crate) frames: Frames,
@@ -37,7 +37,7 @@ impl Flame {
         self.frames.all.get(*self.frames.of_row.get(row)? as usize)
     }
 
-    /// Returns the row of the list at a frame; for a frame of several small rows, the row above it.
+    /// Returns the row of the list whose frame covers this cell; for a frame of several small rows, the row above them.
     pub(crate) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
         let under = |frame: &&Frame| frame.line == line && (frame.x..frame.x + frame.width).contains(&x);
         let at = self.frames.all.iter().position(|frame| under(&frame))?;
@@ -49,7 +49,7 @@ impl Flame {
         })
     }
 
-    /// Whether the width of the screen shows only a part of the tree.
+    /// Whether a single row of the tree fills the width of the screen.
     pub(crate) fn is_zoomed(&self) -> bool {
         self.frames.zoom_line.is_some()
     }
@@ -67,7 +67,7 @@ impl Flame {
     }
 }
 
-/// A frame on its cells.
+/// A frame and the cells that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Row of the tree; for several rows that are too small for a cell each, the row above them.
@@ -82,7 +82,8 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker tone, so that it differs from the frame at its left, or else from the frame above.
+    /// Whether the frame has the darker of two tones. Its tone differs from the left neighbour's or, without one, from
+    /// that above.
     pub(crate) darker: bool,
 }
 
@@ -91,11 +92,11 @@ pub(crate) struct Frame {
 pub(crate) struct Frames {
     /// Frames line by line, from left to right. Frames of a single row are also rows of the list.
     pub(crate) all: Vec<Frame>,
-    /// Index in `all` of the frame of each row of the list.
+    /// For each row of the list, the index of its frame in `all`.
     pub(crate) of_row: Vec<u32>,
-    /// Line of the row that fills the width, while it is in the tree.
+    /// Line of the row that fills the width; `None` if the whole tree does, or if the row is gone.
     pub(crate) zoom_line: Option<usize>,
-    /// Whether a frame is two rows high, because all frames fit at this height.
+    /// Whether frames are two screen rows high, because all of them fit at that height.
     pub(crate) tall: bool,
 }
 
@@ -116,8 +117,8 @@ impl Frames {
     }
 }
 
-/// Lays a tree out on `width` cells. Rows above `zoom` take all cells, rows beside it none. Frames come line by line,
-/// from left to right in a line; `order` orders siblings.
+/// Lays out a tree on `width` cells. The row `zoom` and its ancestors fill the width; their siblings have no frames.
+/// Frames are returned line by line, from left to right; `order` sorts siblings.
 pub(crate) fn lay_out(
     tree: &CallTree,
     zoom: Option<u32>,
@@ -158,8 +159,8 @@ pub(crate) fn lay_out(
     frames
 }
 
-/// Gives the rows below a frame, or the top rows, their cells: each cell belongs to the sibling that has most of it. Siblings
-/// smaller than a cell come last, in one frame. The remaining cells are the self time of the frame above.
+/// Divides a frame's cells, or the whole width, among the rows below it: each cell belongs to the sibling that has most
+/// of it. Siblings smaller than a cell share the last frame. Cells left over are self time of the frame above.
 fn divide(
     tree: &CallTree,
     parent: Option<u32>,

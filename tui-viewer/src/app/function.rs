@@ -1,4 +1,4 @@
-//! The function of the view Function, its lines, and the steps that led to it.
+//! State of the view Function: the chosen function, its lines, and the steps that led to it.
 
 use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, SampledTime};
 use tickscope_analysis::callers::{Link, Neighbours};
@@ -11,18 +11,18 @@ use crate::app::row::CallId;
 use crate::app::view::Origin;
 use crate::keys::view::View;
 
-/// The chosen function, and the way to it.
+/// The chosen function, and the steps that led to it.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionView {
     /// Chosen function; `None` until the view is first shown.
     pub(crate) chosen: Option<Chosen>,
-    /// Whether percents are of all measured time, not of the function's.
+    /// Whether percents are of all measured time, not of the function's time.
     pub(crate) of_all: bool,
-    /// Steps that Escape takes back, the last step last.
+    /// Steps that Escape undoes, the most recent last.
     pub(crate) way: Vec<Step>,
 }
 
-/// A function, in any snapshot.
+/// A function, by a key that is the same in all snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) key: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Chosen {
     pub(crate) name: String,
 }
 
-/// View and choice before a step.
+/// View, chosen function and selection before a step.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) view: View,
     pub(crate) chosen: Option<Chosen>,
     pub(crate) cursor: Cursor,
-    /// View to which Escape led before the step.
+    /// View to which Escape would have led before the step.
     pub(crate) came_from: Option<Origin>,
 }
 
@@ -63,7 +63,7 @@ impl Around {
         Some(Self { neighbours })
     }
 
-    /// Line of the first heading.
+    /// Line of the heading above the callers.
     pub(crate) const CALLED_FROM: u32 = 0;
 
     /// Returns the lines of callers.
@@ -71,7 +71,7 @@ impl Around {
         1..1 + self.neighbours.callers.len() as u32
     }
 
-    /// Returns the line of the second heading.
+    /// Returns the line of the heading above the function itself and its callees.
     pub(crate) fn time_goes_to(&self) -> u32 {
         self.callers().end
     }
@@ -109,7 +109,7 @@ impl Around {
             FunctionRow::Heading(heading) => heading,
             FunctionRow::Caller(link) => CallId::Caller(link.function.map(key)),
             FunctionRow::Own => CallId::Own,
-            // A callee always has a function; a caller may have none.
+            // `Own` is never returned here, because a callee, unlike a caller, always has a function.
             FunctionRow::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
         }
     }
@@ -153,7 +153,7 @@ impl Around {
         }
     }
 
-    /// Returns the words of a line that names no function.
+    /// Returns the text of a line that does not show a function's name.
     pub(crate) fn label(&self, line: u32) -> Option<&'static str> {
         match self.line(line) {
             FunctionRow::Heading(CallId::CalledFrom) => Some("called from"),

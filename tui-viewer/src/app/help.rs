@@ -13,7 +13,7 @@ use crate::text::glyphs::Glyphs;
 
 mod words;
 
-/// Minimum width in cells at which two columns stand side by side.
+/// Minimum screen width in cells for two columns side by side.
 const TWO_COLUMNS: u16 = 119;
 
 /// Returns the help for a screen of this width: one column or two.
@@ -22,7 +22,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
         .iter()
         .map(|&section| lines_of(section, ascii))
         .collect();
-    // At the head of the second column the marks are visible without scrolling.
+    // The marks start the second column, where they are visible without scrolling.
     let marks = marks(ascii);
     if width < TWO_COLUMNS {
         sections.insert(sections.len() / 2, marks.clone());
@@ -31,7 +31,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut columns = vec![Vec::new()];
     for section in sections {
         let first: usize = columns[0].len();
-        // The first column takes sections until its end is nearest to the middle.
+        // Sections go into the first column until another would move its end further from the middle of all lines.
         if width >= TWO_COLUMNS && columns.len() == 1 && 2 * first + section.len() > all {
             columns.push(marks.clone());
         }
@@ -57,7 +57,7 @@ pub(crate) fn page(size: Size) -> usize {
     usize::from(size.height.saturating_sub(4)).max(1)
 }
 
-/// Returns the last line to which the help scrolls.
+/// Returns the maximum of [`HelpScreen::scroll`].
 pub(crate) fn end(size: Size) -> usize {
     let longest = columns(size.width, false).iter().map(Vec::len).max().unwrap_or(0);
     longest.saturating_sub(page(size))
@@ -70,8 +70,8 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     lines
 }
 
-/// Returns the cells that a line needs in the column of keys. Long keys get none, because they would move the texts of
-/// all lines aside.
+/// Returns the cells that a line needs in the column of keys. Long keys count as 0, because they would shift the texts of
+/// all lines to the right.
 pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     match line {
         HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
@@ -79,7 +79,7 @@ pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     }
 }
 
-/// Returns the marks beside names and numbers, each with its meaning.
+/// Returns the marks next to names and numbers, each with its meaning.
 fn marks(ascii: bool) -> Vec<HelpLine> {
     let glyphs = Glyphs::of(ascii);
     vec![
@@ -95,19 +95,19 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
     ]
 }
 
-/// A search in the help, typed or kept.
+/// A search in the help, while its text is typed and afterwards.
 #[derive(Debug, Default)]
 pub(crate) struct HelpSearch {
-    /// The line as it is typed.
+    /// Editor of the text.
     pub(crate) input: Input,
-    /// Whether keys go to the line.
+    /// Whether keys are typed into the text.
     pub(crate) typing: bool,
-    /// Index of the found line that is shown.
+    /// Index of the line to show, among the lines found.
     pub(crate) at: usize,
 }
 
 impl HelpSearch {
-    /// Whether a line explains the text as a word; case is ignored.
+    /// Whether this line of the help explains the searched text as a word; case is ignored.
     pub(crate) fn is_explained_by(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let is_word = |word: &String| {
@@ -117,7 +117,7 @@ impl HelpSearch {
         matches!(line, HelpLine::Word(word, _) if !text.is_empty() && is_word(word))
     }
 
-    /// Whether a line of the help has the text; case is ignored.
+    /// Whether this line of the help contains the searched text; case is ignored.
     pub(crate) fn finds(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let has = |part: &str| part.to_lowercase().contains(&text);
@@ -133,7 +133,7 @@ impl HelpSearch {
     }
 }
 
-/// Number of lines that are shown above a line that was found.
+/// Number of lines to show above a line that was found.
 const ABOVE: usize = 4;
 
 /// The help, scrolled and searched.
@@ -158,7 +158,7 @@ impl HelpScreen {
         });
     }
 
-    /// Edits the line of the search by a key.
+    /// Edits the searched text.
     pub(crate) fn edit(&mut self, request: InputRequest, screen: &ScreenInfo) {
         let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
             return;
@@ -167,7 +167,7 @@ impl HelpScreen {
         self.look_at(self.best(screen), screen);
     }
 
-    /// Keeps the search if it finds anything, and gives the keys back to the help.
+    /// Ends the typing and keeps the search if it finds anything. Keys act on the help again.
     pub(crate) fn keep_search(&mut self, screen: &ScreenInfo) {
         let finds = !self.found(screen).is_empty();
         self.search.take_if(|_| !finds);
@@ -176,7 +176,7 @@ impl HelpScreen {
         }
     }
 
-    /// Goes to the next or the previous line that has the text; wraps around at the ends.
+    /// Goes to the next or the previous line that contains the text; wraps around at the ends.
     pub(crate) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
         let count = self.found(screen).len();
         let Some(search) = self.search.as_ref().filter(|_| count > 0) else {
@@ -186,7 +186,7 @@ impl HelpScreen {
         self.look_at(to, screen);
     }
 
-    /// Returns the index of the found line to show first: the line that explains this very word, else the first.
+    /// Returns the index of the found line to show first: the line that explains exactly this word, else the first.
     fn best(&self, screen: &ScreenInfo) -> usize {
         let found = self.places(screen, HelpSearch::finds);
         let explains = self.places(screen, HelpSearch::is_explained_by);
@@ -196,13 +196,13 @@ impl HelpScreen {
         best.unwrap_or(0)
     }
 
-    /// Returns the lines that have the text, from the first column to the last.
+    /// Returns the lines that contain the text, from the first column to the last.
     pub(crate) fn found(&self, screen: &ScreenInfo) -> Vec<usize> {
         let found = self.places(screen, HelpSearch::finds);
         found.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Returns the columns and lines that a search wants.
+    /// Returns column and line of each line of the help that `wanted` accepts.
     fn places(&self, screen: &ScreenInfo, wanted: fn(&HelpSearch, &HelpLine) -> bool) -> Vec<(usize, usize)> {
         let Some(search) = &self.search else {
             return Vec::new();
@@ -218,7 +218,7 @@ impl HelpScreen {
             .collect()
     }
 
-    /// Goes to a line that was found, and scrolls to it if it is not on the screen already.
+    /// Goes to the found line with this index, and scrolls to it unless it is on the screen.
     fn look_at(&mut self, at: usize, screen: &ScreenInfo) {
         let line = self.found(screen).get(at).copied();
         if let Some(search) = &mut self.search {
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn nothing_is_cut_at_sixty_columns() {
         let lines = columns(60, false).concat();
-        // Two cells before the keys, two after the longest of them, and the frame with its margins.
+        // A line also has two cells before the keys and two after the longest of them. The frame with its margins takes four.
         let keys = lines.iter().map(cells_of_keys).max().unwrap_or(0);
         for line in &lines {
             if let HelpLine::Keys(own, text) = line {

@@ -1,7 +1,7 @@
 //! A quick hasher for keys that are hashes already: path ids and function keys.
 //!
-//! Speed matters because every update looks up every row of a large tree. A program could choose names whose keys collide, but
-//! it could as well fill the tree itself.
+//! Speed matters because every update looks up every row of a large tree. A program could choose names whose keys
+//! collide, but it could slow the viewer just as well with a huge tree.
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
@@ -18,11 +18,11 @@ pub(crate) fn number_of(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Mixes words by one multiplication each.
+/// Mixes in each word with one multiplication.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyHasher(u64);
 
-/// An odd number without a pattern: the fraction of the golden ratio.
+/// The fractional bits of the golden ratio: an odd number whose bits have no pattern.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hasher for KeyHasher {
@@ -37,7 +37,7 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The multiplication mixes upward, but tables look at the low bits first.
+        // The multiplication spreads bits only upward, but hash tables use the low bits first.
         self.0.rotate_left(32)
     }
 }

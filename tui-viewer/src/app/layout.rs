@@ -1,66 +1,66 @@
-//! Places of all parts on a screen of a given size, for drawing, paging and clicks.
+//! Areas of all parts of a screen of a given size, for drawing, paging and clicks.
 
 use ratatui::layout::{Rect, Size};
 
 /// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane and its rule: usually, and on low terminals, where the list gets one line more.
+/// Lines of the detail pane with its rule. On low terminals the pane is shorter, so that the list gets one line more.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
-/// Minimum height at which the detail pane has all its lines.
+/// Minimum screen height at which the detail pane has all its lines.
 const ROOM_FOR_DETAIL: u16 = 26;
 
-/// Minimum height at which the title of a list has two lines.
+/// Minimum screen height at which the title of a list has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
-/// Minimum height at which there is room for a second view.
+/// Minimum screen height for a second view.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
-/// Minimum width at which the pane stands beside the list.
+/// Minimum screen width at which the pane is beside the list.
 const PANE_BESIDE: u16 = 160;
 
 /// Maximum width of a pane beside the list.
 const PANE_CELLS: u16 = 72;
 
-/// Minimum width at which callers and callees stand side by side, and charts too.
+/// Minimum width for callers and callees side by side, and for charts side by side.
 const SIDE_BY_SIDE: u16 = 100;
 
-/// Lines of a rule with the chart of latencies below it, or with the reason why there is no chart.
+/// Lines of the chart of latencies with the rule above it, and of that rule with the reason why there is no chart.
 const LATENCY_LINES: u16 = 9;
 const NO_LATENCY_LINES: u16 = 3;
 
-/// Lines of the chart of the last seconds, which is below the latencies, or beside them on wide screens.
+/// Lines of the chart of the last seconds, which is below the chart of latencies, or beside it on wide screens.
 const SECONDS_LINES: u16 = 5;
 
-/// Lines that lists keep if charts are shown below them: as many as the lists need, within these bounds.
+/// Bounds on the lines of lists with charts below them. Within the bounds, lists get as many lines as they need.
 const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 
-/// Lines that the source keeps.
+/// Minimum lines of the source if charts are above it.
 const SOURCE_KEEPS: u16 = 14;
 
-/// Minimum size at which the source is shown without a key, if its file exists.
+/// Minimum screen size at which the source is shown without a key press, if its file exists.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
 };
 
-/// Minimum width at which charts stand beside the source, and the width of these charts.
+/// Minimum width at which charts are beside the source, and the width of these charts.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
-/// Lines of a large pane below the list, and minimum height of the screen at which there is a large pane.
+/// Lines of a large pane below the list, and the minimum screen height for it.
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// Minimum size at which a second view is shown without a key.
+/// Minimum screen size at which a second view is shown without a key press.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,
 };
 
-/// One screen, cut into lines.
+/// The areas of one screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The whole screen.
@@ -69,19 +69,19 @@ pub(crate) struct Layout {
     pub(crate) header: Rect,
     /// Views and settings, on tall screens.
     pub(crate) tabs: Option<Rect>,
-    /// Title, if the list is about one thing.
+    /// Title or sentences above the list, in views that have them.
     pub(crate) title: Option<Rect>,
     /// Titles of the columns.
     pub(crate) columns: Rect,
     /// The list.
     pub(crate) rows: Rect,
-    /// A second view below the list, with a dividing line above it.
+    /// A second view below the list, with its rule.
     pub(crate) second: Option<Rect>,
     /// The source of the function that the list is about.
     pub(crate) source: Option<Rect>,
     /// Charts of the function that the list is about.
     pub(crate) charts: Option<Rect>,
-    /// One line with the cause of a state that is not LIVE, and the next step.
+    /// One line with the cause of a state other than LIVE, and the next step for the user.
     pub(crate) banner: Option<Rect>,
     /// Details of the selected row, on tall screens.
     pub(crate) detail: Option<Rect>,
@@ -89,12 +89,12 @@ pub(crate) struct Layout {
     pub(crate) has_large_pane: bool,
     /// Keys, or the search line, or a notice.
     pub(crate) footer: Option<Rect>,
-    /// Whether the screen has no room for these parts, and only one line tells the needed size.
+    /// Whether the screen is too small for these parts, so that it shows only which size it needs.
     pub(crate) too_small: bool,
 }
 
 impl Layout {
-    /// Returns the parts of a screen; `banner` asks for a banner between list and footer.
+    /// Returns the parts of a screen; `banner` adds a banner between list and footer.
     pub(crate) fn compute(size: Size, banner: bool) -> Self {
         let area = Rect::new(0, 0, size.width, size.height);
         let too_small = size.width < SMALLEST.width || size.height < SMALLEST.height;
@@ -147,7 +147,7 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// Returns the layout with a large pane, if there is room: beside the list, or below it with more lines.
+    /// Returns the layout with a large pane, if there is room: beside the list on wide screens, else below it.
     pub(crate) fn with_large_pane(mut self) -> Self {
         let Some(below) = self.detail else { return self };
         if self.area.width < PANE_BESIDE {
@@ -173,7 +173,7 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines for the pane below.
+    /// Returns the layout with `lines` lines for the pane below the list.
     fn with_pane_of(mut self, lines: u16) -> Self {
         if let Some(pane) = &mut self.detail {
             let more = lines - pane.height;
@@ -184,7 +184,7 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with a second view below the list, which takes two fifths of the shared lines.
+    /// Returns the layout with a second view, which takes two fifths of the list's lines.
     pub(crate) fn with_second(mut self) -> Self {
         let lines = self.rows.height * 2 / 5;
         self.rows.height -= lines;
@@ -196,8 +196,9 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The pane
-    /// has `pane` lines, up to three fifths of the shared lines, and also the lines that a list of `rows` rows does not need.
+    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room.
+    /// The pane gets `pane` lines, but at most three fifths of the lines of list and pane. It gets more if the `rows`
+    /// rows of the list need fewer.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,
@@ -223,8 +224,8 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout with charts below lists of `rows` rows, as far as the lists keep their lines. `latencies`
-    /// tells whether there are latencies.
+    /// Returns the layout with charts below lists of `rows` rows, if enough lines are left for the lists. `latencies` is
+    /// whether there are latencies to chart.
     pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
         let keep = rows
             .saturating_add(1)
@@ -239,8 +240,8 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with source below lists of `rows` rows, and charts above it or beside it. The pane stays
-    /// below the source if there is room for both.
+    /// Returns the layout with the source below lists of `rows` rows, and charts above or beside the source. The detail
+    /// pane stays below the source if there is room for it.
     pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
         let mut layout = self.with_answer(2, rows, u16::MAX);
         let Some(mut source) = layout.detail.take() else {
@@ -293,7 +294,7 @@ impl Layout {
     }
 }
 
-/// Returns two halves of an area, with one cell between them; `None` if they are too narrow.
+/// Returns the two halves of an area, with one cell between them; `None` if the area is too narrow.
 pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     if area.width < SIDE_BY_SIDE {
         return None;
@@ -308,8 +309,7 @@ pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     Some([first, second])
 }
 
-/// Returns how many of `lines` lines charts take. Without enough lines, the chart of the last seconds is left out
-/// first.
+/// Returns how many of `lines` lines charts take. If not all charts fit, the chart of the last seconds is left out first.
 fn chart_lines(width: u16, lines: u16, latencies: bool) -> u16 {
     let first = if latencies {
         LATENCY_LINES

@@ -1,5 +1,5 @@
-//! Makes the rows of a list from data, in order and folded. Below closed rows, only matches of a search are
-//! found.
+//! Makes the rows of a list from data: sorts them and leaves out rows below closed rows. Those rows are only searched for
+//! matches.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -10,10 +10,10 @@ use crate::app::row::{Fold, Row, RowId, What};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 
-/// Number of lines below which a list has no headings.
+/// Minimum number of lines for a list with headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 
-/// All settings that shape a list beside its data.
+/// All settings that shape a list, besides its data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape<'a> {
     /// Order of siblings.
@@ -22,27 +22,27 @@ pub(crate) struct Shape<'a> {
     pub(crate) before: &'a Before<'a>,
     /// Rows of the tree that are open.
     pub(crate) open: &'a KeySet<PathId>,
-    /// Text that is searched for.
+    /// The search, if there is one.
     pub(crate) matcher: Option<&'a Matcher>,
     /// Whether only matches and the rows above them are listed.
     pub(crate) only: bool,
-    /// Whether the time outside any scope is a row as well.
+    /// Whether the list also has a row for the time outside any scope.
     pub(crate) outside: bool,
-    /// Selected row: matches before it are counted.
+    /// Selected row; the matches before it are counted.
     pub(crate) selected: Option<RowId>,
 }
 
-/// A list, and the matches of a search in it and behind closed rows.
+/// A list, and the matches of a search in it and below its closed rows.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, if two lists stand side by side.
+    /// Index of the first row of the second list, if two lists are side by side.
     pub(crate) second: Option<usize>,
     /// All matches, in order.
     pub(crate) hits: Vec<What>,
     /// Number of matches before the selected row.
     pub(crate) before: usize,
-    /// Frames of the flame graph that is on the screen, or below the list.
+    /// Frames of the flame graph, if it is on the screen or below the list.
     pub(crate) frames: Option<Frames>,
     /// Threads of the timeline below the list.
     pub(crate) lanes: Option<Vec<Row>>,
@@ -65,7 +65,7 @@ pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
 /// Like [`walk`], but with the rows of `top` in the given order.
 pub(crate) fn walk_as_it_is(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
-    // The levels are on the heap, because a deep call tree would overflow the stack.
+    // Levels are in a `Vec`, because recursion into a deep call tree would overflow the stack.
     let mut levels = vec![Level {
         items: top,
         next: 0,
@@ -135,7 +135,7 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
     }
 }
 
-/// Returns rows in order, without the rows that a search leaves out.
+/// Returns rows sorted, without the rows that a search leaves out.
 pub(crate) fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     if let Some(filter) = shape.matcher.filter(|_| shape.only) {
         items.retain(|&what| filter.inside(data, what) || filter.hits(data, what));

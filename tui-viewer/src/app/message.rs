@@ -18,27 +18,27 @@ use crate::source::code_reader::{FoundCode, Unknown};
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
-    /// A key with a meaning.
+    /// The action of a key that was pressed.
     Do(Action),
-    /// A key in the line of a search.
+    /// A key typed in the line of a search.
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
-    /// The mouse was moved to a cell while its button is held.
+    /// The mouse was moved to a cell while its button was held.
     Drag(u16, u16),
-    /// The wheel over a cell, with the rows to go down; up if negative.
+    /// A turn of the wheel: number of rows to scroll down (up if negative), and the cell of the pointer.
     Wheel(isize, u16, u16),
-    /// The wheel moves sideways over a cell; true to the right.
+    /// A sideways turn of the wheel: whether to the right, and the cell of the pointer.
     WheelAside(bool, u16, u16),
     /// A key that has no meaning in the context in which it was pressed.
     Unknown(Code),
-    /// The feed was polled.
+    /// What a poll of the feed returned.
     Events(Box<Events>),
-    /// Time since the screen began.
+    /// Time since the viewer started.
     Time(Duration),
-    /// The terminal has another size.
+    /// The terminal has this new size.
     Resize(Size),
-    /// Kind of files, and their paths if they were written, else the reason why not.
+    /// Files were to be written: their kind, and their paths or the reason of the failure.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
     /// Answer to a request for code.
     FoundCode(FoundCode),
@@ -53,7 +53,7 @@ pub(crate) enum Message {
 pub(crate) enum Effect {
     /// Leave the viewer.
     Quit,
-    /// Stop like any program of the shell.
+    /// Suspend the viewer, as Ctrl+Z does in a shell.
     Suspend,
     /// Draw everything again.
     Repaint,
@@ -61,26 +61,26 @@ pub(crate) enum Effect {
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
-    /// Find code of the program that is not known yet.
+    /// Look up code of the program that is not known yet.
     FindCode(Unknown),
     /// Write the report of the snapshot on the screen: the chosen window and the calls in focus.
     WriteReport(Rc<Snapshot>, Box<TextOptions>),
-    /// Write a slow call for other tools.
+    /// Write a slow call in a format for other tools.
     WriteCall {
         /// Snapshot on the screen.
         snapshot: Rc<Snapshot>,
-        /// Events of slow calls that the snapshot leaves out.
+        /// Traces of slow calls that the snapshot leaves out.
         traces: Rc<KeptTraces>,
-        /// Watched function, as its watch names it.
+        /// Pattern of the watched function.
         function: String,
         /// Number of the call.
         number: u64,
     },
     /// Keep the snapshot that is on the screen.
     KeepSnapshot(Rc<Snapshot>),
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse if true, else leave it to the terminal.
     Mouse(bool),
-    /// Open a place in the source.
+    /// Open a place in the source in the user's editor.
     Edit(SourcePlace),
     /// Put a text into the terminal's clipboard.
     Copy(String),
@@ -89,8 +89,7 @@ pub(crate) enum Effect {
 /// A place in the source, as a program names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// File as the compiler saw it: an absolute path, or a path from the folder in which the project was
-    /// built.
+    /// File as the compiler saw it: an absolute path, or a path relative to the folder in which the project was built.
     pub(crate) file: String,
     /// Line, counted from 1; 0 if it is not known.
     pub(crate) line: u32,

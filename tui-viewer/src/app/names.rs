@@ -14,9 +14,9 @@ use crate::text::cells::safe;
 pub(crate) struct Names {
     keys: Vec<u64>,
     by_key: KeyMap<u64, u32>,
-    /// The last parts of the path, as far as they are needed to tell names apart.
+    /// The last parts of each path: as many as are needed to tell the names apart.
     pub(crate) short: Vec<String>,
-    /// The whole path, printable.
+    /// The whole paths, printable.
     pub(crate) full: Vec<String>,
     /// Modules of the functions.
     pub(crate) modules: Modules,
@@ -25,7 +25,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the names of these functions; `former` itself if its functions are the same.
+    /// Returns the names of these functions; returns `former` itself if its functions are the same.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
         let same = |names: &&Rc<Self>| {
             names
@@ -52,13 +52,13 @@ impl Names {
         })
     }
 
-    /// Returns the index of a function by its key.
+    /// Returns the index of the function with this key.
     pub(crate) fn place_of(&self, key: u64) -> Option<usize> {
         self.by_key.get(&key).map(|&at| at as usize)
     }
 
-    /// Returns for each function whether its short name has the text, or, if no short name has it, whether its full
-    /// name has. Capital letters in the text make capitals count.
+    /// Returns for each function whether its short name contains the text. If no short name does, full names are
+    /// searched. Case matters only if the text has capital letters.
     pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
         let exact = text.chars().any(char::is_uppercase);
         let places = if exact {
@@ -77,7 +77,7 @@ impl Names {
     }
 }
 
-/// Whether a name has the text in it. Capital letters in the text make capitals count.
+/// Whether a name contains the text. Case matters only if the text has capital letters.
 pub(crate) fn contains(name: &str, text: &str) -> bool {
     if text.chars().any(char::is_uppercase) {
         name.contains(text)

@@ -1,4 +1,4 @@
-//! One line about the last event, for some seconds.
+//! Notices: one line about the last event, shown for some seconds.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) const SHOWN_FOR: Duration = Duration::from_secs(5);
 /// Time for which the hint about the help is shown.
 const HINT_FOR: Duration = Duration::from_secs(3);
 
-/// Number of keys without a meaning in a row after which the help is pointed out.
+/// Number of successive keys without a meaning after which a notice points to the help.
 const LOST_AFTER: u8 = 3;
 
 /// Notices to the user.
@@ -30,7 +30,7 @@ pub(crate) struct Notice {
     pub(crate) error: bool,
     /// Time at which the notice disappears.
     pub(crate) until: Duration,
-    /// Time for which the notice is shown; `None` once it was drawn.
+    /// Time for which the notice is shown; `None` after it was first drawn.
     stands_for: Option<Duration>,
 }
 
@@ -77,13 +77,13 @@ impl Notices {
         }
     }
 
-    /// Drops a notice that is no error, because the user goes on. An error is shown for its whole time. Returns
+    /// Drops the notice because the user acts again, unless it is an error, which is shown for its whole time. Returns
     /// whether a notice was dropped.
     pub(crate) fn read(&mut self) -> bool {
         self.current.take_if(|notice| !notice.error).is_some()
     }
 
-    /// Drops a notice whose time is over; returns whether there was one.
+    /// Drops the notice if its time is over; returns whether it was dropped.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         self.current.take_if(|notice| notice.until <= now).is_some()
     }
@@ -93,7 +93,7 @@ impl Notices {
         self.unknown_keys = 0;
     }
 
-    /// Notes a key without a meaning. After several of them in a row the help is pointed out; returns whether it was.
+    /// Notes a key without a meaning. After several such keys in a row, points to the help and returns true.
     pub(crate) fn key_is_unknown(&mut self, now: Duration) -> bool {
         self.unknown_keys += 1;
         let is_lost = self.unknown_keys >= LOST_AFTER;

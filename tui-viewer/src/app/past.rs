@@ -1,4 +1,4 @@
-//! Past of the program: its records, and the figures that are taken from each record as it comes.
+//! Past of the program: its records, and the figures taken from each record when it arrives.
 
 use std::rc::Rc;
 
@@ -19,9 +19,9 @@ pub(crate) mod slots;
 /// The past of one run of the program.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
-    /// Records.
+    /// Records of the run.
     pub(crate) history: History,
-    /// Unix time in ns at which the open recording begins; a part of it may not be read yet.
+    /// Unix time in ns at which the open recording begins; part of the recording may still be unread.
     pub(crate) begin_ns: Option<u64>,
     /// Time of each row in the seconds before the newest snapshot.
     pub(crate) activity: Activity,
@@ -30,7 +30,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// Takes a snapshot that has just come. Its activity follows once its tables are made.
+    /// Takes a snapshot that has just arrived. Its activity is noted later, when its tables have been made.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) {
         self.cpu.note(snapshot);
         self.history.note(snapshot);
@@ -49,23 +49,23 @@ impl Past {
         self.activity = Activity::default();
     }
 
-    /// Returns the calls in the window before the one that ends with this snapshot, and the length of that earlier window in
-    /// ns. Returns `None` if the past does not reach so far back.
+    /// Returns the calls in the window before the window that ends with `shown`, and the length of that earlier window in
+    /// ns. Returns `None` if the history does not reach back that far.
     pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;
         let before = match self.begin_of(&end, length_ns) {
             Some(begin) => Rc::new(between(&end, &begin)),
-            // Without a begin, the earlier window is all time since the reset, which may be longer than `length_ns`.
+            // Without a first snapshot, the earlier window is all time since the reset, which may be longer than `length_ns`.
             None => end,
         };
         let ns = before.capture.since_reset_ns;
-        // Snapshots do not arrive at exact times, and older snapshots are not kept for every second.
+        // The lengths may differ, because snapshots do not arrive at exact times and older ones are not kept for every second.
         let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
         alike.then_some((before, ns))
     }
 
-    /// Whether the past may reach back two windows; an estimate is enough for the footer.
+    /// Whether the past seems to reach back two windows; the footer needs no exact answer.
     pub(crate) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
         let length_ns = window.length_ns().unwrap_or_default();
         let oldest = self.history.times().next();
@@ -90,7 +90,7 @@ impl Past {
     pub(crate) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let history = &self.history;
         let end = shown.capture.unix_ns;
-        // Snapshots do not arrive at exact times.
+        // There is some slack, because snapshots do not arrive at exact times.
         let slack = length_ns / 200;
         let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
         let oldest = || history.times().next().filter(|&at| at < end);

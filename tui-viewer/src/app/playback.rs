@@ -23,18 +23,18 @@ pub(crate) struct Playback {
     still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,
-    /// A moment to compare with.
+    /// Marked moment to compare with.
     pub(crate) mark: Option<Mark>,
 }
 
 /// A screen that stands still.
 #[derive(Debug)]
 struct Still {
-    /// Whether the user went back to the moment; else the user stopped the screen at it.
+    /// Whether the user went back to this moment; if not, the user stopped the screen at it.
     is_past: bool,
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
-    /// Unix time in ns of the newest snapshot when the user stopped.
+    /// Unix time in ns of the newest snapshot when the user stopped the screen.
     stopped_ns: Option<u64>,
     /// Time of each row in the seconds before the snapshot on screen.
     activity: Option<Activity>,
@@ -91,7 +91,7 @@ impl Playback {
 
     /// Shows a moment of the past.
     pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
-        // The distance back counts from the moment at which the user stopped, so it stays the same while the program
+        // The distance back is measured from the moment at which the user stopped, so it stays the same while the program
         // goes on.
         let stopped = self.still.as_ref().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
@@ -117,7 +117,7 @@ impl Playback {
         }
     }
 
-    /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
+    /// Drops the state of the former program, except a mark from a file. Returns whether a mark was dropped.
     pub(crate) fn forget_program(&mut self) -> bool {
         self.past.forget();
         self.still = None;
@@ -131,8 +131,8 @@ impl Playback {
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the length in ns that a timeline shows by default: the recording, or the whole run if it was short and has
-    /// ended. Else `None`.
+    /// Returns the length in ns that a timeline shows by default: that of the recording, or of the whole run if it has
+    /// ended and was short. Otherwise returns `None`.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -167,11 +167,11 @@ impl Playback {
 pub(crate) struct Sides {
     /// Snapshot that is shown.
     pub(crate) now: Rc<Snapshot>,
-    /// Snapshot to compare with; it has the same rows.
+    /// Snapshot to compare with. In [`Playback::sides`] its rows are aligned with the rows of `now`.
     pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window before, if the comparison is with that window.
+    /// Length in ns of the preceding window, if the comparison is with that window.
     pub(crate) before_ns: Option<u64>,
 }
 
@@ -210,7 +210,8 @@ impl Playback {
                 before_ns,
             };
         };
-        // If the mark has no such window, both sides count from a reset. The mark has no window since the mark.
+        // Without a window of this kind that ends at the mark, both sides count from a reset. For the window since the
+        // mark that is always so.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
@@ -232,7 +233,7 @@ impl Playback {
             since_reset: !cut.window,
         };
         if window == Window::Reset {
-            // A window that was written to a file is read as a window again.
+            // A snapshot from a file may itself be a window.
             return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
         }
         let base = match (window.length_ns(), &self.mark) {

@@ -19,13 +19,13 @@ pub(crate) struct Program {
     pub(crate) found: Vec<RingLine>,
     /// The processes, if several are shown together.
     pub(crate) processes: Option<Processes>,
-    /// The selected ring file.
+    /// Index of the selected ring file.
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
     /// All functions of the program, if they are known.
     pub(crate) functions: Option<Rc<KnownFunctions>>,
-    /// Events of slow calls that are kept whole.
+    /// Traces of slow calls from all snapshots so far.
     pub(crate) traces: Rc<KeptTraces>,
     /// Whether the user has read the warnings of the program.
     pub(crate) warnings_seen: bool,
@@ -71,7 +71,7 @@ impl Program {
         self.newest.as_ref().map(|newest| newest.capture.mode)
     }
 
-    /// Takes a new list of ring files; the selection stays on its file. Returns whether the list has changed.
+    /// Takes a new list of ring files, and keeps the selected file. Returns whether the list has changed.
     pub(crate) fn set_found(&mut self, found: Vec<RingLine>) -> bool {
         if found == self.found {
             return false;

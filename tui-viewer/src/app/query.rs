@@ -17,15 +17,15 @@ use crate::keys::view::View;
 pub(crate) struct Query {
     /// Threads whose time is shown.
     pub(crate) threads: ThreadChoice,
-    /// Part of the calls that is shown, from the top down or the bottom up.
+    /// Filter of the calls that are shown, top-down or bottom-up.
     pub(crate) filter: Filter,
     /// Stretch of time that is shown.
     pub(crate) window: Window,
     /// Moment or window to compare the numbers with.
     pub(crate) against: Option<Against>,
-    /// Measure of shares, totals and the order, if the program counts it.
+    /// Measure by which shares, totals and the order are computed, if the program counts it.
     pub(crate) measure: Measure,
-    /// Meaning of 100 %, in views that leave the choice.
+    /// Meaning of 100 %, in views that leave the choice to the user.
     pub(crate) percent_of: PercentOf,
     /// Row by whose calls every number is divided.
     pub(crate) per_call: Option<PerCall>,
@@ -39,9 +39,9 @@ pub(crate) struct PerCall {
     pub(crate) of: Of,
     /// Short name of the row.
     pub(crate) label: String,
-    /// Filter of the calls when the row was chosen. The divisor goes on counting the same calls.
+    /// Filter of the calls when the row was chosen. The divisor keeps counting the calls that pass this filter.
     pub(crate) filter: Filter,
-    /// Whether groups stood in place of their members when the row was chosen.
+    /// Whether groups were shown in place of their members when the row was chosen.
     pub(crate) grouped: bool,
     /// View in which the row was chosen.
     pub(crate) view: View,

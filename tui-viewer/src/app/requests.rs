@@ -9,29 +9,29 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::LinesState;
 use tickscope_programs::events::Request;
 
-/// Time that a program may take to answer before the user is told.
+/// Time after which the user is told that the program has not answered.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the user is told then.
+/// Notice about a request without an answer.
 const NO_ANSWER: &str = "no answer from the program in 2 s: it may be stopped, or too busy to publish";
 
 /// Requests to the program. All are dropped together when the process changes, because another process never answers
 /// them.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// A pending reset, undoing of a reset, or change of mode.
+    /// The pending request, unless it is a rule.
     pub(crate) pending: Option<Pending>,
     /// Whether this viewer has requested a reset that can be undone.
     pub(crate) undoable: bool,
     /// Requested rate in snapshots a second, until a snapshot shows it.
     pub(crate) wished_hz: Option<u64>,
-    /// Receivers of the last answered request, in words, if several programs were asked.
+    /// Text about the receivers of the last answered request, if several programs were asked.
     pub(crate) words: Option<String>,
     /// Pending rules, which switch sites.
     pub(crate) switching: Vec<Pending>,
     /// Patterns of the functions that this viewer has asked the program to watch.
     pub(crate) watched: BTreeSet<String>,
-    /// Rules that one key has requested, and the notice when the last of them is in force.
+    /// Rules that one key has requested, and the notice to show when all of them are in force.
     pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Pending {
     pub(crate) request: Request,
     /// Time of the request.
     pub(crate) asked: Duration,
-    /// The reset epoch that the program named in its answer; `None` before an answer.
+    /// The reset epoch that the program named in its answer; `None` before the answer.
     pub(crate) epoch: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Pending {
         self.asked + PATIENCE
     }
 
-    /// Whether a snapshot shows the rule.
+    /// Whether a snapshot shows the effect of the rule.
     fn is_in(&self, snapshot: &Snapshot) -> bool {
         rule_of(self.request).is_none_or(|(pattern, off)| {
             let mut rules = snapshot.measuring.rules.iter();
@@ -89,13 +89,13 @@ pub(crate) fn words_of(request: Request) -> [&'static str; 2] {
     }
 }
 
-/// Returns the snapshots a second that the program announces.
+/// Returns the rate in snapshots a second that follows from the program's interval.
 pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     let interval = snapshot.capture.interval_ns.max(1);
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// Returns the pattern of a rule, and whether it switches off; an inner `None` takes the rule back, an outer `None` is no rule.
+/// Returns a rule's pattern and whether it switches sites off (`None` removes the rule); returns `None` if there is no rule.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
         Request::SitesOff(pattern) => Some((pattern, Some(true))),
@@ -109,9 +109,9 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
 /// Rules that came into force.
 #[derive(Clone, Debug)]
 pub(crate) enum Settled {
-    /// The last rule.
+    /// The last of these rules.
     One(Request),
-    /// All rules that one key has requested, in words.
+    /// All rules that one key has requested, as the notice about them.
     Together(String),
 }
 
@@ -121,7 +121,7 @@ impl Requests {
         self.pending = Some(Pending::of(request, now, None));
     }
 
-    /// Notes the reset epoch that the program named; snapshots of this epoch show the request.
+    /// Notes the reset epoch that the program named in its answer. Snapshots from this epoch on show the request's effect.
     pub(crate) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
@@ -141,7 +141,7 @@ impl Requests {
         }
     }
 
-    /// Takes the request that the newest snapshot shows as done.
+    /// Takes the pending request if the newest snapshot shows its effect.
     pub(crate) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
         let pending = self.pending?;
         let (epoch, newest) = (pending.epoch?, newest?);
@@ -176,7 +176,7 @@ impl Requests {
         Some(request)
     }
 
-    /// Returns the notice about a request whose time is over; `answers` is whether the program can still answer.
+    /// Returns the notice about an expired request; `answers` is whether the program can still answer.
     pub(crate) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
         let pending = self
             .pending
@@ -186,7 +186,7 @@ impl Requests {
             self.pending = None;
             Some("the program has answered, but it ended before a snapshot of it came")
         } else if pending.epoch.is_some() {
-            // The request is done, but no snapshot shows it yet, so the header still has it as pending.
+            // The request is done, but no snapshot shows its effect yet, so the header still shows the request as pending.
             pending.asked = now;
             Some("the program has answered, but no snapshot of it has come in 2 s")
         } else {
@@ -195,9 +195,9 @@ impl Requests {
         }
     }
 
-    /// Returns the new state of a site whose rule is pending; `off` if no rule is pending.
+    /// Whether a site will be off once its pending rule is in force; returns `off` if no rule is pending.
     pub(crate) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
-        // A site whose rule is taken back is on, unless something else keeps it off.
+        // A site whose rule is removed is on, unless something else keeps it off.
         let mut rules = self
             .switching
             .iter()
@@ -217,7 +217,7 @@ impl Requests {
 
     /// Notes the program's answer that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, epoch: u64, now: Duration) {
-        // Later requests were waiting for this one, so their time begins now.
+        // Later requests were waiting for this request, so their time begins now.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
@@ -230,8 +230,8 @@ impl Requests {
         }
     }
 
-    /// Takes the rules that the newest snapshot shows; returns the last of them, or the notice for all rules that one
-    /// key asked for.
+    /// Takes the rules whose effect the newest snapshot shows. Returns the last of them or, once all rules that one key
+    /// requested are in force, the notice about them.
     pub(crate) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
         let shows = |switching: &mut Pending| switching.epoch.is_some() && switching.is_in(newest);
         let done: Vec<Pending> = self.switching.extract_if(.., shows).collect();
@@ -245,7 +245,7 @@ impl Requests {
         done.last().map(|switching| Settled::One(switching.request))
     }
 
-    /// Returns the time at which the first pending request is given up.
+    /// Returns the time at which the first pending request expires.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let all = self.pending.iter().chain(&self.switching);
         all.map(Pending::deadline).min()

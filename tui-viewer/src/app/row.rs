@@ -9,7 +9,7 @@ use crate::keys::view::View;
 pub(crate) struct What {
     /// View whose table has the row.
     pub(crate) of: View,
-    /// Index of the row; the largest index stands for the time outside any scope.
+    /// Index of the row; `u32::MAX` is the time outside any scope.
     pub(crate) row: u32,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Portion {
     Own,
 }
 
-/// Returns a part of a whole, from 0 to 1; 0 if the whole is 0.
+/// Returns the share of a part in a whole, from 0 to 1; 0 if the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {
         0.0
@@ -58,18 +58,17 @@ pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
 /// The time that is 100 % for a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PercentOf {
-    /// All measured time of the threads in scope.
+    /// All measured time of the chosen threads.
     #[default]
     Measured,
-    /// All time of the threads in scope, outside of scopes too.
+    /// All time of the chosen threads, in scopes and outside.
     Wall,
-    /// The row's parent.
+    /// Time of the row's parent.
     Parent,
 }
 
 impl PercentOf {
-    /// Returns the choice that applies in a view: in a view without parents, all measured time takes the
-    /// place of the parent.
+    /// Returns the choice that applies in a view: in a view without parents, all measured time replaces the parent.
     pub(crate) fn within(self, has_parents: bool) -> Self {
         if self == Self::Parent && !has_parents {
             return Self::Measured;
@@ -77,7 +76,7 @@ impl PercentOf {
         self
     }
 
-    /// Returns the next choice that makes a difference.
+    /// Returns the next choice that applies in a view.
     pub(crate) fn next(self, has_parents: bool) -> Self {
         match self.within(has_parents) {
             Self::Measured => Self::Wall,
@@ -96,7 +95,7 @@ impl PercentOf {
     }
 }
 
-/// Id of a row, the same in all snapshots; selection and folds are kept by it.
+/// Id of a row, the same in all snapshots; selection and folds are kept by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RowId {
     /// A path of functions.
@@ -111,7 +110,7 @@ pub(crate) enum RowId {
     Site(u64),
     /// A path of futures that await each other.
     Task(PathId),
-    /// A path of a watched function, by a hash of its names.
+    /// A path of a watched function, by a hash of the watch's pattern and the functions on the path.
     Slow(u64),
     /// Time outside any scope.
     Outside,
@@ -124,7 +123,7 @@ pub(crate) enum Fold {
     Leaf,
     /// The children follow.
     Open,
-    /// This number of rows below is not in the list.
+    /// This number of rows below is hidden.
     Closed(u32),
 }
 
@@ -151,7 +150,7 @@ pub(crate) struct Row {
 pub(crate) enum CallId {
     /// Heading of the callers.
     CalledFrom,
-    /// A caller, by its key; `None` if the calls stand at the top of a thread.
+    /// A caller, by its key; `None` for calls at the top of a thread.
     Caller(Option<u64>),
     /// Heading of the callees.
     TimeGoesTo,
@@ -162,9 +161,9 @@ pub(crate) enum CallId {
 }
 
 impl RowId {
-    /// Returns the key of the row's fold; `None` for rows that never have rows below.
+    /// Returns the key by which the row's fold is kept; `None` for rows that never have rows below.
     pub(crate) fn as_fold(self) -> Option<PathId> {
-        // The keys of modules are hashes, as the keys of paths are.
+        // Keys of modules are hashes, as path ids are, so they do not collide in the set of open rows.
         if let Self::Path(PathId(key)) | Self::Site(key) = self {
             return Some(PathId(key));
         }
@@ -187,7 +186,7 @@ impl Row {
     }
 }
 
-/// Returns `index`, or if it is a heading, the nearest line that is none: first in the direction of the move, else behind.
+/// Returns `index` or, if it is a heading, the nearest line that is not: first in the direction of the move, else in the other.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

@@ -42,7 +42,7 @@ impl RowTable for Outside {
     }
 }
 
-/// The rows of a kind, by their index in the data.
+/// The rows of one kind, by their index in the data.
 pub(crate) trait RowTable: Sync {
     /// Returns the number of rows.
     fn count(&self, data: &Data) -> u32;
@@ -86,7 +86,7 @@ pub(crate) trait RowTable: Sync {
         self.figures(data, row).self_ns
     }
 
-    /// Returns the time of the row that a row is a part of.
+    /// Returns the time of a row's parent; without a parent, all measured time.
     fn parent_ns(&self, data: &Data, _row: u32) -> u64 {
         data.measured_ns
     }
@@ -101,7 +101,7 @@ pub(crate) trait RowTable: Sync {
         &[]
     }
 
-    /// Returns the number of all rows below a row that can be closed.
+    /// Returns the number of descendants of a row that can be closed; 0 for other rows.
     fn below(&self, _data: &Data, _row: u32) -> u32 {
         0
     }
@@ -111,39 +111,38 @@ pub(crate) trait RowTable: Sync {
         false
     }
 
-    /// Whether rows do shared work, so that they overtake each other all the time.
+    /// Whether rows share work, so that they overtake each other all the time.
     fn overtakes(&self) -> bool {
         false
     }
 
-    /// Whether a row that stands for several calls of a function contains recursion.
+    /// Whether a row is marked as recursive: it folds recursion, or its function and the chosen function call each other.
     fn is_recursive(&self, _data: &Data, _row: u32) -> bool {
         false
     }
 
-    /// Whether a row is only a part of a function's time.
+    /// Whether a row shows only a part of a function's time.
     fn is_part(&self, _data: &Data, _row: u32) -> bool {
         false
     }
 
-    /// Returns the row with the figures of the whole function, if the row has the figures of only a part of
-    /// it.
+    /// Returns the row with the figures of the whole function, if this row has the figures of only a part of the function.
     fn in_full(&self, _data: &Data, _row: u32) -> Option<What> {
         None
     }
 
-    /// Whether a search finds a row.
+    /// Whether a row matches a search.
     fn is_hit(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
         self.function(data, row)
             .is_some_and(|function| matcher.finds(function))
     }
 
-    /// Whether a search finds a row below a row.
+    /// Whether a row below this row matches a search.
     fn has_hit_below(&self, _data: &Data, _row: u32, _matcher: &Matcher) -> bool {
         false
     }
 
-    /// Returns the row of the tree that a row stands for.
+    /// Returns the row of the tree that corresponds to a row.
     fn place(&self, data: &Data, row: u32) -> Option<u32> {
         data.heaviest_place(self.function(data, row)?)
     }
@@ -153,7 +152,7 @@ pub(crate) trait RowTable: Sync {
         Ok(BTreeSet::new())
     }
 
-    /// Looks a row up in the snapshot, thread by thread.
+    /// Gathers the details of a row from the snapshot, thread by thread.
     fn detail(&self, _data: &Data, _row: u32) -> Detail {
         Detail::default()
     }

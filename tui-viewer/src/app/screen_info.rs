@@ -1,4 +1,4 @@
-//! Properties of the terminal: size, time, and look.
+//! Properties of the terminal: size, time, and appearance.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use tickscope_programs::clock_time::UtcOffset;
 
 use crate::cli::args::look::ThemeKind;
 
-/// Size, time, and look of the screen.
+/// Size, time, and appearance of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct ScreenInfo {
     /// Size of the terminal in cells.
     pub(crate) size: Size,
-    /// Time since the screen began.
+    /// Time since the viewer started.
     pub(crate) now: Duration,
     /// Offset of local time from UTC, if it is known.
     pub(crate) utc_offset: UtcOffset,
@@ -20,7 +20,7 @@ pub(crate) struct ScreenInfo {
     pub(crate) ascii: bool,
     /// The colours.
     pub(crate) theme: ThemeKind,
-    /// Whether the mouse sends its events to the viewer.
+    /// Whether the terminal sends mouse events to the viewer.
     pub(crate) mouse: bool,
     /// Time of the user's last action.
     pub(crate) last_key: Option<Duration>,

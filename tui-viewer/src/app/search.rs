@@ -9,10 +9,10 @@ use tui_input::Input;
 use crate::app::data::Data;
 use crate::app::row::{RowId, What};
 
-/// A search, typed or kept.
+/// A search, while its text is typed and afterwards.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    /// The line as it is typed.
+    /// Editor of the text.
     pub(crate) input: Input,
     /// Whether only matches and the rows above them are listed.
     pub(crate) only: bool,
@@ -26,9 +26,9 @@ pub(crate) struct Search {
     pub(crate) hits: Vec<What>,
     /// Number of matches before the selected row.
     pub(crate) before: usize,
-    /// Row before which the matches were counted.
+    /// Row that was selected when `before` was counted.
     pub(crate) counted_at: Option<RowId>,
-    /// Time in matches; a match inside another match counts once.
+    /// Total time of the matches; a match below another match adds nothing.
     pub(crate) time_ns: u64,
 }
 
@@ -37,14 +37,14 @@ pub(crate) struct Search {
 pub(crate) struct Matcher {
     pub(crate) text: String,
     by_function: Vec<bool>,
-    /// For rows of the tree: whether a row below matches.
+    /// For each row of the tree, whether a row below it matches.
     pub(crate) inside: Vec<bool>,
-    /// For rows of the table of sites: whether each matches, and whether a row below it does.
+    /// For each row of the table of sites, whether it matches, and whether a row below it matches.
     places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
 
 impl Search {
-    /// Returns the text that is searched for.
+    /// Returns the text to search for.
     pub(crate) fn text(&self) -> &str {
         self.input.value()
     }
@@ -56,7 +56,7 @@ impl Search {
 }
 
 impl Matcher {
-    /// Matches the names of all functions.
+    /// Matches the names of all functions with a text.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let by_function = data.names.matching(text);
         let mut inside = vec![false; data.tree.rows.len()];
@@ -76,7 +76,7 @@ impl Matcher {
         }
     }
 
-    /// Returns for rows of the table of sites whether each matches, and whether a row below it does.
+    /// Returns for each row of the table of sites whether it matches, and whether a row below it matches.
     pub(crate) fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
         self.places
             .get_or_init(|| data.site_table().places().matching(&self.text))
@@ -97,7 +97,7 @@ impl Matcher {
         what.table().has_hit_below(data, what.row, self)
     }
 
-    /// Returns the time in matches of the tree, each moment once.
+    /// Returns the total time of the matches in the tree; a match below another match adds nothing.
     pub(crate) fn time_ns(&self, data: &Data) -> u64 {
         let mut covered = vec![false; data.tree.rows.len()];
         let mut time_ns = 0_u64;

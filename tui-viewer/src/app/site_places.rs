@@ -1,8 +1,8 @@
-//! The places in the source that were met. If the program has functions, all functions stand below their crates and
-//! modules.
+//! Places in the source that the program has reached. If its snapshots have functions, all functions are listed, below
+//! their crates and modules.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have only
-//! one site. Functions that were never called are in no snapshot. They come from the table in the program's file
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have only one
+//! site. Functions that were never called are in no snapshot. They come from the table in the program's file
 //! (`known_functions.rs` of tickscope-programs).
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use crate::text::cells::safe;
 pub(crate) struct Places {
     of: Sites,
     pub(crate) known: Option<Rc<KnownFunctions>>,
-    /// Whether places stand below their modules.
+    /// Whether places are listed below their modules.
     pub(crate) grouped: bool,
     pub(crate) rows: Vec<Place>,
     /// Rows at the top.
@@ -34,7 +34,7 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 pub(crate) struct Place {
     pub(crate) site: Option<SiteId>,
-    /// Index among the functions of the program.
+    /// Index of the function in [`KnownFunctions::sites`].
     pub(crate) function: Option<u32>,
     /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// Path of the place's module, or of the module itself; printable.
     pub(crate) module: String,
-    /// Path of a module, as the program has it.
+    /// Path of a module, as the program spells it.
     pub(crate) path: String,
     /// Whole path, printable.
     pub(crate) full: String,
@@ -139,7 +139,7 @@ impl Places {
         });
     }
 
-    /// Returns the row of a module; adds it after the rows of the modules that it is in.
+    /// Returns the row of a module. If it is new, it is added after the rows of the modules around it.
     fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
         if let Some(&row) = modules.get(path) {
             return row;
@@ -207,8 +207,8 @@ impl Places {
         }
     }
 
-    /// Returns for each row whether its name or, if no name matches, its path has the text; and whether a row below it
-    /// matches.
+    /// Returns for each row whether its name contains the text or, if no name does, whether its path does; and whether a
+    /// row below it matches.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.rows;
         let exact = text.chars().any(char::is_uppercase);

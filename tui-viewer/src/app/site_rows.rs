@@ -1,7 +1,7 @@
 //! The rows of the view Sites: calls and state of each place in the source, and sums for modules.
 //!
-//! The rules and the choice in the snapshot decide which places are on. They are applied by the collector's own code
-//! (`function_choice.rs` of tickscope-format).
+//! The rules and the choice of functions in the snapshot decide which places are on. The collector's own code applies
+//! them (`function_choice.rs` of tickscope-format).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::site_places::{Place, Places};
 
-/// State of a place, in the order in which people look for it.
+/// State of a place, from the least to the greatest. A module has the greatest state of its places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SiteState {
     /// Switched off.
@@ -25,62 +25,61 @@ pub(crate) enum SiteState {
     OverBudget,
     /// A function that was not chosen for measuring when the program started.
     NotChosen,
-    /// Met, but not since the reset, or a function that was never called.
+    /// Reached, but not since the reset; or a function that was never called.
     NotSince,
-    /// Met since the reset.
+    /// Reached since the reset.
     Hit,
 }
 
 /// A place in the source, or a module with all its places.
 #[derive(Debug)]
 pub(crate) struct SiteRow {
-    /// Site of the place; `None` for modules and for functions that were not met.
+    /// Site of the place; `None` for modules and for functions that were never reached.
     pub(crate) site: Option<SiteId>,
     /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
     /// Calls begun since the reset.
     pub(crate) calls: u64,
-    /// State of the place; for a module the best state of its places.
+    /// State of the place; for a module the greatest state of its places.
     pub(crate) state: SiteState,
     /// Index of the rule that decides whether the place is measured; `None` if no rule chooses it.
     rule: Option<u16>,
-    /// Whether the function was chosen when the program started, or why not.
+    /// Whether the function was chosen when the program started, or the reason why it was not.
     pub(crate) chosen: Chosen,
-    /// Cost of measuring, if it was over the budget, so that the place is off.
+    /// Cost of measuring the function, if the place is off because this cost was over the budget.
     pub(crate) over_budget: Option<OverBudget>,
-    /// Number of places in the row, and of places in it that are on. A place is in its own row.
+    /// Number of places in the row, and number of those that are on. The row of a place counts as one place.
     pub(crate) places: u32,
     pub(crate) on: u32,
 }
 
-/// Rule of each place, and the program's first choice of functions.
+/// Rule of each place, and the program's initial choice of functions.
 #[derive(Debug)]
 struct Ruled {
     rules: Vec<Rule>,
     choice: FunctionChoice,
-    /// Rule by place.
+    /// For each place, the index of its rule.
     rule: Vec<Option<u16>>,
-    /// Choice by function.
+    /// For each known function, whether it was chosen.
     chosen: Vec<Chosen>,
 }
 
-/// The parts that the next table can reuse.
+/// The parts of a table that the next table can reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     places: Rc<Places>,
     ruled: Rc<Ruled>,
 }
 
-/// The table of all rows; a module stands before its rows.
+/// The table of all rows; a module comes before its rows.
 #[derive(Debug)]
 pub(crate) struct SiteTable {
-    /// Parts that the next table can reuse.
     pub(crate) kept: Kept,
     pub(crate) rows: Vec<SiteRow>,
 }
 
 impl SiteTable {
-    /// Makes the rows of a snapshot. `former` has the reusable parts of the table before.
+    /// Makes the rows of a snapshot. `former` has the reusable parts of the previous table.
     pub(crate) fn of(
         snapshot: &Snapshot,
         known: Option<&Rc<KnownFunctions>>,
@@ -109,7 +108,7 @@ impl SiteTable {
         }
     }
 
-    /// Whether places stand below their modules.
+    /// Whether places are listed below their modules.
     pub(crate) fn is_grouped(&self) -> bool {
         self.kept.places.grouped
     }
@@ -135,7 +134,7 @@ impl SiteTable {
         self.kept.ruled.rules.get(usize::from(rule))
     }
 
-    /// Returns the rule with this very pattern.
+    /// Returns the rule with exactly this pattern.
     pub(crate) fn rule_of(&self, pattern: &Pattern) -> Option<&Rule> {
         let mut rules = self.kept.ruled.rules.iter();
         rules.find(|rule| rule.pattern == pattern.as_str())
@@ -148,7 +147,7 @@ impl Ruled {
         let patterns: Vec<(Pattern, u16)> = patterns
             .filter_map(|(number, rule)| Some((Pattern::new(&rule.pattern).ok()?, number as u16)))
             .collect();
-        // The last rule that chooses a site decides.
+        // Of the rules that match a site, the last decides.
         let last = |site: &Site| {
             let mut patterns = patterns.iter();
             patterns
@@ -169,7 +168,7 @@ impl Ruled {
     }
 }
 
-/// Makes the rows of all places, and sums up the modules that they are in.
+/// Makes the rows of all places, and adds them up in the rows of their modules.
 fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
     let mut by_site = vec![(0, false); snapshot.sites.len()];
     for row in sites(snapshot) {
@@ -226,7 +225,7 @@ fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
 }
 
 impl SiteRow {
-    /// Whether the place is not measured; for a module whether none of its places is measured.
+    /// Whether the place is not measured; for a module, whether no place in it is measured.
     pub(crate) fn is_off(&self) -> bool {
         self.on == 0
     }

@@ -1,4 +1,4 @@
-//! The watched functions of a snapshot, for the view Slow; and the function, the call, and the part of the call on its screen.
+//! State of the view Slow: the watched functions of a snapshot, and the chosen function, call, and part of the call.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -19,25 +19,25 @@ use crate::outcome::watched::watch_of;
 /// Choices of the user in the view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowView {
-    /// Pattern of the watched function; if no watch has it, the first function is shown.
+    /// Pattern of the watched function; if no watch has this pattern, the first function is shown.
     pub(crate) function: Option<String>,
-    /// Number of the call whose waterfall is shown; if there is no such call, the longest call is shown.
+    /// Number of the call whose waterfall is shown; if the call is gone, the longest call is shown.
     pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(crate) zoom: Option<Range<u64>>,
-    /// Moment and history revision at which earlier snapshots were searched for the events that this snapshot leaves out.
+    /// Moment and history revision at which nearby snapshots were searched for events that the snapshot on screen leaves out.
     pub(crate) searched: Option<(u64, u64)>,
-    /// The last waterfall and its call, kept because a frame asks for it more than once.
+    /// The last waterfall and its key, kept because the waterfall is needed several times each time the screen is drawn.
     pub(crate) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
 
-/// A call: the number of its watch, its own number, and the number of its known steps.
+/// Key of a waterfall: the numbers of the watch and of the call, and the number of known steps.
 pub(crate) type CallKey = (u64, u64, usize);
 
-/// Part of the shown time that remains after one step closer.
+/// Fraction (numerator, denominator) of the shown time that remains after zooming in by one step.
 const CLOSER: (u64, u64) = (1, 2);
 
-/// A step to the side is the shown time divided by this number.
+/// A pan moves by the shown time divided by this number.
 const STEP: u64 = 4;
 
 /// Minimum number of ticks that are shown.
@@ -53,7 +53,7 @@ impl SlowView {
         }
     }
 
-    /// Zooms closer to a moment, or further from it.
+    /// Zooms in on a moment or out from it; without a moment, around the middle.
     pub(crate) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
@@ -67,14 +67,14 @@ impl SlowView {
             return;
         }
         let around = around.unwrap_or(shown.start + length / 2);
-        // The moment at the pointer keeps its place.
+        // The moment at the pointer keeps its position on the screen.
         let part =
             u128::from(around.saturating_sub(shown.start)) * u128::from(next) / u128::from(length.max(1));
         let start = around.saturating_sub(part as u64).min(ticks - next);
         self.zoom = Some(start..start + next);
     }
 
-    /// Moves to an earlier or a later part.
+    /// Pans to an earlier or a later part.
     pub(crate) fn pan(&mut self, ticks: u64, later: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
@@ -103,15 +103,15 @@ pub(crate) struct SlowTable {
 pub(crate) struct WatchTable {
     /// Pattern that names the function.
     pub(crate) function: String,
-    /// Number of slow calls, and their additional time, in words.
+    /// Number of slow calls, and their additional time, as text.
     pub(crate) facts: Option<String>,
     /// Cause of the slow calls' time.
     pub(crate) why: Option<String>,
     /// Reason why there is no answer, or a limit of the answer.
     pub(crate) doubt: Option<String>,
-    /// Numbers of typical and slow calls.
+    /// Figures of typical and slow calls.
     pub(crate) slow: Slow,
-    /// Calls of the function that are kept whole, the longest first.
+    /// Calls of the function that are kept with their events, the longest first.
     pub(crate) calls: Vec<CallLine>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct WatchTable {
 pub(crate) struct PathRow {
     /// Index of the watched function in [`SlowTable::watches`].
     pub(crate) watch: usize,
-    /// Numbers of the path.
+    /// Figures of the path.
     pub(crate) means: SlowRow,
     /// Key of the path, the same in all snapshots.
     pub(crate) key: u64,
@@ -130,14 +130,14 @@ pub(crate) struct PathRow {
     pub(crate) name: String,
 }
 
-/// A slow call that is kept whole.
+/// A slow call that is kept with its events.
 #[derive(Debug)]
 pub(crate) struct CallLine {
     /// Number of the call in the program.
     pub(crate) number: u64,
     /// Index of the call among the calls of the snapshot.
     pub(crate) index: usize,
-    /// Time at which the call began.
+    /// Clock time at which the call began.
     pub(crate) began: String,
     /// Duration of the call in ns.
     pub(crate) ns: u64,
@@ -145,7 +145,7 @@ pub(crate) struct CallLine {
     pub(crate) thread: String,
     /// Cause of most of the call's time.
     pub(crate) cause: String,
-    /// Notes of the program in the call.
+    /// Notes that the program made during the call.
     pub(crate) notes: String,
 }
 
@@ -219,7 +219,7 @@ impl SlowTable {
     }
 }
 
-/// Returns the pattern of the watch that a function matches.
+/// Returns the pattern of the watch that covers a function.
 pub(crate) fn watched_as(snapshot: &Snapshot, function: &Pattern) -> Option<String> {
     watch_of(snapshot, function).map(|watch| watch.function.clone())
 }

@@ -1,4 +1,4 @@
-//! The order of rows: by one column. Rows with equal values keep their order.
+//! The order of rows, by the values of one column. Rows with equal values keep their order.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -15,10 +15,10 @@ use crate::app::row::{Row, RowId, What};
 pub(crate) struct Order {
     /// Name of the order. Columns sort alike if the names of their orders are equal.
     name: &'static str,
-    /// Value of a row; the largest value comes first. `None` compares names.
+    /// Value of a row; the largest value comes first. If `None`, names are compared.
     value: Option<fn(&Data, What) -> u64>,
-    /// Whether rows of differences are compared by the change of the value. A value without a difference on the screen is
-    /// compared by its current amount.
+    /// Whether, in a comparison, rows are sorted by the change of the value. If not, the screen shows no change of the
+    /// value, and rows are sorted by its current amount.
     pub(crate) is_compared: bool,
     /// Whether the value is a sum over calls, so that it can be divided by the number of calls.
     adds_up: bool,
@@ -66,7 +66,7 @@ impl Order {
         self
     }
 
-    /// Marks the value as current: it is not compared with the value at another time.
+    /// Marks the value as current: it is not compared with the value at another moment.
     pub(crate) const fn of_now(mut self) -> Self {
         self.is_compared = false;
         self
@@ -79,12 +79,12 @@ impl Order {
     }
 }
 
-/// Returns the value of a number that may be unknown. Rows without the number stand below all others.
+/// Returns the sort value of a number that may be unknown. Rows without the number come after all others.
 pub(crate) fn or_last(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }
 
-/// Returns the time that a part of the calls did not exceed; 0 for a counter, whose values do not compare with times.
+/// Returns the latency that this part of the calls did not exceed; 0 for a counter, whose values do not compare with times.
 fn quantile(data: &Data, what: What, part: f64) -> u64 {
     match data.figures(what).tally {
         Some(_) => 0,
@@ -92,7 +92,7 @@ fn quantile(data: &Data, what: What, part: f64) -> u64 {
     }
 }
 
-/// Whether functions are sorted by their self time without waits: only by the measure time, and if waits are known.
+/// Whether functions are sorted by their self time without waits: only if the measure is time and waits are known.
 pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
     snapshot.values == Values::Time && snapshot.waits
 }
@@ -102,7 +102,7 @@ pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
 pub(crate) struct Sort {
     /// Value that rows are compared by.
     pub(crate) key: Order,
-    /// Whether the order is against the key's own direction: smallest number first, last name first.
+    /// Whether the order is the reverse of the key's own: smallest number first, last name first.
     pub(crate) reversed: bool,
 }
 
@@ -110,11 +110,11 @@ pub(crate) struct Sort {
 #[derive(Debug, Default)]
 pub(crate) struct Before<'a> {
     rows: &'a [Row],
-    /// Positions of rows in the previous order, made when first asked for, because only equal values need them.
+    /// Positions of rows in the previous order, made on first use, because only equal values need them.
     ranks: OnceCell<KeyMap<RowId, u32>>,
     /// Whether rows of the previous list keep their order whatever their values are; new rows follow.
     pub(crate) hold: bool,
-    /// Whether threads that do the same work change places only if a thread is clearly ahead.
+    /// Whether threads that share work change places only if a thread is clearly ahead.
     pub(crate) calm: bool,
 }
 
@@ -124,7 +124,7 @@ impl Sort {
         Self { key, reversed: false }
     }
 
-    /// Whether the column rises from top to bottom.
+    /// Whether the values in the column rise from top to bottom.
     pub(crate) fn rises(self) -> bool {
         self.key.value.is_none() != self.reversed
     }
@@ -134,8 +134,8 @@ impl Sort {
         self.key == Order::SELF && leaves_out_waits(snapshot)
     }
 
-    /// Returns the weight of a row: the smallest comes first. Names have no weight; `arrange` compares them. A
-    /// difference counts by its size.
+    /// Returns the weight of a row; rows with the smallest weight come first. A difference weighs by its size. Names
+    /// weigh 0, and `arrange` compares them.
     fn weight(self, data: &Data, what: What) -> u64 {
         let Some(value) = self.key.value else { return 0 };
         let largest_first = match &data.then {
@@ -165,8 +165,8 @@ impl Sort {
         }
     }
 
-    /// Moves a row up from its former place only where it is ahead by more than a twentieth. Workers with shared work overtake
-    /// each other all the time.
+    /// Moves a row up from its former position only if it is ahead by more than a twentieth, because workers with shared
+    /// work overtake each other all the time.
     fn calm(self, rank: &impl Fn(What) -> u32, keyed: &mut [(u32, u64, What)]) {
         keyed.sort_by_cached_key(|&(.., what)| rank(what));
         let clearly_less = |a: u64, b: u64| b - b / 20 > a;
@@ -192,7 +192,7 @@ impl Sort {
         }
         let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key.value.is_none(), self.reversed) {
-            // Changes are often equal, and some alternate, so rows with equal changes are in the order of names.
+            // Changes are often equal, and some alternate, so rows with equal changes are sorted by name.
             (false, _) if data.then.is_some() && self.key.is_compared => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
@@ -236,7 +236,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Returns the former place of a row; new rows stand after all others.
+    /// Returns the former position of a row; new rows come after all others.
     fn rank(&self, id: RowId) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let ranks = self.rows.iter().enumerate();

@@ -20,7 +20,7 @@ use crate::source::code_reader::{FoundCode, Unknown};
 pub(crate) struct SourceView {
     /// Whether the user wants the pane; `None` shows it on large screens.
     pub(crate) wanted: Option<bool>,
-    /// First line that is shown, if the user chose it, with the key of the function.
+    /// Key of the function and the first line shown, if the user chose that line.
     pub(crate) first: Option<(u64, u32)>,
     /// Whether this viewer has asked the program to sample.
     pub(crate) has_asked: bool,
@@ -34,26 +34,26 @@ type FileLines = Result<Rc<[String]>, String>;
 /// Known code of a program.
 #[derive(Debug, Default)]
 pub(crate) struct KnownCode {
-    /// Process of the code.
+    /// Id of the process that has the code; 0 for a process of another system.
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,
     addresses: Addresses,
     /// Source files; `None` while a file is being read.
     files: HashMap<String, Option<FileLines>>,
-    /// Modules of which a part is unknown, by path, with the reason.
+    /// Reasons why a part of a module is unknown, by the path of the module.
     problems: BTreeMap<String, String>,
     /// Number that rises with each answer.
     revision: u64,
 }
 
-/// A function that is not measured, below a function that is.
+/// A function that is not measured, called by a function that is.
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
     /// Name as the debug information has it.
     pub(crate) name: String,
-    /// Name without the parts that are not needed to tell it from the other functions here.
+    /// Shortened name that still differs from the names of the other functions in the list.
     pub(crate) short: String,
-    /// Samples of the function.
+    /// Samples in the function.
     pub(crate) sampled: Sampled,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Called {
 pub(crate) struct Source {
     /// Key of the function.
     pub(crate) key: u64,
-    /// File, as the debug information names it, else as the program does.
+    /// Path of the file: the path in the debug information, else the path that the program reports.
     pub(crate) file: String,
     /// Line at which the function begins; 0 if it is not known.
     line: u32,
@@ -74,16 +74,16 @@ pub(crate) struct Source {
     pub(crate) of_program: Sampled,
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
-    /// Functions that are not measured and that the function has called, the most samples first.
+    /// Functions that are not measured and that the function has called, those with most samples first.
     pub(crate) called: Vec<Called>,
-    /// Time in ns of functions with a scope in this file, by the line where it begins.
+    /// Time in ns of functions with a scope in this file, by the line where the scope begins.
     pub(crate) scopes: BTreeMap<u32, u64>,
-    /// Modules with samples of the function that are unknown in part, with the reason.
+    /// Reasons why parts of the modules with the function's samples are unknown.
     pub(crate) problems: Vec<String>,
 }
 
 impl SourceView {
-    /// Returns the number of the first line on a pane of `lines` lines.
+    /// Returns the number of the first line in a pane of `lines` lines.
     pub(crate) fn first(&self, source: &Source, lines: u16) -> u32 {
         let first = match self.first {
             Some((key, first)) if key == source.key => first,
@@ -116,7 +116,7 @@ impl Source {
         let is_own_site = |site: u32| functions.of_site.get(site as usize) == Some(&function);
         let is_own = |code: &&Code| matches!(code.scope, Scope::Site(site) if is_own_site(site));
         let own: Vec<&Code> = codes.iter().filter(is_own).collect();
-        // The file with the hottest line is shown; a function with parts in several files is rare.
+        // The file with the hottest line is shown. A function seldom has parts in several files.
         let lines = || own.iter().flat_map(|code| &code.lines);
         let hottest = lines().max_by_key(|(_, _, sampled)| sampled.cpu_ns);
         let file = hottest.map_or(&of_function.file, |(file, _, _)| file).clone();
@@ -185,7 +185,7 @@ impl Source {
             .map_or("", String::as_str)
     }
 
-    /// Returns the first line to show: the head of the function if the hottest line fits too, else half a pane above that line.
+    /// Returns the first line to show: the head of the function if the hottest line fits too, else half a pane above the hottest.
     fn first(&self, lines: u16) -> u32 {
         let hottest = self.sampled.iter().max_by_key(|(_, sampled)| sampled.cpu_ns);
         let hottest = hottest.map_or(self.line, |(&line, _)| line);
@@ -222,7 +222,7 @@ impl KnownCode {
         }
     }
 
-    /// Takes an answer about the code.
+    /// Takes the answer to a request for code.
     pub(crate) fn take(&mut self, found: FoundCode) {
         match found {
             FoundCode::Addresses {
@@ -244,8 +244,8 @@ impl KnownCode {
         self.revision += 1;
     }
 
-    /// Returns the unknown code of a snapshot's samples that was not requested yet. `pid` is the process, or 0 for a
-    /// process of another system.
+    /// Returns those addresses of a snapshot's samples that are unknown and not requested yet. `pid` is the process, or 0
+    /// for a process of another system.
     pub(crate) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
         let lines = &snapshot.lines;
@@ -254,7 +254,7 @@ impl KnownCode {
             let Some(module) = lines.modules.get(sample.module as usize) else {
                 continue;
             };
-            // Ten snapshots a second have nearly only known addresses, so a module is copied only for a new address.
+            // In ten snapshots a second nearly all addresses are known, so a module is copied only for a new address.
             let was_asked = |asked: &HashSet<u64>| asked.contains(&sample.address);
             if !self.asked.get(module).is_some_and(was_asked)
                 && self.addresses.looked_up(module, sample.address).is_none()
@@ -276,7 +276,7 @@ impl KnownCode {
         self.revision += 1;
     }
 
-    /// Forgets the code of another process.
+    /// Forgets the known code if it is of another process.
     fn be_of(&mut self, pid: u32) {
         if pid != self.pid {
             *self = Self {

@@ -37,7 +37,7 @@ pub(crate) enum Overlay {
     Help(HelpScreen),
     /// The list of threads to choose from.
     Threads {
-        /// The selected line; the first stands for all threads.
+        /// The selected line; line 0 is all threads.
         index: usize,
         /// Threads of the snapshot on screen in the order of the list.
         order: Vec<ThreadId>,
@@ -47,14 +47,14 @@ pub(crate) enum Overlay {
         /// The selected line.
         index: usize,
     },
-    /// The question whether to send this request although others watch the program.
+    /// The question whether to send this request although other viewers watch the program.
     Confirm(Request),
 }
 
 /// All state of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct App {
-    /// Terminal, and the look of the screen.
+    /// Size, time, and appearance of the screen.
     pub(crate) screen: ScreenInfo,
     /// Program that is watched.
     pub(crate) program: Program,
@@ -119,7 +119,7 @@ impl App {
         self.views.list_mut()
     }
 
-    /// Returns the places of all parts on the screen.
+    /// Returns the areas of all parts of the screen.
     pub(crate) fn layout(&self) -> Layout {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    /// Returns the cells of the list, or of each of two lists.
+    /// Returns the width in cells of the list, or of each of two lists side by side.
     pub(crate) fn list_cells(&self) -> u16 {
         let area = Rect::from((Position::ORIGIN, self.screen.size));
         self.lists_beside(area)
@@ -151,7 +151,7 @@ impl App {
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
-    /// Returns the panel below the tree: the user's choice, else the flame graph on large screens.
+    /// Returns the second view below the tree: the user's choice, else the flame graph on large screens.
     pub(crate) fn below(&self) -> Below {
         let size = self.screen.size;
         let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
@@ -159,13 +159,13 @@ impl App {
         match (self.views.wants_below.unwrap_or(usual), &self.derived.data) {
             _ if size.height < ROOM_FOR_SECOND => Below::Nothing,
             (_, None) => Below::Nothing,
-            // In a bottom-up tree, a row is no part of the row above it.
+            // A bottom-up tree has no flame graph, because a row is not a part of the row above it.
             (Below::Flame, Some(data)) if data.bottom_up => Below::Nothing,
             (below, Some(_)) => below,
         }
     }
 
-    /// Switches to the next second view below the tree, or to none.
+    /// Switches to the next second view below the tree, or to no second view.
     pub(crate) fn next_below(&mut self) {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
@@ -190,7 +190,7 @@ impl App {
             Some(Overlay::Threads { .. }) => Context::Choosing,
             Some(Overlay::Modes { .. }) => Context::Measuring,
             Some(Overlay::Confirm(_)) => Context::Asking,
-            // Without data there are only programs to choose from.
+            // Without data the screen has only the list of programs to choose from.
             None if self.derived.data.is_none() => Context::Start,
             None => Context::In(self.views.current),
         }
@@ -242,19 +242,19 @@ impl App {
         self.views.current.kind().percent_of(self).1
     }
 
-    /// Returns the meaning of 100 % by the user's choice, and its words, for views that have no choice of their own.
+    /// Returns the user's choice of the meaning of 100 %, and its words, for views that have no choice of their own.
     pub(crate) fn percent_of_query(&self) -> (PercentOf, &'static str) {
         let view = self.views.current;
         let focuses = self.query.filter.focuses(view);
         match self.query.percent_of.within(view.about().has_parents) {
-            // The time outside the focus is not known.
+            // The time outside the focus is not known, so all measured time is the time in focus.
             PercentOf::Measured | PercentOf::Wall if focuses => (PercentOf::Measured, "% of focus"),
             PercentOf::Wall if self.measure() != Measure::Time => (PercentOf::Wall, "% of all"),
             base @ (PercentOf::Measured | PercentOf::Wall | PercentOf::Parent) => (base, base.label()),
         }
     }
 
-    /// Switches to the next meaning of 100 % of [`Self::percent_of_query`].
+    /// Switches to the next meaning of 100 %, in views that have no choice of their own.
     pub(crate) fn next_percent_of_query(&mut self) {
         let view = self.views.current;
         let has_parents = view.about().has_parents;

@@ -1,11 +1,12 @@
-//! The functions with a tail, which the view Slow offers while no function is watched.
+//! The functions with a tail: with calls that took at least twice the median. The view Slow offers these functions while
+//! no function is watched.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::HotRow;
 use tickscope_analysis::transform::outermost;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 
-/// Minimum number of calls, because a tail of fewer calls says little.
+/// Minimum number of calls for a tail, because a tail of fewer calls means little.
 const CALLS_LEAST: u64 = 200;
 
 /// Minimum multiple of the median at which a call is in the tail.
@@ -21,12 +22,12 @@ pub(crate) struct Tail {
     pub(crate) latency: Histogram,
     /// Sum of the time by which each call in the tail exceeded the median, in ticks.
     pub(crate) ticks: u64,
-    /// Whether the function itself has waited for most of its time, as joins and parks of a runtime do.
+    /// Whether the function itself waited for most of its time, as a runtime's joins and parks do.
     is_idle: bool,
 }
 
 impl Tail {
-    /// Returns the weight of a tail, the largest first. Functions that themselves wait most of the time come last.
+    /// Returns the weight of a tail; the largest comes first. Functions that themselves wait most of the time come last.
     pub(crate) fn weight(&self) -> u64 {
         let works = u64::from(!self.is_idle) << 63;
         works | self.ticks >> 1
@@ -37,7 +38,7 @@ impl Tail {
 pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
     let outermost = outermost(tree);
     let tail = |(at, row): (u32, &HotRow)| {
-        // Counters of values have histograms as well, but no time.
+        // Counters of values have histograms too, but not of times.
         if row.tally.is_some() || row.latency.count() < CALLS_LEAST {
             return None;
         }
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // The time is accurate to a bucket. Calls of one and a half medians are not in the tail.
+        // The tail's time is accurate to a bucket. Calls of one and a half medians are not in the tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);

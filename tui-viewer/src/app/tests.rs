@@ -1,4 +1,4 @@
-//! The effect of every key, and effects that it must not have.
+//! Tests of the effect of every key, and of effects that a key must not have.
 
 mod before;
 mod flame;
@@ -64,7 +64,7 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     })));
 }
 
-/// Returns the requests to the program.
+/// Returns the requests to the program among these effects.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
     let request = |effect| {
         let Effect::Send(request) = effect else {
@@ -95,7 +95,7 @@ fn pattern(text: &str) -> Pattern {
     Pattern::new(text).expect("a pattern")
 }
 
-/// Returns the snapshot with rules, applied as the collector does it.
+/// Returns the snapshot with these rules, applied as the collector applies them.
 fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
     for &(text, off) in rules {
         let rule = pattern(text);
@@ -129,7 +129,7 @@ fn without_rows(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Adds rows below a row, side by side or one inside the other. The thread `main` is the last one: its rows may grow.
+/// Adds `count` rows below a row: as its children or, if `deep`, as a chain. Only the last thread, `main`, can get more rows.
 pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) -> Snapshot {
     let mut parent = NodeId(parent as u32);
     for n in 0..count {
@@ -149,7 +149,7 @@ fn names(app: &App) -> Vec<&str> {
     app.list().rows.iter().map(|row| data.label(row.what)).collect()
 }
 
-/// Selects the first row with this part of a name.
+/// Selects the first row whose name contains `part`.
 fn go_to(app: &mut App, part: &str) {
     let row = names(app).iter().position(|name| name.contains(part));
     let row = row.unwrap_or_else(|| panic!("{part} in {:?}", names(app)));
@@ -164,13 +164,13 @@ fn last_line(app: &App) -> String {
     text(app).lines().last().unwrap_or_default().to_string()
 }
 
-/// Returns the screen as one line, for texts longer than a line.
+/// Returns the screen as one line, for texts that are wrapped.
 fn in_one_line(app: &App) -> String {
     let screen = text(app);
     screen.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the first line of the screen with this text.
+/// Returns the first line of the screen that contains this text.
 fn line_of(screen: &str, part: &str) -> String {
     let line = screen.lines().find(|line| line.contains(part));
     line.unwrap_or_else(|| panic!("no {part} in\n{screen}"))
@@ -199,7 +199,7 @@ fn lacks(text: &str, words: &str) {
     assert!(!text.contains(words), "{words} in\n{text}");
 }
 
-/// Asserts that the screen has these words.
+/// Asserts that the screen contains these words.
 #[track_caller]
 fn shows(app: &App, words: &str) {
     has(&text(app), words);
@@ -210,7 +210,7 @@ fn hides(app: &App, words: &str) {
     lacks(&text(app), words);
 }
 
-/// Asserts that the last line has these words.
+/// Asserts that the last line contains these words.
 #[track_caller]
 fn says(app: &App, words: &str) {
     has(&last_line(app), words);
@@ -361,7 +361,7 @@ fn the_footer_offers_only_what_works_now() {
     }
 }
 
-/// Returns how often tables, the part that the view shows, and rows were derived.
+/// Returns how often the tables, the trees of the view, and the rows were derived.
 fn derived(app: &App) -> [u64; 3] {
     let derived = &app.derived;
     [

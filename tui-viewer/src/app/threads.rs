@@ -1,5 +1,5 @@
-//! The list of threads to choose from, the busiest first, in that order as long as the list is open; the choice of one
-//! thread or all threads; and the rows of the view Threads, with state and current function.
+//! The choice of one thread or all threads, and the list to choose from: the busiest first, in an order that stays while
+//! the list is open. Also the rows of the view Threads, with state and current function.
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,12 @@ use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 use crate::app::past::cpu_history::CpuHistory;
 use crate::text::cells::safe;
 
-/// Returns the ticks measured in a thread's own scopes.
+/// Returns the ticks measured in the scopes of a thread.
 pub(crate) fn measured_ticks(snapshot: &Snapshot, thread: ThreadId) -> u64 {
     saturating_sum(snapshot.rows_of(thread).map(|row| snapshot.nodes.self_ticks[row]))
 }
 
-/// Returns all threads, by time, the most first. Equal threads are sorted by name, with numbers in names as numbers.
+/// Returns all threads, by time, the most first. Threads with equal time are sorted by name, and numbers in names by value.
 pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     let mut keyed: Vec<(u64, ThreadId)> = (0..snapshot.threads.len() as u32)
         .map(|index| (measured_ticks(snapshot, ThreadId(index)), ThreadId(index)))
@@ -33,7 +33,7 @@ pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     keyed.into_iter().map(|(_, thread)| thread).collect()
 }
 
-/// Returns the order of an older snapshot in a newer one: new threads stand at the end, and no other thread moves.
+/// Carries an order of threads over to a newer snapshot: new threads come last, and no other thread moves.
 pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> Vec<ThreadId> {
     let mut left = busiest_first(new);
     let mut out = Vec::with_capacity(left.len());
@@ -50,7 +50,7 @@ pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> 
     out
 }
 
-/// Compares names with numbers in them as numbers: `job-2` before `job-10`.
+/// Compares names, and numbers in them by value: `job-2` before `job-10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut one, mut other) = (a, b);
     loop {
@@ -80,7 +80,7 @@ fn number(text: &str) -> (&str, &str) {
     (text[..end].trim_start_matches('0'), &text[end..])
 }
 
-/// The threads in scope. A thread is known by name and id, so that the choice outlives the snapshot.
+/// The chosen threads. A thread is identified by name and id, so that the choice outlives the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ThreadChoice {
     /// All threads, merged by path.
@@ -95,8 +95,8 @@ pub(crate) enum ThreadChoice {
 }
 
 impl ThreadChoice {
-    /// Returns the chosen thread in a snapshot. An ended thread is found in the row of ended threads of its name. After a restart
-    /// the first thread of that name stands for it.
+    /// Returns the chosen thread in a snapshot. If it has ended, returns the row of ended threads with its name; after a
+    /// restart, the first thread with its name.
     pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
         let Self::One { name, tid } = self else {
             return None;
@@ -113,7 +113,7 @@ impl ThreadChoice {
         Some(ThreadId(index as u32))
     }
 
-    /// Returns the name of the only thread in scope.
+    /// Returns the name of the chosen thread; `None` if all threads are chosen.
     pub(crate) fn only(&self) -> Option<&str> {
         match self {
             Self::All => None,
@@ -122,10 +122,10 @@ impl ThreadChoice {
     }
 }
 
-/// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.
+/// Fraction of a CPU in the last interval below which a thread inside a scope counts as waiting.
 pub(crate) const WAITING_BELOW: f64 = 0.1;
 
-/// State of a thread, in the order in which people look for it.
+/// State of a thread, in the order in which rows are sorted by state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RunState {
     /// Inside a scope.
@@ -148,15 +148,15 @@ pub(crate) struct ThreadRow {
     /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
     pub(crate) run_state: RunState,
-    /// Share of a CPU in the last interval, if it is known.
+    /// Fraction of a CPU in the last interval, if it is known.
     pub(crate) busy: Option<f64>,
-    /// The innermost function that is open.
+    /// Function of the innermost open scope.
     pub(crate) doing: Option<FunctionId>,
     /// Time in scopes.
     pub(crate) measured_ns: u64,
     /// Time outside of scopes.
     pub(crate) outside_ns: u64,
-    /// Calls that began.
+    /// Calls begun.
     pub(crate) calls: u64,
 }
 

@@ -1,7 +1,7 @@
-//! The view Timeline: the time on the screen, cut into slots of a column each, and the chosen part of it.
+//! The view Timeline: the time on the screen, cut into one slot per column, and the chosen part of that time.
 //!
-//! A chosen stretch has no state of its own. It is a moment of the past (`playback`) and a window (`query`), which all views show
-//! already.
+//! A chosen stretch is not stored here. It is given by a moment of the past (`playback`) and a window (`query`), which
+//! all views show.
 
 use std::ops::RangeInclusive;
 
@@ -12,12 +12,12 @@ use crate::app::threads::ThreadRow;
 /// Maximum number of screen lines of a thread or a function.
 pub(crate) const LANE_LINES: u16 = 4;
 
-/// Lines for the functions' parts of the chosen time: a rule, a heading, and some functions.
+/// Lines for the functions' shares of the chosen time: a rule, a heading, and some functions.
 pub(crate) const PARTS_LINES: u16 = 9;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Kind of the lines.
+/// What the lines of the timeline are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Lanes {
     /// Each line is a thread.
@@ -36,10 +36,10 @@ pub(crate) enum Span {
     All,
 }
 
-/// Length in ns of the time on the screen, if the user has chosen none.
+/// Length in ns of the time on the screen, unless the user has chosen another length.
 pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
-/// Spans in seconds to choose from, without the whole recording.
+/// Spans in seconds to choose from, besides the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
 /// Returns the width of the names in front of lines of `width` cells.
@@ -47,36 +47,36 @@ pub(crate) fn name_cells(width: u16) -> u16 {
     (width / 5).clamp(6, 26)
 }
 
-/// Returns the columns of a line of `width` cells.
+/// Returns the number of columns in lines of `width` cells.
 pub(crate) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 
-/// Returns the screen lines of each of `lanes` lanes that share `lines` lines of the screen.
+/// Returns the height in screen lines of each of `lanes` lanes that share `lines` screen lines.
 pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
     let fits = |high: &u16| lanes.max(1) * usize::from(*high) <= usize::from(lines);
     (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
 }
 
-/// A part of the time, chosen from one end to the other.
+/// A chosen stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
-    /// Time in the slot at which the choice began.
+    /// Unix time in ns in the slot at which the choice began.
     anchor_ns: u64,
-    /// Time in the slot at which the choice ends.
+    /// Unix time in ns in the slot at which the choice ends.
     head_ns: u64,
 }
 
 /// The time on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// Kind of lines that was chosen.
+    /// Kind of lines that the user chose.
     pub(crate) lanes: Lanes,
     /// Kind of the lines on the screen.
     drawn: Lanes,
     /// Keys of the threads that have a line.
     threads: KeySet<u64>,
-    /// Length of the time on the screen, if it was chosen.
+    /// Length of the time on the screen, if the user chose it.
     span: Option<Span>,
     choice: Option<Choice>,
     /// Number of the last slot on the screen.
@@ -84,12 +84,13 @@ pub(crate) struct Timeline {
     /// Number of slots on the screen.
     columns: u16,
     slots: Slots,
-    /// Whether some slots are still to be read.
+    /// Whether some slots have still to be read.
     pub(crate) is_unread: bool,
     summed: Summed,
 }
 
-/// Sums over the columns, made once for each change, because a program publishes several snapshots in the time of a column.
+/// Sums over the columns. They are computed again only after a change, because a program publishes several snapshots
+/// while one column passes.
 #[derive(Debug, Default)]
 struct Summed {
     /// Inputs of the sums: the number of changes to the slots so far, the last column, the kind of lines, and the range.
@@ -98,7 +99,7 @@ struct Summed {
     most: f64,
     /// Whether any column is known.
     is_known: bool,
-    /// Mean of each line with a load, by its key.
+    /// Mean load of each line that has a load, by the line's key.
     means: KeyMap<u64, Load>,
     parts: Vec<Part>,
 }
@@ -116,7 +117,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) cursor_ns: Option<u64>,
-    /// Whether the timeline ends at that moment.
+    /// Whether the timeline ends at the cursor.
     pub(crate) ends_there: bool,
 }
 
@@ -127,20 +128,20 @@ pub(crate) struct TimeColumns {
     pub(crate) columns: u16,
     /// Kind of the lines.
     pub(crate) lanes: Lanes,
-    /// Whether the columns stand beside a list, and end with the moment on screen.
+    /// Whether the columns are beside a list, and end with the moment on screen.
     pub(crate) is_strip: bool,
 }
 
-/// A function's part of the measured time, 0 to 1, in the range and outside of it.
+/// A function's share of the measured time, from 0 to 1, inside the chosen range and outside of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     /// Key of the function.
     pub(crate) function: u64,
-    /// Part in the range, or in the whole screen if there is no range.
+    /// Share inside the range, or on the whole screen if there is no range.
     pub(crate) inside: f64,
-    /// Part in the rest of the screen; `None` without a range.
+    /// Share in the rest of the screen; `None` without a range.
     pub(crate) outside: Option<f64>,
-    /// Part of the function's time in the range that was off the CPU.
+    /// Fraction of the function's time in the range that was off the CPU.
     pub(crate) waiting: f64,
 }
 
@@ -167,7 +168,7 @@ impl Timeline {
             true => SPANS.iter().rev().find(|&&span| span < seconds),
             false => SPANS.iter().find(|&&span| span > seconds),
         };
-        // A span shorter than the whole recording is a part of it.
+        // A span at least as long as the recording is replaced by the whole recording.
         let within = next.filter(|&&next| all_s.is_none_or(|all| next < all));
         let to = match (within, closer) {
             (Some(&next), _) => Some(Span::Seconds(next)),
@@ -218,14 +219,14 @@ impl Timeline {
             if shown.ends_there {
                 self.last = cursor;
             } else if self.first() > cursor || self.last < cursor {
-                // The screen follows the cursor, with the cursor in the middle if possible.
+                // The timeline moves to the cursor, with the cursor in the middle if possible.
                 self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
             }
         }
         self.is_unread = !self.slots.read(shown.records, slot_ns, self.first(), self.last);
     }
 
-    /// Sums up the slots on the screen, and a part of them, unless they are the same as before.
+    /// Sums up the slots on the screen, and those in the range, unless neither has changed.
     pub(crate) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
         let of = Some((self.slots.changes(), self.last, self.drawn, range.clone()));
         if self.summed.of == of {
@@ -308,7 +309,7 @@ impl Timeline {
         self.slots.get(self.first() + u64::from(column))
     }
 
-    /// Returns the load of a line in a column; `None` if nothing is known of that time.
+    /// Returns the load of a line in a column; `None` if the load at that time is unknown.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
         Some(match self.drawn {
@@ -317,18 +318,18 @@ impl Timeline {
         })
     }
 
-    /// Returns the mean of a line over all known columns; `None` if no column is known.
+    /// Returns the mean load of a line over all known columns; `None` if no column is known.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
         let mean = self.summed.means.get(&key).copied().unwrap_or_default();
         self.summed.is_known.then_some(mean)
     }
 
-    /// Returns the functions' parts of the range, beside the rest of the screen: the largest first.
+    /// Returns the functions' shares inside and outside the range, the largest inside first.
     pub(crate) fn parts(&self) -> &[Part] {
         &self.summed.parts
     }
 
-    /// Returns the column that ends with a moment; `None` if it is not on the screen.
+    /// Returns the column that ends with a moment; `None` if that column is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }
@@ -347,8 +348,8 @@ impl Timeline {
         (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
     }
 
-    /// Extends the choice to column `to`. A new choice, or one with `anew`, begins at `from`. Returns the ends of the
-    /// chosen time.
+    /// Extends the choice to column `to`. A new choice, or any choice if `anew`, begins at `from`. Returns the ends of
+    /// the chosen time.
     pub(crate) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);
@@ -373,7 +374,7 @@ impl Timeline {
         self.column_of(choice.head_ns / self.slots.slot_ns.max(1))
     }
 
-    /// Ends the choice of time.
+    /// Forgets the choice of time.
     pub(crate) fn choose_none(&mut self) {
         self.choice = None;
     }

@@ -42,7 +42,7 @@ impl App {
                 self.screen.touch();
                 self.notices.key_is_known();
                 if self.is_available(action) {
-                    // `back` drops the notice itself, because a notice decides where Escape leads.
+                    // `back` drops the notice itself, because what Escape does depends on whether a notice is shown.
                     if action != Action::Back {
                         self.notices.read();
                     }
@@ -83,7 +83,7 @@ impl App {
             Message::Unknown(key) => {
                 let elsewhere = acts::elsewhere(key).filter(|_| matches!(self.context(), Context::In(_)));
                 if let Some(views) = elsewhere {
-                    // The key has a meaning in other views, and the user is told which.
+                    // The key has a meaning in other views, so the notice names them.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
                 }
                 self.screen.dirty |= self.notices.key_is_unknown(self.screen.now);
@@ -101,7 +101,7 @@ impl App {
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
-                    // A narrow screen has no room for the tools, but the endings of the files name two of the three.
+                    // A narrow screen has no room for the tools' names, but the endings of the files name two of the three.
                     (None, 140..) if what == "call" => {
                         ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
                     }
@@ -145,7 +145,7 @@ impl App {
     pub(crate) fn back(&mut self) {
         let told = self.notices.read();
         match self.overlay.take() {
-            // If only a search in the help ends, the help stays.
+            // Escape in a search of the help ends the search, and the help stays.
             Some(Overlay::Help(HelpScreen {
                 scroll,
                 search: Some(_),
@@ -156,7 +156,7 @@ impl App {
         }
     }
 
-    /// Escape in a view: undoes the last thing that can be undone; `told` tells whether a notice was dropped.
+    /// Escape in a view: undoes the last thing that can be undone; `told` is whether a notice was dropped.
     fn step_back(&mut self, told: bool) {
         if self.views.search.is_some() {
             self.search_end(false);
@@ -263,7 +263,8 @@ impl App {
         });
     }
 
-    /// Sorts, and selects the first row, because users sort to see it. A selection that kept its row would hide the rows above.
+    /// Sorts, and selects the first row, because users sort to see it. If the selection kept its row, the first rows
+    /// might be hidden.
     fn sort_from_top(&mut self, sort: Sort) {
         let list = self.list_mut();
         list.sort = sort;

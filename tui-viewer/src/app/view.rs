@@ -3,20 +3,19 @@
 use crate::app::layout::Layout;
 pub(crate) use crate::keys::view::View;
 
-/// A second view below the tree, on screens with room for one, or none.
+/// The second view below the tree, on screens with room for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Below {
     /// The flame graph of the tree.
     Flame,
     /// The timeline of threads.
     Timeline,
-    /// The tree has all lines.
+    /// No second view: the tree has all lines.
     Nothing,
 }
 
 impl Below {
-    /// Returns the next choice of the key. In a bottom-up tree, a row is no part of the row above it, so there is no
-    /// graph.
+    /// Returns the next choice of the key. A bottom-up tree has no flame graph, because a row is not a part of the row above it.
     pub(crate) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
@@ -45,15 +44,15 @@ pub(crate) enum TabForm {
     Close,
     /// The same with shorter names: ` 3 Fn`.
     Narrow,
-    /// In a line with other items: `[1 Tree] 2 3`.
+    /// Digits, and a name for the view on screen only, in a line with other items: `[1 Tree] 2 3`.
     Digits,
 }
 
 impl TabForm {
-    /// Minimum width at which whole names have room beside all words about the numbers.
+    /// Minimum width at which the whole names of views fit next to all words about the numbers.
     const WIDE: u16 = 145;
 
-    /// Minimum width at which there is room for whole names.
+    /// Minimum width at which the whole names of views fit.
     const CLOSE: u16 = 100;
 
     /// Returns the form of the tabs on a screen.
@@ -71,15 +70,15 @@ impl TabForm {
         u16::from(self == Self::Digits)
     }
 
-    /// Whether a blank follows the tab of a view, so that a mark may take its place.
+    /// Whether a blank follows the tab of a view, so that a mark can replace the blank.
     pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
-        // If tabs stand close, the next tab begins with the blank.
+        // Close tabs share the blank with the next tab, which begins with a bracket instead if it is on screen.
         self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }
 }
 
 impl View {
-    /// Returns the tab of the view. Brackets around the tab on screen take the place of blanks, so that no tab ever moves.
+    /// Returns the tab of the view. Brackets around the tab on screen replace blanks, so that no tab ever moves.
     pub(crate) fn tab(self, shown: Self, form: TabForm) -> String {
         let digit = self as usize + 1;
         let words = self.words();
@@ -108,7 +107,7 @@ impl View {
         }
     }
 
-    /// Returns the view whose tab stands over a cell of the line of tabs.
+    /// Returns the view whose tab covers a cell of the line of tabs.
     pub(crate) fn at(x: u16, shown: Self, form: TabForm) -> Option<Self> {
         let mut start = 1;
         Self::ALL.into_iter().find(|view| {

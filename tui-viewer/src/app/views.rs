@@ -24,13 +24,12 @@ pub(crate) struct List {
     /// The order of the rows.
     pub(crate) sort: Sort,
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, if two lists stand side by side.
+    /// Index of the first row of the second list, if two lists are side by side.
     pub(crate) second: Option<usize>,
-    /// Selection.
     pub(crate) cursor: Cursor,
-    /// Time at which rows last changed places.
+    /// Time at which rows were last sorted.
     pub(crate) sorted_at: Duration,
-    /// Whether rows kept their places although their values have changed.
+    /// Whether rows have kept their order although their values have changed.
     pub(crate) is_held: bool,
 }
 
@@ -45,23 +44,23 @@ pub(crate) struct Views {
     pub(crate) lists: Lists,
     /// Rows of the tree that are open.
     pub(crate) expanded: Expanded,
-    /// Whether the hottest rows were opened once.
+    /// Whether the hottest rows have been opened.
     pub(crate) greeted: bool,
     /// Search in a list.
     pub(crate) search: Option<Search>,
-    /// Function with its callers and callees.
+    /// State of the view Function.
     pub(crate) function: FunctionView,
-    /// Part of the flame graph on the screen.
+    /// State of the flame graph.
     pub(crate) flame: Flame,
-    /// Panel wanted below the tree; `None` leaves it to the size of the screen.
+    /// Second view that the user wants below the tree; `None` lets the size of the screen decide.
     pub(crate) wants_below: Option<Below>,
     /// Threads of the timeline below the tree.
     pub(crate) lanes: Vec<Row>,
     /// Source of a function, and the known code of the program.
     pub(crate) source: SourceView,
-    /// Watched function and call that are shown.
+    /// State of the view Slow.
     pub(crate) slow: SlowView,
-    /// Time line on the screen, and its load.
+    /// State of the timeline.
     pub(crate) timeline: Timeline,
     /// Load of threads in the last 30 s, beside their names.
     pub(crate) strip: Timeline,
@@ -90,7 +89,7 @@ impl List {
         self.rows.get(self.cursor.index)
     }
 
-    /// Returns the rows in one list with the selected row: all rows, or the rows of one of two lists side by side.
+    /// Returns the rows of the list that has the selected row: all rows, or the rows of one of two lists side by side.
     pub(crate) fn together(&self) -> Range<usize> {
         match self.second {
             Some(second) if self.cursor.index >= second => second..self.rows.len(),
@@ -112,7 +111,7 @@ impl List {
         })
     }
 
-    /// Selects the chosen row, or the row in its place, on a screen of `page` lines.
+    /// Selects the chosen row, or a substitute if it is gone or a heading, on a screen of `page` lines.
     pub(crate) fn settle(&mut self, page: usize) {
         self.find();
         self.keep_on_screen(page);
@@ -123,8 +122,8 @@ impl List {
         }
     }
 
-    /// Finds the chosen row among new rows and keeps its line of the screen. If it is gone, the nearest row above it in the
-    /// tree is selected, else the row that now stands in its place.
+    /// Finds the chosen row among new rows and keeps it on its screen line. If the row is gone, its nearest ancestor is
+    /// selected, else the row that now has its index.
     fn find(&mut self) {
         let found = self.cursor.want.iter().rev().find_map(|&id| self.place_of(id));
         let cursor = &mut self.cursor;
@@ -137,14 +136,14 @@ impl List {
         }
     }
 
-    /// Selects a line; `want` has the ids of its row and all rows above.
+    /// Selects a line; `want` has the ids of its row and of all ancestors.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
         let cursor = &mut self.cursor;
         (cursor.touched, cursor.index, cursor.want) = (true, index, want);
         self.keep_on_screen(page);
     }
 
-    /// Scrolls the rows in one list with the selected row, as little as needed.
+    /// Scrolls the list that has the selected row, as little as needed to show the row.
     pub(crate) fn keep_on_screen(&mut self, page: usize) {
         let (rows, page, cursor) = (self.together(), page.max(1), &mut self.cursor);
         cursor.index = cursor.index.min(rows.end.saturating_sub(1));
@@ -159,7 +158,7 @@ impl List {
         self.keep_on_screen(page);
     }
 
-    /// Returns a row and all rows above it, the topmost first.
+    /// Returns the ids of a row and all its ancestors, the topmost first.
     pub(crate) fn lineage_of(&self, index: usize) -> Vec<RowId> {
         let mut line: Vec<RowId> = Vec::new();
         let mut at = self.rows.get(index);

@@ -66,12 +66,12 @@ impl Window {
 }
 
 impl Stretch {
-    /// Returns the label above the columns: the real length, and the wanted length if that is longer.
+    /// Returns the label above the columns: the real length, and the chosen length if that is longer.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
         let from = if self.since_reset { " since reset" } else { "" };
         match self.window.length_ns() {
-            // Snapshots do not arrive at exact times.
+            // One hundredth is tolerated, because snapshots do not arrive at exact times.
             Some(wanted) if self.ns + wanted / 100 < wanted => {
                 format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
             }
@@ -110,7 +110,7 @@ pub(crate) enum Against {
     Mark,
     /// The window before the one on screen.
     Before {
-        /// The window to go back to.
+        /// Window to return to when the comparison ends.
         after: Window,
     },
 }

@@ -1,4 +1,4 @@
-//! View Flame: the call tree as widths.
+//! View Flame: the call tree as frames, whose widths are times.
 
 use ratatui::layout::{Position, Rect};
 
@@ -123,22 +123,22 @@ impl ViewType for Flame {
 /// Returns the largest of the outermost frames, where a selection begins.
 fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
     let end = rows.partition_point(|row| row.depth == 0);
-    // Of equal frames the first wins.
+    // `rev` makes the first of equally large frames win.
     rows[..end]
         .iter()
         .rev()
         .max_by_key(|row| data.figures(row.what).total_ns)
 }
 
-/// Lays out the tree of the data and returns the rows of the list. The lowest row of `zoom` that is still in the tree fills
-/// the width.
+/// Lays out the tree of the data and returns the rows of the list. The innermost row of `zoom` that is still in the tree
+/// fills the width.
 pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, height): (u16, u16)) -> Listing {
     let tree = &data.tree;
     let zoom = zoom.iter().rev().find_map(|id| {
         let found = tree.rows.iter().position(|row| RowId::Path(row.path) == *id)?;
         Some(found as u32)
     });
-    // The order is by name, so that no frame changes places while times change.
+    // Frames are sorted by name, so that they do not change places while times change.
     let all = lay_out(tree, zoom, width, |a, b| {
         let (a, b) = (View::Tree.row(a), View::Tree.row(b));
         data.label(a)
@@ -183,7 +183,7 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
     out
 }
 
-/// After zooming, at most the screen height divided by this number is above the frame that fills the width.
+/// After zooming, the frame that fills the width has at most this fraction (1 / n) of the screen height above it.
 pub(crate) const ABOVE_PART: usize = 3;
 
 impl App {
@@ -236,7 +236,7 @@ impl App {
         let data = self.data()?;
         let rows = self.list().rows.iter().enumerate();
         let children = rows.filter(|(_, below)| below.parent == Some(row as u32));
-        // Of equal frames the first wins.
+        // `rev` makes the first of equally large frames win.
         let largest = children
             .rev()
             .max_by_key(|(_, below)| data.figures(below.what).total_ns);
@@ -287,7 +287,7 @@ impl App {
             if !want.is_empty() {
                 self.list_mut().cursor.want = want.clone();
             }
-            // Above the outermost function all outermost functions stand side by side.
+            // A step out from an outermost function leads to the whole tree.
             if want.len() == 1 {
                 want.clear();
             }
@@ -305,7 +305,7 @@ impl App {
         zoomed
     }
 
-    /// Selects a row of the tree that may be outside the screen's width, or too small to be seen.
+    /// Selects a row of the tree whose frame may be outside the zoomed part, or too small to be seen.
     pub(crate) fn flame_reveal(&mut self, what: What) {
         let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
@@ -314,7 +314,7 @@ impl App {
             app.list().place_of(*id)
         };
         if found(self).is_none() {
-            // The frame is outside, or less than a cell, so its caller fills the width.
+            // Zooms to the whole tree, then to the caller, then to the row itself, until the frame can be seen.
             let caller = want[..want.len().saturating_sub(1)].to_vec();
             for zoom in [Vec::new(), caller, want.clone()] {
                 if found(self).is_none() {

@@ -256,7 +256,7 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
 /// Number of steps back that are remembered.
 pub(crate) const LONGEST_WAY: usize = 100;
 
-/// Returns the choice of a function.
+/// Returns the [`Chosen`] of a function of the data.
 fn chosen(data: &Data, function: FunctionId) -> Chosen {
     Chosen {
         key: data.tree.functions.get(function).key,
@@ -264,7 +264,7 @@ fn chosen(data: &Data, function: FunctionId) -> Chosen {
     }
 }
 
-/// Returns the selection of the function itself among its callers and callees.
+/// Returns a cursor on the line of the function itself.
 fn on_itself() -> Cursor {
     Cursor {
         want: vec![RowId::Call(CallId::Own)],

@@ -28,12 +28,12 @@ static TOT_SHARE: Column = numbers("%TOT", 6, "share of all time shown, callees 
 static OWN_SHARE: Column = numbers("%SELF", 6, "share of all time shown, without callees")
     .of(Value::Share(Portion::Own))
     .by(Order::SELF)
-    // In a bottom-up tree, a row's own part is time at the top of a thread.
+    // In a bottom-up tree, a row's own part is time in calls without a caller.
     .titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
 static OF_SHARE: Column = numbers("%OF", 6, "share of the function that is shown")
     .of(Value::Share(Portion::Total))
     .by(Order::TOTAL);
-/// The main share of the view as a bar. If moments are compared, the change of the mean takes its place.
+/// The main share of the view as a bar. If moments are compared, the change of the mean replaces the bar.
 static BAR: Column = texts("", "the first share, as a bar")
     .drawn(draw_bar)
     .titled(|app, width| {
@@ -56,7 +56,7 @@ static SELF: Column = numbers("SELF", 6, "time in it, without measured callees")
 pub(crate) static CALLS: Column = numbers("CALLS", 6, "calls that began")
     .of(Value::Calls)
     .by(Order::CALLS);
-// Cells for two counts and the word between them.
+// The width is enough for two counts with a mark between them.
 static CALLS_OF: Column = numbers("CALLS", 11, "in Function: calls by it, of all calls")
     .of(Value::CallsOf)
     .by(Order::CALLS);
@@ -71,7 +71,7 @@ static P50: Column = numbers("P50", 6, "half of the calls took no longer")
 static P99: Column = numbers("P99", 6, "99 of 100 calls took no longer")
     .of(Value::Quantile(99))
     .by(Order::P99);
-// A mark for an upper bound stands before the number.
+// One of the cells is for the mark of an upper bound.
 static MAX: Column = numbers("MAX", 7, "the longest call")
     .of(Value::Longest)
     .by(Order::of("max", |data, what| match data.figures(what).tally {
@@ -126,7 +126,7 @@ pub(crate) fn of_hot(width: u16) -> Vec<Place> {
     places(&HOT, width, false)
 }
 
-/// Returns the columns of the lists of callers and callees on these cells, list by list, each from left to right.
+/// Returns the columns of the lists of callers and callees in this area, list by list, each from left to right.
 pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     let Some(halves) = halves(area) else {
         return vec![(area, places(&FUNCTION, area.width, false))];
@@ -148,10 +148,9 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     halves.map(places_on).to_vec()
 }
 
-/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half` tells whether another list
-/// stands beside it.
+/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half` is whether another list is beside it.
 fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> {
-    // The least needed columns are left out first, until the name has its part of the line. The pane shows all values.
+    // The least needed columns are left out first, until enough of the line is left for the name. The pane shows all values.
     let (share, time) = match *columns[0] == TOT_SHARE {
         true => (&OWN_SHARE, &SELF),
         false => (&TOT_SHARE, &TOTAL),
@@ -173,21 +172,21 @@ fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> 
     if !is_half {
         return places(if width >= 100 { LONG_BAR } else { SHORT_BAR });
     }
-    // The longest bar for which no column is left out.
+    // Takes the longest bar that leaves out no more columns than a short bar.
     let short = places(SHORT_BAR);
     let longer = (SHORT_BAR + 1..=LONG_BAR).rev().map(places);
     let mut fitting = longer.filter(|places| places.len() == short.len());
     fitting.next().unwrap_or(short)
 }
 
-/// Cells of a bar, and of a bar on a wide line.
+/// Cells of a bar, on a narrow and on a wide line.
 const SHORT_BAR: u16 = 5;
 const LONG_BAR: u16 = 10;
 
-/// Width in cells below which a list has no bar, because the bar says too little.
+/// Minimum width in cells for a bar, because in a narrower list the bar says too little.
 const ROOM_FOR_BAR: u16 = 60;
 
-/// Width in cells below which one of two lists shows calls by a function without the number of all calls.
+/// Minimum width in cells at which one of two lists also shows the number of all calls next to the calls by a function.
 const ROOM_FOR_ALL_CALLS: u16 = 72;
 
 /// Maximum number of cells of a function's file and line.
@@ -195,7 +194,7 @@ const LONGEST_WHERE: u16 = 40;
 
 fn side_by_side(columns: &[&'static Column], width: u16, bar: u16) -> Vec<Place> {
     let gap = gap(width);
-    // The first cell belongs to the mark of the selected row.
+    // The first cell is for the mark of the selected row.
     let mut x = gap;
     let mut out = Vec::with_capacity(columns.len());
     for &column in columns {
@@ -232,7 +231,7 @@ fn bottom_up(app: &App) -> bool {
     app.data().is_some_and(|data| data.bottom_up)
 }
 
-/// Minimum width at which the line of tabs has room for the filter of calls.
+/// Minimum width at which the filter of calls fits into the line of tabs.
 const ROOM_IN_TABS: u16 = 110;
 
 /// Returns the title of names with the filter of calls; `None` if there is no filter, or a line above shows it.
@@ -242,7 +241,7 @@ fn title_of_names(app: &App, cells: u16) -> Option<String> {
     if words.is_empty() || (layout.tabs.is_some() && layout.columns.width >= ROOM_IN_TABS) {
         return None;
     }
-    // The mark of the order needs one cell.
+    // The mark of the sort order needs one cell.
     let room = usize::from(cells.saturating_sub(1));
     let all = format!("{}  {words}", NAME.title);
     Some(match width(&all) <= room {
@@ -293,7 +292,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     pen.put(&off, cell.look.of(Meaning::Waiting));
 }
 
-/// Cells below which only the name fits.
+/// Minimum number of cells for marks after the name.
 const ROOM_FOR_MARKS: usize = 14;
 
 /// Draws tree lines, the mark of the fold, the name, and its marks.
@@ -321,7 +320,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         marks.push((glyphs.doubtful, Meaning::Notable));
     }
     if row.what.of == View::Function && pen.room() < ROOM_FOR_MARKS {
-        // The arrow before the name takes the room of the marks; the name itself comes first.
+        // The name needs the cells that the arrow leaves, so there are no marks.
         marks.clear();
     }
     let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
@@ -334,16 +333,16 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {
-        // No line above has the name of the function whose callers and callees are listed.
+        // There is no title with the name of the function, so the line of the function itself shows the name.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };
     let hidden_fits = width(text) + marks_cells + extra <= room;
-    // Without room for the module, the function alone says more than half of both.
+    // If the module does not fit, the function alone says more than parts of both.
     let cells = room.saturating_sub(marks_cells);
     let name = pen.canvas.without_module(text, cells);
     let start = pen.x;
-    // The module is quiet, the function plain.
+    // The module is drawn in the quiet colour, the function in the plain one.
     let split = name.len() - tail(&name, 1).len();
     pen.put(&name[..split], cell.look.of(Meaning::Quiet));
     pen.put(&name[split..], cell.look.of(cell.weights[1]));

@@ -1,5 +1,5 @@
-//! View Sites: sites that were met, and sites that are switched off; in its pane why a site is on or off, and the effect of
-//! the key that switches it.
+//! View Sites: sites that were reached, and sites that are switched off. Its pane tells why a site is on or off, and what
+//! the key that switches it does.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub(super) const ABOUT: About = About {
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_place),
     act(&[Action::ToggleSite], has_rows, App::toggle_site),
-    // Sites stand below modules if the program has functions.
+    // Rows can be opened only if sites are listed below modules, which needs a program with functions.
     only(
         &[
             Action::Open,
@@ -184,7 +184,7 @@ impl RowTable for Sites {
     }
 }
 
-/// Draws the path and the place of a row that no snapshot has: a module, or a function that was never called.
+/// Draws the path and the source place of a row that no snapshot has: a module, or a function that was never called.
 fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let name = data.full_name(View::Sites.row(index));
     let source = data.site_table().source(index);
@@ -298,7 +298,7 @@ fn whose_time(data: &Data, index: u32, cells: usize) -> String {
     text
 }
 
-/// Draws the pane below: the whole path, the place, the state with its rule, and the effect of Space.
+/// Draws the pane below: the whole path, the source place, the state with its rule, and the effect of Space.
 fn why_and_next(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let table = data.site_table();
     let site = &table.rows[index as usize];

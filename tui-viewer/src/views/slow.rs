@@ -65,7 +65,7 @@ impl ViewType for Slow {
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {
-            // The orders of paths do not apply to functions.
+            // Functions with a tail have no order by the columns of paths.
             let sort = Some(shape.sort).filter(|sort| sort.key == columns::ORDER);
             let sort = sort.unwrap_or(Sort::by(columns::ORDER));
             let tails = View::Hot.rows(data.tails().iter().map(|tail| tail.hot));

@@ -154,7 +154,7 @@ fn calls_of(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     canvas.line(area, area.height - 1, legend, Meaning::Quiet);
 }
 
-/// Draws a line, unless the legend stands there.
+/// Draws a line, unless it is the line of the legend.
 fn canvas_line(canvas: &mut Canvas<'_>, area: Rect, line: u16, text: &str) {
     if line < area.height - 1 {
         canvas.line(area, line, text, Meaning::Quiet);

@@ -1,5 +1,5 @@
-//! View Threads: threads with their load and current function; in its pane figures of a thread, and the beginnings of its open
-//! scopes.
+//! View Threads: threads with their load and current function. Its pane has figures of a thread, and the times at which
+//! its open scopes began.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;
@@ -112,7 +112,7 @@ impl RowTable for Threads {
     }
 }
 
-/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
+/// Returns the threads as a list. Equal threads are sorted by name, and numbers in names by value: `job-2` before `job-10`.
 pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
     let all = threads::busiest_first(&data.snapshot);
     listing::walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
@@ -125,7 +125,7 @@ fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Draws the pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
+/// Draws the pane below: figures of the selected thread, and its open scopes with the clock times at which they began.
 fn figures_and_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
@@ -189,7 +189,7 @@ fn states(dot: &str, cells: usize) -> String {
     if width(&long) <= cells { long } else { words(false) }
 }
 
-/// Draws `match::run 14:00:00 › match::step 14:02:13` over the lines of the area; only the end of a path that is too long.
+/// Draws `match::run 14:00:00 › match::step 14:02:13` on the lines of the area. Of a path that is too long, draws only the end.
 fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {
@@ -206,7 +206,7 @@ fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: 
         let room = (cells / 2).saturating_sub(width(&since) + 1);
         (canvas.cut_middle(name, room).into_owned(), since)
     };
-    // From the innermost outwards while there is room; lines are filled as words are.
+    // Takes scopes from the innermost outwards while they fit, and wraps them into lines like words.
     let then = canvas.glyphs.then;
     let lead = "open since  ";
     let lines = |pieces: &[(String, String)], hidden: usize| {

@@ -118,7 +118,7 @@ impl ViewType for Timeline {
 }
 
 impl App {
-    /// Reads the slots of the timeline, or of the lines beside threads, while they are on the screen.
+    /// Reads the slots of the timeline, or of the strips beside threads, while they are on the screen.
     pub(crate) fn read_timeline(&mut self) {
         let wanted = self.views.current.kind().time_columns(self);
         let known = self.derived.data.as_ref().zip(self.program.newest.as_ref());
@@ -150,14 +150,14 @@ impl App {
         self.views.timeline.sum_up(range);
     }
 
-    /// Returns the columns of the window on the screen, also of a chosen time.
+    /// Returns the columns of the window, which may be a chosen time; `None` if the window begins with a reset.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u16>> {
         let stretch = self.derived.stretch.filter(|stretch| !stretch.since_reset)?;
         let end_ns = self.shown()?.capture.unix_ns;
         self.views.timeline.columns_of(end_ns, stretch.ns)
     }
 
-    /// Whether some slots on the screen are still to be read.
+    /// Whether some slots on the screen have still to be read.
     pub(crate) fn reads_times(&self) -> bool {
         let wanted = self.views.current.kind().time_columns(self);
         wanted.is_some_and(|wanted| match wanted.is_strip {
@@ -182,7 +182,7 @@ impl App {
         lines_of_lane(self.list().rows.len(), self.layout().rows.height)
     }
 
-    /// Whether a part of the time was chosen in the timeline.
+    /// Whether the user chose a part of the time in the timeline.
     pub(crate) fn has_range(&self) -> bool {
         matches!(self.query.window, Window::Chosen(_))
     }
@@ -195,7 +195,7 @@ impl App {
         }
     }
 
-    /// Goes to the column beside the cursor.
+    /// Moves the cursor to the next or the previous column.
     pub(crate) fn step_slot(&mut self, later: bool) {
         let (Some(newest_ns), Some(shown)) = (self.program.newest_ns(), self.shown()) else {
             return;
@@ -262,7 +262,7 @@ impl App {
         }
     }
 
-    /// Ends the choice of a part of the time.
+    /// Drops the chosen part of the time.
     fn choose_no_range(&mut self) {
         self.views.timeline.choose_none();
         if self.has_range() {

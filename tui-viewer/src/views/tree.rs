@@ -230,7 +230,7 @@ impl App {
         let chosen = self.selected_function();
         self.query.filter.inverted = !self.query.filter.inverted;
         if self.query.filter.inverted {
-            // The order is by total time, because the self time is 0 for most rows.
+            // The order is by total time, because most rows have no self time.
             self.views.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
         }
         self.refresh();

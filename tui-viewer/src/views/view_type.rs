@@ -1,5 +1,4 @@
-//! Facts about views, and the trait of views: the questions that the rest of the program asks a view, with the answers of
-//! most views.
+//! Facts about views, and the trait that every view implements. Its default methods suit most views.
 
 use ratatui::layout::{Position, Rect};
 
@@ -21,32 +20,31 @@ use crate::views::functions;
 /// Facts about a view.
 #[derive(Debug)]
 pub(crate) struct About {
-    /// Actions that have a meaning of their own in the view, or are available at other times.
+    /// Actions that act differently in the view, or are available at other times.
     pub(crate) acts: &'static [Act],
-    /// Order of the rows at the start.
+    /// Initial order of the rows.
     pub(crate) sort: Order,
     /// Part of a row's time that shares, bars and colours show.
     pub(crate) main: Portion,
-    /// Word for several rows.
+    /// Plural noun for the rows, such as `threads`.
     pub(crate) rows: &'static str,
     /// Whether the rows are parts of the measured time.
     pub(crate) is_of_time: bool,
-    /// Whether the view ignores the choice of threads and shows members in place of their groups, because a site is a
-    /// place in the source.
+    /// Whether the view's own rows ignore the choices of threads and of groups.
     pub(crate) is_of_all: bool,
-    /// Whether the numbers ignore the choice of threads.
+    /// Whether the call tree is of all threads too, whichever are chosen.
     pub(crate) is_of_all_threads: bool,
-    /// Whether the view shows only the rows in focus.
+    /// Whether a focus limits the calls that the view shows.
     pub(crate) has_focus: bool,
-    /// Whether the view shows the calls as a tree that can be turned, and rows as shares of their parents.
+    /// Whether the view shows the calls as a tree, which can be bottom-up, and rows as shares of their parents.
     pub(crate) has_parents: bool,
     /// Whether the rows are paths of the call tree.
     pub(crate) has_paths: bool,
     /// Whether the view shows watched functions. Its tab has a mark while functions are watched.
     pub(crate) is_of_watches: bool,
-    /// Whether a function that was selected by hand in another view is selected here too.
+    /// Whether a function that the user selected by hand in another view is selected here too.
     pub(crate) follows: bool,
-    /// Whether the cursor stays on the top row until the first key, even if another row comes to the top.
+    /// Whether the cursor stays on the top row, whichever row that is, until the user moves it.
     pub(crate) stays_at_top: bool,
 }
 
@@ -111,12 +109,12 @@ pub(crate) trait ViewType: Sync {
         functions::weigh(app, data, row)
     }
 
-    /// Returns a number that changes with each choice in the view that decides on its rows.
+    /// Returns a number that changes with each choice in the view that decides its rows.
     fn choices(&self, _app: &App) -> u64 {
         0
     }
 
-    /// Whether a key holds the order of the view's rows for a moment.
+    /// Whether a key press holds the order of the view's rows for a moment.
     fn holds(&self, _app: &App) -> bool {
         true
     }
@@ -126,7 +124,7 @@ pub(crate) trait ViewType: Sync {
         rows.first()
     }
 
-    /// Returns the number of rows that a search covers, and the word for several rows.
+    /// Returns the number of rows that a search covers, and the plural noun for them.
     fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         let count = app.views.current.table().count(data);
         (count as usize, app.views.current.about().rows)
@@ -166,13 +164,12 @@ pub(crate) trait ViewType: Sync {
         app.way_back()
     }
 
-    /// Selects a row that may be hidden. Returns false if the view has a list, in which rows above must be
-    /// opened.
+    /// Selects a row that may be hidden. Returns false if the caller must do so, by opening the rows above it in the list.
     fn reveal(&self, _app: &mut App, _what: What) -> bool {
         false
     }
 
-    /// Takes a click on the view's rows, on line `line` of them.
+    /// Takes a click on line `line` of the view's rows.
     fn click(&self, app: &mut App, at: Position, line: usize) {
         app.click_row_of(0, at.x, line);
     }
@@ -183,17 +180,17 @@ pub(crate) trait ViewType: Sync {
     /// Takes a move of the mouse while its button is held.
     fn drag(&self, _app: &mut App, _at: Position) {}
 
-    /// Takes the wheel; returns false if the wheel should scroll the list.
+    /// Takes a turn of the wheel; returns false if it should scroll the list.
     fn wheel(&self, _app: &mut App, _rows: isize, _at: Position) -> bool {
         false
     }
 
-    /// Takes the wheel to the side.
+    /// Takes a sideways turn of the wheel.
     fn wheel_aside(&self, _app: &mut App, _right: bool, _at: Position) {}
 
     // Screen
 
-    /// Cuts the view's parts out of a layout.
+    /// Adjusts a layout to the parts of the view.
     fn layout(&self, _app: &App, layout: Layout) -> Layout {
         layout
     }
@@ -203,7 +200,7 @@ pub(crate) trait ViewType: Sync {
         1
     }
 
-    /// Returns the first line on the screen, and the number of lines.
+    /// Returns the index of the first line on the screen, and the number of all lines.
     fn scrolled(&self, app: &App) -> (usize, usize) {
         let list = app.list();
         let together = list.together();
@@ -225,7 +222,7 @@ pub(crate) trait ViewType: Sync {
         None
     }
 
-    /// Draws the lines above the titles.
+    /// Draws the lines above the titles of the columns.
     fn title(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _area: Rect) {}
 
     /// Draws the line above the rows.

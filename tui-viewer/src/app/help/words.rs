@@ -1,4 +1,4 @@
-//! A line of the help; and the words and marks on the screens, each with its meaning: the part of the help below the keys.
+//! Lines of the help, and the words and marks that it explains below the keys.
 
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
@@ -20,10 +20,10 @@ pub(crate) enum HelpLine {
     Gap,
 }
 
-/// Cells of the longest word.
+/// Width in cells of the longest explained word.
 pub(crate) const WORD_CELLS: usize = 11;
 
-/// A heading, and words with their meanings. A second line of a meaning has an empty word.
+/// A heading, and words with their meanings. The second line of a meaning has an empty word.
 type Part = (&'static str, &'static [(&'static str, &'static str)]);
 
 const HEADER: Part = (
@@ -100,7 +100,7 @@ const ROWS: Part = (
     ],
 );
 
-/// Tasks that have no key.
+/// Tasks that have no key, with the shell commands for them.
 const SHELL: Part = (
     "In a shell, for the same program",
     &[
@@ -142,7 +142,7 @@ fn columns() -> Vec<HelpLine> {
             title => title,
         };
         let line = word(title, column.help);
-        // Several tables have the same column, which needs only one line.
+        // Several tables have the same column, which is explained once.
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -258,7 +258,7 @@ mod tests {
             for line in parts(ascii).concat() {
                 if let HelpLine::Word(word, meaning) = line {
                     assert!(width(&word) <= WORD_CELLS, "{word}");
-                    // Two cells before the word, two after it, and the frame with its margins.
+                    // A line also has two cells before the word and two after it. The frame with its margins takes four.
                     let cells = WORD_CELLS + width(meaning) + 4;
                     assert!(cells <= 60 - 4, "{meaning}: {cells}");
                     assert!(!ascii || word.is_ascii() && meaning.is_ascii(), "{word}");

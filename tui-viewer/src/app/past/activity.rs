@@ -15,16 +15,16 @@ use crate::app::threads::ThreadChoice;
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;
 
-/// Least time in ns that counts as a second, because snapshots do not arrive at exact times.
+/// Minimum time in ns that counts as a second, because snapshots do not arrive at exact times.
 pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 
-/// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
+/// Maximum time in ns between two snapshots; the seconds of a longer pause are unknown.
 pub(crate) const LONGEST_NS: u64 = 1_900_000_000;
 
-/// Number of rows above which a program has no sparklines, because a key would have to wait for them.
+/// Maximum number of rows with sparklines, because with more of them a key press would have to wait.
 pub(crate) const ROWS_MAX: usize = 50_000;
 
-/// Number of nodes up to which sparklines are rebuilt from the past; those of larger programs begin empty.
+/// Maximum number of nodes at which sparklines are rebuilt from the past; those of larger programs begin empty.
 pub(crate) const REBUILT_NODES: usize = 2_000;
 
 /// Value of an unknown second.
@@ -42,7 +42,7 @@ pub(crate) struct Activity {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Beats {
-    /// Total time when the last second ended.
+    /// Total time of the row when the last second ended.
     pub(crate) total_ns: u64,
     /// Total time of each second: 0 for no time, [`UNKNOWN`], or the number of a bucket plus 1. Buckets are an
     /// eighth of an octave wide, which is enough for a sparkline.
@@ -73,7 +73,7 @@ impl Activity {
         Some(activity)
     }
 
-    /// Whether a second has passed since the last one was noted.
+    /// Whether a second has passed since the last snapshot was noted, or the clock was set back.
     pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
         let last_ns = self.last.map(|last| last.unix_ns);
         last_ns.is_none_or(|last_ns| unix_ns < last_ns || unix_ns - last_ns >= SHORTEST_NS)
@@ -96,7 +96,7 @@ impl Activity {
     /// Adds the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
         let now = Moment::from(snapshot);
-        // Rows that are gone from the snapshot are kept too, until there are more than `ROWS_MAX`.
+        // Rows that are gone from the snapshot are kept too. If there are more than `ROWS_MAX`, all are dropped.
         if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
             *self = Self {
                 last: Some(now),
@@ -121,7 +121,7 @@ impl Activity {
         });
         for (id, total_ns) in paths.chain(functions) {
             let beats = self.rows.entry(id).or_insert_with(|| Beats {
-                // A row that was absent took no time.
+                // A row that was absent until now had taken no time.
                 total_ns: if last.is_none() { total_ns } else { 0 },
                 seconds: [UNKNOWN; BEATS],
             });

@@ -13,10 +13,10 @@ use crate::app::past::moment::{Moment, Since};
 /// Minimum number of intervals that are remembered, however many threads there are.
 const LEAST: usize = 20;
 
-/// Maximum number of threads remembered of a snapshot.
+/// Maximum number of threads remembered per snapshot.
 const THREADS_MAX: usize = 1_000;
 
-/// Maximum number of snapshots remembered, reached with few threads.
+/// Maximum number of snapshots remembered, reached only with few threads.
 const MOMENTS_MAX: usize = 600;
 
 /// CPU times at one snapshot.
@@ -31,9 +31,9 @@ struct CpuTimes {
 /// Load of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
-    /// CPUs that the process kept busy; `None` if the system does not tell.
+    /// CPUs that the process kept busy; `None` if the system does not report CPU times.
     pub(crate) cpus: Option<f64>,
-    /// Calls that began, per second.
+    /// Calls begun per second.
     pub(crate) calls_per_second: f64,
 }
 
@@ -62,7 +62,7 @@ impl CpuTimes {
         }
     }
 
-    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` if it is not known.
+    /// Returns the fraction of the time since `earlier` in which a thread was on a CPU; `None` if it is unknown.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let since = self.at.since(earlier.at)?;
         let before = match since.from_zero {
@@ -108,7 +108,7 @@ impl CpuHistory {
         Self { moments, entries }
     }
 
-    /// Returns the share of the last interval that a thread was on a CPU.
+    /// Returns the fraction of the last interval in which a thread was on a CPU.
     pub(crate) fn busy(&self, key: u64) -> Option<f64> {
         let last = self.moments.len().checked_sub(1)?;
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
@@ -117,7 +117,7 @@ impl CpuHistory {
     /// Returns the load over the last second, or over the shorter time since a reset or the first snapshot.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
-        // The load begins at the newest moment that is a second old, else at the oldest moment.
+        // The load is measured from the newest moment that is at least a second old, else from the oldest moment.
         let mut from = None;
         for moment in self.moments.iter().rev().skip(1) {
             match last.at.since(moment.at) {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::orderbook::snapshot;
 
-    /// Returns the made-up program; its first thread has used this CPU time.
+    /// Returns the made-up program, whose first thread has used `cpu_ms` of CPU time.
     fn used(tenths: u64, cpu_ms: u64) -> Snapshot {
         let mut s = snapshot(tenths);
         s.threads[0].cpu_ns = Some(cpu_ms * 1_000_000);

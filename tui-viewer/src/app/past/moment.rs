@@ -1,19 +1,19 @@
-//! The place of a record in the past, and the time between two records.
+//! The position of a record in the past, and the time between two records.
 //!
 //! Counts between two records depend on what lies between them:
 //!
 //! | between them | counts |
 //! |---|---|
-//! | nothing, or a reset and its undo | the later record's less the earlier one's |
-//! | a reset, or a clock that broke | the later record's, which are counted since then; the timeline adds the closing record's |
-//! | an undo of a reset before both | unknown: the later record also has counts from before the earlier one |
-//! | a lost ring | as in the rows above: the next ring goes on with the same counts, and the time without records is a gap |
+//! | nothing, or a reset and its undo | the later record's minus the earlier record's |
+//! | a reset, or a clock that broke | the later record's, which began at zero; the timeline adds the counts before the reset |
+//! | an undo of a reset before both | unknown: the later record also counts calls from before the earlier record |
+//! | a lost ring | as in the rows above: the next ring continues the same counts, and the time without records is a gap |
 //! | another run of the program | none: all of the past is dropped |
 
 use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_format::Snapshot;
 
-/// Place of a record in the past.
+/// Position of a record in the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(super) run: (u32, u64),
@@ -22,12 +22,12 @@ pub(crate) struct Moment {
     epoch: RecordEpoch,
 }
 
-/// Time between two records in which counts are known.
+/// Time between two records for which counts are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Since {
     /// Length in ns; not 0.
     pub(crate) ns: u64,
-    /// Whether the counters began at zero in between, so that all counts of the later record are counts of this time.
+    /// Whether the counters began at zero between the records. If so, all counts of the later record belong to the last `ns`.
     pub(crate) from_zero: bool,
 }
 
@@ -43,7 +43,7 @@ impl From<&Snapshot> for Moment {
 }
 
 impl Moment {
-    /// Returns the time since an earlier moment; `None` where its counts are unknown.
+    /// Returns the time since an earlier moment; `None` if the counts of that time are unknown.
     pub(super) fn since(self, earlier: Self) -> Option<Since> {
         let (ns, from_zero) = match self.epoch.origin(earlier.epoch) {
             _ if self.run != earlier.run => return None,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    /// Returns the moment at a tenth of a second since the begin of the counts.
+    /// Returns the moment `tenths` tenths of a second after the counters began.
     fn moment(tenths: u64, reset_epoch: u64, withdraws: Option<u64>) -> Moment {
         let mut snapshot = orderbook::snapshot(tenths);
         snapshot.capture.reset_epoch = reset_epoch;

@@ -1,4 +1,4 @@
-//! Time cut into slots of one length, each with the load of threads and functions. The history is read once for each slot.
+//! Time cut into slots of equal length, each with the load of threads and functions. The history is read once for each slot.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,16 +14,16 @@ use tickscope_programs::history::History;
 use crate::app::keyhash::{KeyMap, KeySet};
 use crate::app::source::KnownCode;
 
-/// Load of a thread or a function in a slot, in parts of one CPU.
+/// Load of a thread or a function in a slot, as a fraction of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
-    /// Part on a CPU, as far as it is known.
+    /// Fraction on a CPU, as far as it is known.
     pub(crate) working: f64,
-    /// Part in scopes and off the CPU.
+    /// Fraction in scopes and off the CPU.
     pub(crate) waiting: f64,
     /// Key of the function that worked most.
     pub(crate) function: u64,
-    /// Load of that function.
+    /// Fraction for which that function worked.
     pub(super) most: f64,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Load {
 pub(crate) struct Slot {
     /// Load by the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
-    /// By the key of a line of ended threads: the keys in `threads` of the threads that are in this line once they have ended.
+    /// For each line of ended threads, by its key: the threads that are shown in this line once they have ended.
     pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
     /// Load by the key of the function, in all threads.
     pub(crate) functions: KeyMap<u64, Load>,
 }
 
 impl Slot {
-    /// Returns the slot of a time that ends with a record.
+    /// Returns the slot of the time `lapse`, which ends with the record `end`.
     pub(super) fn of(lapse: &Lapse, end: &TimeSpent) -> Self {
         let mut slot = Self::default();
         for &((thread, function), spent) in &lapse.spent {
@@ -60,8 +60,8 @@ impl Slot {
         slot
     }
 
-    /// Returns the load in a thread's line. `lines` has the threads with lines of their own. The other threads have ended since,
-    /// and are in the line of ended threads of their name.
+    /// Returns the load to show in a thread's line. `lines` has the threads with lines of their own. All other threads
+    /// have ended, and share the line of the ended threads with their name.
     pub(crate) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
         let mut all = Load::default();
         let threads = self.by_line_once_ended.get(&line).into_iter().flatten();
@@ -76,7 +76,7 @@ impl Load {
     pub(crate) fn add(&mut self, other: Self) {
         self.working += other.working;
         self.waiting += other.waiting;
-        // Of equal functions the smaller key wins, so that the colour does not depend on the order.
+        // If two functions worked equally, the smaller key wins, so that the colour does not depend on the order of addition.
         let more = other.most > self.most;
         let first = other.most >= self.most && (self.function == 0 || other.function < self.function);
         if more || first {
@@ -93,21 +93,21 @@ const ROWS_AT_ONCE: usize = 40_000;
 /// Number of snapshots whose self times are kept, because neighbouring slots share an end.
 const SPENT_KEPT: usize = 4;
 
-/// Maximum number of records that are added up for one slot, because a program may reset all the time.
+/// Maximum number of records added up for one slot, because a program may reset again and again.
 const RESETS_MOST: usize = 64;
 
-/// Longest gap in ns across which the load is known. If moments are far apart, as in the coarse history with one every 10 s, a
-/// gap may be three times the mean gap.
+/// Maximum gap in ns between moments across which the load is known. If moments are far apart, as in the coarse history
+/// with one every 10 s, the maximum is three times the mean gap.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
-/// The source of snapshots.
+/// Sources of the snapshots that slots are made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Records<'a> {
     /// Records of the program.
     pub(crate) history: &'a History,
     /// Newest snapshot of the program, which is decoded already.
     pub(crate) newest: &'a Rc<Snapshot>,
-    /// Known code of samples.
+    /// Known code of the program, which names functions in samples.
     pub(crate) code: &'a KnownCode,
 }
 
@@ -116,22 +116,23 @@ pub(crate) struct Records<'a> {
 pub(crate) struct Slots {
     /// Length of a slot in ns.
     pub(crate) slot_ns: u64,
-    /// Slots by their number since 1970; `None` for an unknown slot.
+    /// Slots by their number since 1970; `None` for a slot whose load is unknown.
     slots: BTreeMap<u64, Option<Rc<Slot>>>,
-    /// Number of a slot that was read before its end, and the unix time in ns until which it was read.
+    /// Number of the slot that was read before it was over, and the unix time in ns until which it was read.
     unfinished: Option<(u64, u64)>,
-    /// Number of changes of slots.
+    /// Number of times that slots have changed.
     changes: u64,
     spent: Vec<Rc<TimeSpent>>,
     functions: Option<(Sites, Arc<Functions>)>,
-    /// Revision of the history when unknown slots were read.
+    /// Revision of the history when unknown slots were last read.
     revision: u64,
-    /// Revision of the named code when `spent` were made; 0 before any code was named.
+    /// Revision of the named code with which `spent` was made; 0 before any code was named.
     code: u64,
 }
 
 impl Records<'_> {
-    /// Returns the times of the moments around a slot: the nearest to its ends, or, if these are equal, around its middle.
+    /// Returns the times of the two moments that bound a slot: the nearest to its ends or, if these are the same moment,
+    /// the nearest before and after its middle.
     fn ends(&self, begin_ns: u64, end_ns: u64, gap_ns: u64) -> Option<(u64, u64)> {
         let middle_ns = begin_ns.midpoint(end_ns);
         let (begin, end) = (self.history.nearest(begin_ns)?, self.history.nearest(end_ns)?);
@@ -142,12 +143,12 @@ impl Records<'_> {
                 self.history.after(middle_ns)?,
             ),
         };
-        // A slot outside of all moments is unknown.
+        // A slot before or after all moments is unknown.
         let touches = begin <= end_ns && begin_ns <= end;
         (touches && end - begin <= gap_ns).then_some((begin, end))
     }
 
-    /// Returns the longest gap in ns between moments with a known load.
+    /// Returns the maximum gap in ns between moments across which the load is known.
     fn gap_ns(&self) -> u64 {
         let mut times = self.history.times();
         let (first, last) = (times.next(), times.next_back());
@@ -185,7 +186,7 @@ impl Slots {
             if self.code == 0 {
                 self.slots.clear();
             }
-            // Both ends of a slot must name the same code.
+            // `spent` is made again, because both ends of a slot must name the same code.
             self.spent.clear();
             self.code = code;
         }
@@ -265,7 +266,6 @@ impl Slots {
         self.slots.get(&number)?.as_deref()
     }
 
-    /// Returns the number of changes of slots.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }

@@ -1,17 +1,17 @@
-//! The last seconds against the seconds before, and windows over a reset that was undone.
+//! Comparison of the last seconds with the seconds before, and windows across a reset that was undone.
 
 use tickscope_analysis::window::between;
 
 use super::*;
 
-/// Returns the screen at the end of a program that was watched for 24 s.
+/// Returns the app after it has watched a program for 24 s.
 fn watched_long(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     lives(&mut app, 1_100..=1_340);
     app
 }
 
-/// Like [`watched_long`], but the busiest function took twice as long in the last ten seconds.
+/// Like [`watched_long`], but in the last ten seconds one function took ten seconds more.
 fn slower_of_late() -> App {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_340 {
@@ -136,7 +136,7 @@ fn what_is_not_known_is_not_compared() {
     keys(&mut app, "w'");
     has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
-    // A longer window needs more past than there is. The next key goes back to the shorter window.
+    // A longer window needs more past than is known. The next key goes back to the shorter window.
     keys(&mut app, "w");
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
@@ -193,8 +193,8 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
-    // The first window begins before the reset. The second would begin between the reset and its undoing, and so begins at the
-    // reset.
+    // The first window begins before the reset. The second would begin between the reset and its undo, so it begins at
+    // the reset instead.
     for (typed, window) in [("ww", "window 10.0 s"), ("wwp,,w", "")] {
         keys(&mut app, typed);
         keys(&mut other, typed);

@@ -1,4 +1,4 @@
-//! The flame graph: places of frames, moves through them, and the order while times change.
+//! The flame graph: positions of frames, movement through them, and their order while times change.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::app::flame::{Frame, lay_out};
 use crate::app::view::Below;
 use crate::ui::theme::Ground;
 
-/// Returns a tree of one thread. Each row gives the distance to its parent in this list, and its self time.
+/// Returns a tree of one thread. Each item of `rows` is the distance back to its parent in the list, and its self time.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {
     let mut s = Snapshot::default();
     for (index, &(back, self_ns)) in rows.iter().enumerate() {
@@ -95,7 +95,7 @@ proptest! {
                 let left = f64::from(x + cells - end);
                 prop_assert!((left - exact).abs() <= 0.5 + 1e-6, "{} cells for {}", left, exact);
             }
-            // Each row with the time of a cell has a cell.
+            // Each row with at least the time of a cell has a frame.
             let children: &[u32] = match above.and_then(|above| above.row) {
                 Some(row) => tree.children(row),
                 None => tree.top(),
@@ -116,7 +116,7 @@ fn flame() -> App {
     live(120, 30).after("5")
 }
 
-/// Returns the first cell of the list on which a name stands.
+/// Returns the first cell of a name in the list.
 fn place_of(app: &App, name: &str) -> (u16, u16) {
     let screen = text(app);
     let rows = app.layout().rows;
@@ -138,7 +138,7 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
     key(&mut app, Code::Right);
     key(&mut app, Code::Down);
     key(&mut app, Code::Down);
-    // It takes more time than risk::check and wire::encode.
+    // `book::apply` takes more time than `risk::check` and `wire::encode`.
     assert_eq!(selected(&app), "book::apply");
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "risk::check");
@@ -194,7 +194,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         events(&mut app, Status::Live, Some(s));
         assert_eq!(selected(&app), "risk::check");
     }
-    // The row has less than a cell: its caller stands for it, until it is visible again.
+    // The selected row has less than a cell, so its caller is selected until the row is visible again.
     let mut s = snapshot(1_400);
     for row in 0..s.nodes.len() {
         if s.site_of(NodeId(row as u32)).name == "check" {
@@ -300,9 +300,9 @@ fn large_screens_have_the_graph_below_the_tree() {
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
-    // The white lines are the third line of the graph, where book::apply stands.
+    // The white lines are the third line of the graph, which has book::apply.
     assert_eq!(lines, (third..third + tall).collect::<Vec<_>>());
-    // Arrows move in the list, and so does Tab.
+    // Keys act on the view above the graph: Tab shows the next view.
     key(&mut app, Code::Tab);
     assert_eq!(app.views.current, View::Hot);
     keys(&mut app, "1P");
@@ -315,7 +315,7 @@ fn large_screens_have_the_graph_below_the_tree() {
     assert_eq!(small.below(), Below::Flame);
     shows(&small, " flame ");
     keys(&mut small, "i");
-    // Bottom-up rows are not parts of the rows above.
+    // Rows of a bottom-up tree are not parts of the rows above them, so there is no graph.
     assert_eq!(small.below(), Below::Nothing);
     let low = live(120, 24).after("P");
     assert!(low.below() == Below::Nothing && text(&low).contains("needs 30 lines"));
@@ -339,7 +339,7 @@ fn a_key_switches_what_the_colours_of_frames_say() {
 fn where_moments_are_compared_frames_say_what_has_changed() {
     let mut app = flame().after("m");
     let mut more = snapshot(1_341);
-    // The call of `check` takes longer by all measured time, so half of all time is new.
+    // A node of `check` gets as much additional time as all nodes had, so half of all time is new.
     let all: u64 = more.nodes.self_ticks.iter().sum();
     let check = more
         .nodes

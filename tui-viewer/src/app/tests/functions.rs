@@ -1,4 +1,4 @@
-//! Sites of a program that has functions: by module, functions that were never called, and switching them.
+//! Sites of a program that has functions: modules, functions that were never called, and switching functions.
 
 use tickscope_format::snapshot::FunctionChoice;
 use tickscope_programs::known_functions::KnownFunctions;
@@ -60,7 +60,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
         to(&mut app, name);
         assert!(text(&app).contains(why), "{name}: {}", text(&app));
     }
-    // The heirs are the function's callers in the tree, and the functions above callers that are off as well.
+    // The time is counted in the function's callers in the tree or, if a caller is off too, in the functions above it.
     let heirs = |app: &App| line_of(&text(app), "its time is counted in");
     has(&heirs(&app), "book::apply");
     let caller = s.sites.iter().position(|site| site.name == "apply");
@@ -68,7 +68,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
     tell_functions(&mut app, s.clone(), &known);
     has(&heirs(&app), "match::step");
     lacks(&heirs(&app), "book::apply");
-    // Functions were chosen when the program started.
+    // Here the user chose functions when the program started.
     s.functions.as_mut().unwrap().choice = FunctionChoice {
         only: vec!["orderbook_sim".into()],
         not: vec!["depth".into(), "Book::*".into()],

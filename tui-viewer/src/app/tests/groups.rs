@@ -1,8 +1,8 @@
-//! Groups in place of their members, through the key.
+//! Groups in place of their members, switched by the key.
 
 use super::*;
 
-/// Returns the made-up program with four functions in the group `book`, some of them below each other.
+/// Returns the made-up program with four functions in the group `book`, some of which call each other.
 fn grouped(width: u16, height: u16) -> App {
     let mut s = snapshot(1_340);
     for site in &mut s.sites {
@@ -26,7 +26,7 @@ fn a_group_stands_in_place_of_its_members() {
     assert_eq!(merged.len(), plain.len() - 3, "{merged:?}");
     assert_eq!(merged[0], "[book]", "it costs most itself");
     keys(&mut app, "g");
-    // The pane has the members, by self time, and the line above the columns has the filter.
+    // The pane lists the members by self time, and the line above the columns names the filter.
     shows(&app, "rebalance, apply, insert, cancel");
     shows(&app, "groups");
     keys(&mut app, "&");

@@ -47,6 +47,6 @@ fn the_first_look_is_helped_until_the_first_key() {
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);
-    // The explanation of the state takes the place of the help.
+    // The explanation of the state replaces the help.
     assert!(!told(&kept) && text(&kept).contains("A kept snapshot"));
 }

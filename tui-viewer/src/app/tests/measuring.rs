@@ -8,7 +8,7 @@ fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
 }
 
-/// Takes a mode from the list, as users do.
+/// Chooses a mode from the list, as users do.
 fn choose(app: &mut App, mode: Mode) -> Vec<Effect> {
     let line = Mode::ALL
         .iter()
@@ -198,7 +198,7 @@ fn an_unknown_beginning_has_no_age() {
     keys(&mut app, "2/match::run");
     let line = line_of(&text(&app), "running in 2 threads");
     assert!(line.ends_with("in 2 threads"), "{line}");
-    // A function in one thread has a known start.
+    // The start is known of a function that is open only in another thread.
     key(&mut app, Code::Esc);
     keys(&mut app, "1/ingest::run");
     let line = line_of(&text(&app), "running in 1 thread");

@@ -9,7 +9,7 @@ pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     }
 }
 
-/// Returns the screen at the end of a program that was watched from 120 s to 134 s of its life.
+/// Returns the app after it has watched a program from 120 s to 134 s of its life.
 pub(crate) fn watched(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     lives(&mut app, 1_200..=1_340);
@@ -29,7 +29,7 @@ fn steps(app: &App, row: RowId) -> Option<Vec<Option<f64>>> {
     app.playback.activity()?.steps(row, 30)
 }
 
-/// Asserts that self time and the rows below make the total, in every row of the tree.
+/// Asserts, for every row of the tree, that its self time and the totals of its children add up to its total.
 pub(crate) fn sums_hold(data: &Data) {
     let change = |what: What| {
         let then = data.then.as_ref().map(|then| then.figures(what));
@@ -221,7 +221,7 @@ fn a_mark_is_compared_with_and_counted_from() {
     has(&tabs(&app), "vs 14:02:14");
     sums_hold(data(&app));
     let grown = data(&app).measured_ns - data(&app).then.as_ref().unwrap().measured_ns;
-    // All changes are growth: the window has the time since the mark.
+    // All differences are growth, so they equal the window since the mark.
     keys(&mut app, "'www");
     has(&tabs(&app), "window 6.0 s, since mark");
     assert!(data(&app).measured_ns.abs_diff(grown) < 100, "but for rounding");
@@ -284,7 +284,7 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
     let app = watched(230, 40);
     has(&line_of(&text(&app), "match::step"), "█");
     shows(&app, "LAST 30 s");
-    // A pane beside the list has a chart of several lines below these words; a pane below the list has one line.
+    // A pane beside the list has a chart of several lines below `last 30 s`; a pane below the list has a chart of one line.
     for (app, below) in [(app, 3), (watched(140, 40), 0)] {
         let screen = text(&app);
         let mut chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
@@ -311,7 +311,7 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "a reset came after");
-    // If the mark is later than the moment, no counter began at zero since the mark.
+    // For a mark later than the moment on screen, the notice does not say that a reset came after the mark.
     keys(&mut app, "'m('");
     says(&app, "is later, after a reset");
 }

@@ -125,7 +125,7 @@ fn columns_sort_and_turn_round() {
     let mut app = live(120, 30).after("2");
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "match::run", "by total time");
-    // No function waits in this program.
+    // The first of these steps sorts by WAIT, but no function waits in this program.
     keys(&mut app, ">>");
     assert_eq!(names(&app)[0], "wire::encode", "by calls");
     keys(&mut app, "I");

@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// Width in cells for every sentence.
+/// Screen width in cells at which every sentence fits.
 const WIDE: u16 = 160;
 
-/// Checks lines of a table: the keys to type, and the text of the last line after them.
+/// Checks a table: each line has keys to type, and the text of the last screen line after them.
 #[track_caller]
 fn check(app: &mut App, table: &str) {
     let lines = table.lines().map(str::trim);
@@ -231,7 +231,7 @@ fn what_a_window_cannot_tell_of_latencies() {
         }
     }
     shows(&app, why);
-    // Ten seconds back there are only coarse records.
+    // Records of ten seconds ago are coarse: they have no latencies.
     let mut app = empty(WIDE, 40);
     for tenth in [1_240, 1_330, 1_340] {
         let mut s = snapshot(tenth);
@@ -266,7 +266,7 @@ fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
         let mut app = live(60, height);
         app.update(Message::Wrote("report", Err(why.into())));
         assert_eq!(last(&app, 2), format!("! report not written: {why}"));
-        // Above the keys of a search the notice keeps its lines.
+        // While a search is typed, the notice keeps its lines above the search.
         keys(&mut app, "/");
         assert!(
             last(&app, 3).starts_with(&format!("! report not written: {why} /")),

@@ -147,7 +147,7 @@ fn a_key_of_other_views_says_where_it_works() {
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
     assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
-    // While a list is on top, the key's meaning in other views would not help.
+    // While a list is on top, it would not help to tell in which views the key works.
     keys(&mut app, "ai");
     assert!(!last_line(&app).contains("works in"));
 }

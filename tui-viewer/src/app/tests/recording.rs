@@ -1,8 +1,8 @@
-//! A recording: its words on the screen, and moves in it.
+//! A recording: the texts about it on the screen, and movement through it.
 
 use super::*;
 
-/// Returns a recording of 14 s, as the feed gives it: its newest record first, the other records a slice later.
+/// Returns an app that has just opened a recording of 14 s. The feed gives its newest record first; [`read`] gives the others.
 fn opened(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let newest: Snapshot = snapshot(1_340);

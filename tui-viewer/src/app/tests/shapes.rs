@@ -1,4 +1,4 @@
-//! The function view, focus, bottom-up, folded recursion, and other places: through the keys.
+//! The function view, focus, bottom-up, folded recursion, and other places of a function, all tested through keys.
 
 use tickscope_format::snapshot::OpenFrame;
 use tickscope_testkit::fixture;
@@ -9,7 +9,7 @@ use super::*;
 /// well.
 fn recursive(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
-    // The thread `main` is the last one: its rows may grow.
+    // Only the last thread, `main`, can get more rows.
     let publish = NodeId(s.nodes.len() as u32 - 1);
     let grown = |ms: u64| ms * 1_000_000 * tenths / 1_340;
     let insert = s.nodes.push(Some(publish), SiteId(3), 100, grown(2_000));
@@ -39,7 +39,7 @@ fn title(app: &App) -> String {
     line.trim().to_string()
 }
 
-/// Returns names of a list with the numbers that tests read.
+/// Returns the name, the total time in ms, and the calls of each row of the list.
 fn shares(app: &App) -> Vec<(String, u64, u64)> {
     let data = data(app);
     let rows = app.list().rows.iter().filter(|row| !row.is_heading());
@@ -64,7 +64,7 @@ fn a_recursive_function_has_one_average_on_a_screen() {
     let averages = screen.split("avg ").skip(1);
     let averages = averages.filter_map(|rest| rest.split_whitespace().next());
     let averages: Vec<&str> = averages.collect();
-    // The average is of 600 ticks of 0.4 ns in 7 calls, of which one is the outermost.
+    // The average is the total of the outermost call, 600 ticks of 0.4 ns, divided by all 7 calls.
     assert_eq!(averages, ["34ns", "34ns"], "{screen}");
 }
 
@@ -115,7 +115,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
         "tree::rebalance",
     ];
     assert_eq!(way, wanted);
-    // To the side the cursor goes to the row at the same height, or to the last row, and back.
+    // Left and right move the cursor to the row at the same height in the other list, or to its last row.
     for (code, wanted) in [
         (Code::Left, "stats::publish"),
         (Code::Left, "stats::publish"),
@@ -127,12 +127,12 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     }
     keys(&mut app, "jl");
     assert_eq!(selected(&app), "alloc::slab_get", "the third row of either list");
-    // If one list is below the other, there is no side to go to.
+    // If one list is below the other, left and right do nothing.
     app.update(Message::Resize(Size::new(80, 24)));
     key(&mut app, Code::Left);
     assert_eq!(selected(&app), "alloc::slab_get");
     app.update(Message::Resize(Size::new(120, 30)));
-    // A click takes the row under it, in either list, and no row below the lists.
+    // A click selects the row under it, in either list; below the rows of a list it selects nothing.
     let y = app.layout().rows.y + 1;
     app.update(Message::Click(30, y));
     assert_eq!(selected(&app), "book::apply");
@@ -262,7 +262,7 @@ fn a_function_in_focus_stands_at_the_top() {
     keys(&mut app, "jjjf");
     assert_eq!(top_and_selected(&app), both("book::insert"));
     says(&app, "Esc everything");
-    // Hot shows the rows below the function, and totals of the focus.
+    // The view Hot lists only the functions in focus.
     keys(&mut app, "2");
     assert!(!names(&app).contains(&"match::step") && names(&app).contains(&"tree::rebalance"));
     keys(&mut app, "1f");
@@ -363,7 +363,7 @@ fn recursion_folds_into_one_row() {
     says(&app, "recursion in one row; c shows it call by call");
     let folded = row("book::insert", 3_750, 160);
     assert!(shares(&app).contains(&folded), "{:?}", shares(&app));
-    // Below the recursive function stand rows that only its second call has called.
+    // Below the folded row are also rows that only the inner call has called.
     let moved = "folded recursion put this row here: c unfolds it, then F";
     keys(&mut app, "G");
     for _ in 0..before {
@@ -419,7 +419,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
     for tenths in [1_341, 1_350, 1_360] {
         at(&mut app, tenths);
         let mut turned = recursive(tenths);
-        // The last row costs most from now on.
+        // From here on the last row takes most time.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
         events(&mut app, Status::Live, Some(turned));
@@ -432,7 +432,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
 
 #[test]
 fn opening_rows_of_a_large_tree_asks_for_their_callers() {
-    // The stack is so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
+    // The stack is so deep that not all its callers are looked up at first: that would take 450 * 451 / 2 steps.
     let deep = recursive(1_340);
     let last = deep.nodes.len() - 1;
     let deep = with_more(deep, last, 450, true);

@@ -40,7 +40,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     let off = Request::SitesOff(pattern(own));
     assert_eq!(asked(keys(&mut app, " ")), [off]);
     answer(&mut app, off, Ok(1));
-    // A switch that was promised is not done yet.
+    // The program has promised the switch, but no snapshot shows it yet.
     assert!(!last_line(&app).contains("book::insert off"));
     events(
         &mut app,
@@ -182,7 +182,7 @@ fn all_names_are_shortened_by_one_rule() {
     let mut long = snapshot(1_341);
     long.sites[3].name = "a_name_that_is_much_longer_than_any_column_for_names_on_this_screen".into();
     events(&mut app, Status::Live, Some(long));
-    // Below the list the name of the selected site stands in full.
+    // The pane below the list is not checked, because it shows the selected site's name in full.
     let screen = text(&app);
     let rows = app.layout().rows;
     let list = screen
@@ -198,14 +198,14 @@ fn all_names_are_shortened_by_one_rule() {
 #[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
-        // A selection that the user has not moved does not go along.
+        // A selection that the user has not moved is not carried over to the other view.
         let app = live(120, 30).after(digit);
         assert_eq!(app.list().cursor.index, 0);
         let mut app = live(120, 30).after("jjj");
         assert_eq!(selected(&app), "book::insert");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
-        // A thread is no function, so the selection stays.
+        // A thread has no function to carry over, so the other view keeps its selection.
         keys(&mut app, "4j");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
@@ -214,7 +214,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         keys(&mut app, digit);
         assert_eq!(selected(&app), next);
     }
-    // The switch must hit the function that is selected.
+    // Space must switch the selected function.
     let mut app = live(120, 30).after("2/cancel\n");
     let effects = keys(&mut app, "6 ");
     assert!(
@@ -240,7 +240,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let mut app = showing(120, 30, s).after("6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();
-    // Down leads over all rows.
+    // Moving down leads through all rows.
     keys(&mut app, "gg");
     let mut met = std::collections::HashSet::new();
     for _ in 0..all {

@@ -150,7 +150,7 @@ fn calls_that_come_in_turns_are_all_shown() {
     shows(&app, "scene::lookup ×600");
 }
 
-/// Returns a cell of the call over time, in the middle of its first line.
+/// Returns the cell in the middle of the first line of the call over time.
 fn cell_of_call(app: &App) -> (u16, u16) {
     let areas = app.call_areas(app.layout().detail.unwrap()).unwrap();
     let time = areas.time.unwrap();
@@ -168,7 +168,7 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     app.update(Message::Wheel(-3, x, y));
     let near = shown(&app);
     assert_eq!(near.end - near.start, ticks / 2);
-    // The pointer stays at its moment.
+    // The pointer is still over the same moment.
     assert!(at(&app).1.abs_diff(moment) <= ticks / 100);
     app.update(Message::WheelAside(true, x, y));
     assert!(shown(&app).start > near.start, "later");
@@ -176,7 +176,7 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     assert_eq!(shown(&app), near);
     app.update(Message::Wheel(3, x, y));
     assert_eq!(shown(&app), 0..ticks);
-    // Beside the call the wheel moves the list, and the wheel to the side has no effect.
+    // Outside the call, the wheel moves the list, and a sideways turn has no effect.
     app.update(Message::Wheel(-3, 0, 0));
     app.update(Message::WheelAside(true, 0, 0));
     assert_eq!(shown(&app), 0..ticks);

@@ -38,7 +38,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
         "{:?}",
         app.left_on()
     );
-    // Scrolling has no effect once the pane has gone.
+    // S again ends the sampling and removes the pane, so there is no source to scroll.
     let off = Request::Lines(0);
     assert_eq!(asked(key(&mut app, Code::Char('S'))), [off]);
     answer(&mut app, off, Ok(0));
@@ -103,7 +103,7 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     assert!(!app.shows_source(), "{}", text(&app));
     app.update(Message::Resize(Size::new(120, 50)));
     assert!(app.shows_source());
-    // The program samples already, so the key takes the pane away, and brings it again.
+    // The program samples already, so the key only hides the pane and shows it again.
     key(&mut app, Code::Char('S'));
     assert!(!app.shows_source());
     key(&mut app, Code::Char('S'));

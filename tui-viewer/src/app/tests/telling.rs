@@ -1,9 +1,9 @@
-//! The words of the screens about themselves: time, order, and terms.
+//! What screens say about their numbers: the time they are of, their order, and terms.
 
 use super::*;
 use crate::orderbook::waiting;
 
-/// Compares the moment on screen with a moment a second later, while the program goes on.
+/// Marks a moment and compares it with a later snapshot, to which `change` is applied.
 fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App {
     let mut app = live(width, height).after("m");
     let mut next = snapshot(2_000);
@@ -43,7 +43,7 @@ fn threads_that_share_their_work_do_not_change_places() {
     events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
-    // A view that is shown again has its rows in order.
+    // A view that is shown again sorts its rows anew.
     assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
 }
 
@@ -140,7 +140,7 @@ fn other_counters_are_put_in_order_at_once() {
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
     events(&mut app, Status::Live, Some(held));
-    // Just after a key, rows keep their places.
+    // Just after a key, rows keep their order.
     assert!(!sorted(&app) && names(&app)[0] == first);
     events(&mut app, Status::Live, Some(after));
     assert!(sorted(&app), "{:?}", names(&app));

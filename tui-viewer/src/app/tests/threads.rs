@@ -29,8 +29,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
 
 #[test]
 fn what_the_second_thread_does_now_is_six_keys_away() {
-    // If rows are wide enough for the function, one key shows it; else the function is only in the tree of the
-    // thread.
+    // If rows are wide enough for the thread's function, one key shows the function; else it is only in the tree of the thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
         let app = live(width, height).after(typed);
         let line = line_of(&text(&app), "match-1");
@@ -53,7 +52,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
-    // Of a path that is too long the end is shown, and the number of functions that are left out.
+    // Of a path that is too long, the pane shows the end and the number of functions left out.
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
@@ -92,7 +91,7 @@ fn enter_shows_one_thread_and_again_all() {
     says(&app, "all threads are shown again");
 }
 
-/// Asserts that this view is shown, of this thread alone or of all threads.
+/// Asserts that this view is shown, for this thread alone or, if `None`, for all threads.
 #[track_caller]
 fn is_shown(app: &App, view: View, thread: Option<&str>) {
     assert_eq!((app.views.current, app.query.threads.only()), (view, thread));
@@ -129,7 +128,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         let mut app = live(width, height);
         assert!(!text(&app).contains("only "));
         keys(&mut app, "ajj\n");
-        // The words for one thread stay beside all other words about the numbers.
+        // The words for one thread must stay next to the other words that these keys bring.
         keys(&mut app, "wwbm");
         let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();
@@ -142,17 +141,17 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
     let mut app = showing(200, 30, s).after("4");
-    // By time in scopes.
+    // Sorted by time in scopes.
     assert_eq!(names(&app), ["match-0", "match-1", "ingest", "main"]);
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "ingest", "by time outside");
     keys(&mut app, "<<");
-    // By CPU time.
+    // Sorted by CPU time.
     assert_eq!(names(&app), ["match-1", "main", "match-0", "ingest"]);
     keys(&mut app, "<<<");
     assert_eq!(names(&app), ["main", "ingest", "match-0", "match-1"], "by id");
     keys(&mut app, "<I");
-    // By name, last first.
+    // Sorted by name, the last name first.
     assert_eq!(names(&app), ["match-1", "match-0", "main", "ingest"]);
     keys(&mut app, "/inge");
     shows(&app, "1 of 4 threads");

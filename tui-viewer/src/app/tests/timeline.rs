@@ -1,4 +1,4 @@
-//! The timeline: the content of its columns, and a part of the time that all views show.
+//! The timeline: the content of its columns, and a chosen part of its time, which all views show.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::{Column, LineSample, Quantity};
@@ -9,7 +9,7 @@ use crate::app::timeline::{Lanes, name_cells};
 use crate::app::window::Window;
 use crate::test_driver::find_code;
 
-/// Returns the loads of the lines in a column, from top to bottom.
+/// Returns working and waiting load of the lines in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
     let timeline = &app.views.timeline;
     let rows = app.list().rows.iter();
@@ -34,7 +34,7 @@ fn chosen_ns(app: &App) -> u64 {
     ns
 }
 
-/// Reads all slots: each call reads for some milliseconds.
+/// Has all slots read: each call of `at` reads for some milliseconds.
 fn read_all(app: &mut App) {
     let mut ms = 1;
     while app.views.timeline.is_unread || app.views.strip.is_unread {
@@ -43,7 +43,7 @@ fn read_all(app: &mut App) {
     }
 }
 
-/// Returns the seconds of self time that a line has in all columns.
+/// Returns the seconds of self time of a line in all columns.
 fn seconds_of(app: &App, lane: usize) -> f64 {
     let columns = 0..app.views.timeline.columns();
     let sum: f64 = columns
@@ -62,14 +62,14 @@ fn columns_add_up_to_what_happened_in_their_time() {
         timeline.end_ns(),
         timeline.slot_ns() * u64::from(timeline.columns()),
     );
-    // The screen began at 120.0 s, so 14 of its 30 s are known.
+    // The app has watched only from 120 s to 134 s, so 14 of the 30 s on the screen are known.
     let known_s = known(&app) as f64 * timeline.slot_ns() as f64 / 1e9;
     assert!((13.0..14.1).contains(&known_s), "{known_s} s are known");
     assert!((30_000_000_000..31_000_000_000).contains(&long_ns));
     assert!(snapshot(1_340).capture.unix_ns - end_ns < 2 * timeline.slot_ns());
     for lane in 0..app.list().rows.len() {
         let now = data(&app).figures(app.list().rows[lane].what).total_ns as f64 / 1e9;
-        // The made-up program does the same work all the time, for 134 s.
+        // The made-up program has worked steadily for 134 s.
         let wanted = now / 134.0 * known_s;
         let seen = seconds_of(&app, lane);
         assert!(
@@ -110,7 +110,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         key(&mut app, Code::ShiftLeft);
     }
     let ns = chosen_ns(&app);
-    // The chosen time has ten columns, from moment to moment.
+    // The chosen time is ten columns long, from one moment of the history to another.
     let wanted = 10 * app.views.timeline.slot_ns();
     assert!(ns.abs_diff(wanted) <= 100_000_000, "{ns} {wanted}");
     let label = format!("window {:.1} s", ns as f64 / 1e9);
@@ -120,7 +120,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         assert_eq!(data(&app).snapshot.capture.since_reset_ns, ns);
         sums_hold(data(&app));
     }
-    // The other end follows the keys.
+    // Moves the other end of the chosen time to the right, past the end at which the choice began.
     let end_ns = app.cursor_ns().expect("the screen is paused");
     for _ in 0..12 {
         keys(&mut app, ">");
@@ -176,7 +176,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     assert_eq!(app.views.timeline.end_ns(), end_ns);
     keys(&mut app, "l");
     assert_eq!(app.cursor_ns(), Some(first));
-    // Other keys may move the cursor off the screen, and the lines follow it.
+    // Other keys may move the cursor off the screen, and the timeline follows it.
     keys(&mut app, "{");
     let oldest = app.cursor_ns().expect("the screen is paused");
     assert!(app.views.timeline.column_before(oldest).is_some());
@@ -200,7 +200,7 @@ fn a_reset_and_a_gap_are_no_work() {
         .flatten()
         .fold(0.0, |most: f64, (working, waiting)| most.max(working + waiting));
     assert!(most <= 1.01, "{most} CPUs in a thread");
-    // A minute has no snapshot.
+    // For a minute there is no snapshot.
     let mut gap = empty(120, 40);
     lives(&mut gap, (1_000..=1_050).chain(1_700..=1_800));
     keys(&mut gap, "9-");
@@ -223,7 +223,7 @@ fn what_is_read_later_fills_columns_that_were_unknown() {
     })));
     read_all(&mut app);
     assert_eq!(known(&app), usize::from(app.views.timeline.columns()));
-    // A column is shown when it is over.
+    // A column is shown when its time is over.
     let end_ns = app.views.timeline.end_ns();
     lives(&mut app, 1_341..=1_343);
     read_all(&mut app);

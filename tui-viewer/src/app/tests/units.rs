@@ -12,7 +12,7 @@ fn row(app: &App, name: &str) -> Vec<String> {
     let screen = text(app);
     let line = screen.lines().skip(3).find(|line| line.contains(name));
     let line = line.unwrap_or_else(|| panic!("no {name} in {screen}"));
-    // The wait of this program is unknown, and the dash for it stands once in the line.
+    // This program's wait is unknown. Removes the dash for it, and on wide screens the dash for READY.
     line.trim_start_matches('>')
         .replacen(" - ", " ", 1)
         .replacen(
@@ -33,7 +33,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
-    // Its total per call is the duration of a call.
+    // The total of a row, divided by its own calls, is the duration of a call.
     assert_eq!((&*step[4], &step[1]), ("1.00", &step[5]));
     keys(&mut app, "2");
     shows(&app, "per call of match::step");
@@ -98,7 +98,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     assert!(words.contains("calls -"), "{}", text(&app));
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
-    // The notice tells that a row without calls is no divisor.
+    // The notice says that a row without calls cannot be a divisor.
     let app = showing(120, 30, without_calls(snapshot(1_341), "step")).after("jb");
     assert!(app.query.per_call.is_none());
     shows(&app, "match::step has no calls to divide by");
@@ -129,7 +129,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
-        // The divisor stays the same with the next snapshot, in another view, and after the setting is taken back.
+        // The divisor stays the same with the next snapshot, in another view, and after the setting is undone.
         for then in ["", "2", "1", back] {
             keys(&mut app, then);
             if back.is_empty() && then == "1" {
@@ -157,7 +157,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
     events(&mut app, Status::Live, Some(snapshot(1_340)));
-    // The calls of `step` are the same. For each call there were 0.33 calls of `insert`, and there are 0.67 now.
+    // `step` has equally many calls on both sides. Per call of `step`, `insert` had 0.33 calls before and has 0.67 calls now.
     keys(&mut app, "jb");
     assert!(row(&app, "book::insert").contains(&"+0.34".to_string()));
     keys(&mut app, "b");

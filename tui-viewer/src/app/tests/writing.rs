@@ -1,4 +1,4 @@
-//! Reports of the screen.
+//! Reports of what is on the screen.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_report::form::{Form, FormOptions};
@@ -7,7 +7,7 @@ use tickscope_report::text::TextOptions;
 
 use super::*;
 
-/// Returns the snapshot that a key would have written, with the options of the report.
+/// Types keys that write a report; returns the snapshot and the options of the report.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     let effects = keys(app, typed);
     let Some(Effect::WriteReport(snapshot, options)) = effects.into_iter().next_back() else {
@@ -23,7 +23,7 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     (Snapshot::clone(&snapshot), options)
 }
 
-/// Returns the texts of a report in a form.
+/// Returns a report in this form.
 fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
     let options = FormOptions {
         text: options.clone(),
@@ -37,7 +37,7 @@ fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
 /// Asserts that names, counts and times of the rows are the same on the screen and in the report; returns the report.
 fn same_as_on_screen(app: &mut App, what: &str) -> String {
     keys(app, "1");
-    // All rows are open, so that the screen shows the whole tree.
+    // Takes all rows of the tree, also those below closed rows.
     let data = data(app);
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {

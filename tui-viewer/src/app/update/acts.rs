@@ -1,4 +1,4 @@
-//! What each action does, and when it is available. A view's own table comes first.
+//! What each action does, and when it is available. A view's own table takes precedence.
 
 use crate::app::message::Effect;
 use crate::app::state::{App, Overlay};
@@ -36,7 +36,7 @@ pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run:
     Act { actions, when, run }
 }
 
-/// Returns actions with one effect each.
+/// Returns actions whose effect depends on the action.
 pub(crate) const fn each(
     actions: &'static [Action],
     when: fn(&App) -> bool,
@@ -46,7 +46,7 @@ pub(crate) const fn each(
     Act { actions, when, run }
 }
 
-/// Moves in a list.
+/// Actions that move in a list.
 pub(crate) const MOVES: &[Action] = &[
     Action::Up,
     Action::Down,
@@ -58,10 +58,10 @@ pub(crate) const MOVES: &[Action] = &[
     Action::Last,
 ];
 
-/// Changes of the order of rows.
+/// Actions that change the order of rows.
 pub(crate) const ORDERS: &[Action] = &[Action::SortLeft, Action::SortRight, Action::Reverse];
 
-/// Changes of the part of the time on the screen.
+/// Actions that change how much time is on the screen.
 pub(crate) const ZOOMS: &[Action] = &[Action::Closer, Action::Further, Action::WholeCall];
 
 pub(crate) fn always(_: &App) -> bool {
@@ -211,13 +211,13 @@ fn find(acts: &'static [Act], action: Action) -> Option<&'static Act> {
 }
 
 impl App {
-    /// Returns the entry of the view on screen, unless an overlay or the list of programs has the keys.
+    /// Returns the view's own entry for an action; `None` while an overlay or the list of programs has the keyboard.
     fn own_act(&self, action: Action) -> Option<&'static Act> {
         let has_keys = !self.has_popup() && self.derived.data.is_some();
         has_keys.then(|| find(self.views.current.about().acts, action))?
     }
 
-    /// Whether an action has a meaning now; `update` performs no other.
+    /// Whether an action has a meaning now; `update` performs only such actions.
     pub(crate) fn is_available(&self, action: Action) -> bool {
         let act = self.own_act(action).or_else(|| find(COMMON, action));
         act.map_or(matches!(action, Action::Show(_)), |act| (act.when)(self))
@@ -236,7 +236,7 @@ impl App {
     }
 }
 
-/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` if no view gives it one.
+/// Returns the views in which a key has a meaning, such as `Tree, Hot`; `None` if no view uses the key.
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));
@@ -251,7 +251,7 @@ pub(crate) fn elsewhere(key: Code) -> Option<String> {
 }
 
 impl App {
-    /// Whether an action has an effect now; the footer offers no other.
+    /// Whether an action has an effect now; the footer offers only such actions.
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
             action,
@@ -260,7 +260,7 @@ impl App {
         self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
-            // Without other measures only calls can be chosen, and calls are in a column in any measure.
+            // If the program counts only time and calls, the key could only choose calls, which have a column anyway.
             && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
@@ -269,8 +269,8 @@ impl App {
                 || (action == Action::Freeze && self.playback.stands_still()))
     }
 
-    /// Whether the past may reach back to the ten seconds before the last ten, to compare with. An estimate
-    /// is enough for the footer.
+    /// Whether the past seems to reach back to the ten seconds before the last ten, to compare with. The footer needs no
+    /// exact answer.
     fn reaches_back(&self) -> bool {
         self.shown()
             .is_some_and(|shown| self.playback.past.reaches_back(shown, Window::Ten))

@@ -9,14 +9,14 @@ use crate::app::threads::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 
-/// Minimum number of screen lines at which the first look has a banner.
+/// Minimum number of screen lines for the banner that is shown until the first key press.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
 /// Minimum width at which the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {
-    /// Returns the word and the mark of the state. The screen's own state comes before the program's state.
+    /// Returns the word and the mark of the state. The screen's own state takes precedence over the program's state.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
         if self.playback.is_past() {
             ("PAST", Mark::Frozen)
@@ -29,7 +29,7 @@ impl App {
         }
     }
 
-    /// Returns the start of the state as a fixed clock time; `None` for LIVE.
+    /// Returns the clock time at which the state began, or that of the snapshot on screen; `None` for LIVE.
     pub(crate) fn face_time(&self) -> Option<String> {
         let clock = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
         let at = |unix_ns| format!("at {}", clock(unix_ns));
@@ -63,7 +63,7 @@ impl App {
     /// Returns the cause and the next step, if data is on screen in a state that needs an explanation.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown()?;
-        // The text fits in 60 cells, so that it is quick to read on wide screens too.
+        // Texts have about 60 cells at most, so that they are quick to read on wide screens too.
         if let Some(recorded) = self.recording_banner() {
             return Some(recorded);
         }
@@ -95,7 +95,7 @@ impl App {
         text.lines().next().map(str::to_string)
     }
 
-    /// Returns the length of the recording, the moment of it that is shown, and the keys that move in it.
+    /// Returns the length of the recording, the position in it of the moment on screen, and the keys that move in it.
     fn recording_banner(&self) -> Option<String> {
         let long = seconds(self.playback.recorded_ns(&self.program)?);
         let wide = self.screen.size.width >= ROOM_FOR_ALL_KEYS;
@@ -119,8 +119,8 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // The warning may be cut, because the report has all of it. Only this line has the number of other warnings and the
-        // key.
+        // The warning may be cut, because the report has all of it. The number of other warnings and the key are only in
+        // this line.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(
             &safe(first, self.screen.ascii),

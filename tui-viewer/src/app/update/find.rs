@@ -6,7 +6,7 @@ use crate::app::search::Search;
 use crate::app::state::{App, Overlay};
 
 impl App {
-    /// Starts to type a search; Escape returns to the current row.
+    /// Begins to type a search; Escape returns to the current row.
     pub(crate) fn search_begin(&mut self) {
         let former = self.views.search.take();
         let cursor = &self.list().cursor;
@@ -21,7 +21,7 @@ impl App {
         self.overlay = Some(Overlay::Search);
     }
 
-    /// Edits the search line by a key.
+    /// Edits the searched text.
     pub(crate) fn search_edit(&mut self, request: InputRequest) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -32,7 +32,7 @@ impl App {
         }
         self.home();
         self.refresh();
-        // The first match from the former row on is shown; if there is none, the first match of all.
+        // Shows the first match from the row at which the search began; if there is none, the first match of all.
         let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])
@@ -45,7 +45,7 @@ impl App {
         }
     }
 
-    /// Returns to the row at which the search began, and closes the rows that it opened.
+    /// Returns to the row at which the search began, and closes the rows that the search opened.
     fn home(&mut self) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Keeps the search on Enter; the keys go back to the list.
+    /// Keeps the search on Enter; keys act on the list again.
     pub(crate) fn search_keep(&mut self) {
         self.overlay = None;
         let kept = self.views.search.as_mut().is_some_and(|search| {
@@ -76,14 +76,14 @@ impl App {
         }
     }
 
-    /// Ends the search on Escape; while typing, returns to the former row.
+    /// Ends the search on Escape; if `go_home`, returns to the row at which it began.
     pub(crate) fn search_end(&mut self, go_home: bool) {
         if go_home {
             self.home();
         }
         let only = self.views.search.take().is_some_and(|search| search.only);
         if only && !go_home {
-            // Rows above matches were shown open but are not in `expanded`, so `reveal` keeps the selected row visible.
+            // Rows above matches were shown open but are not in `expanded`. Without `reveal` the selected row would be hidden.
             let selected = self.list().selected().map(|row| row.what);
             if let Some(what) = selected {
                 self.reveal(what);
@@ -123,8 +123,8 @@ impl App {
         }
     }
 
-    /// Counts the matches before the selected row, if the selection has changed. Returns whether that takes a walk over
-    /// the data.
+    /// Counts the matches before the selected row, if the selection has changed. Returns whether rows must be listed
+    /// again for that.
     pub(crate) fn recount_hits(&mut self) -> bool {
         let selected = self.list().selected().map(|row| (row.id, row.what));
         let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
@@ -139,7 +139,7 @@ impl App {
                 search.before = place;
                 false
             }
-            // Matches may be below closed rows above.
+            // Matches below closed rows count too, and they are not in the list.
             None => true,
         }
     }

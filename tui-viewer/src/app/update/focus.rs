@@ -1,4 +1,4 @@
-//! Keys that choose the part of the tree that is shown, and top-down or bottom-up.
+//! Actions that choose which calls are shown, and that lead to a function.
 
 use tickscope_analysis::call_tree::TreeRow;
 use tickscope_analysis::groups;
@@ -12,14 +12,14 @@ use crate::app::update::travel;
 use crate::app::view::{Origin, View};
 
 impl App {
-    /// Shows the function of the selected row with its callers.
+    /// Shows the function of the selected row in the view Function.
     pub(crate) fn enter_row(&mut self) {
         if let Some(chosen) = self.selected_function() {
             self.go_to_function(chosen);
         }
     }
 
-    /// Shows only the calls of this function, on all paths, or all calls again.
+    /// Shows only the calls of the selected function, on all paths. If they are in focus already, leaves the focus.
     pub(crate) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row with a function");
@@ -27,7 +27,7 @@ impl App {
         self.focus_on(FocusOn::Function(key));
     }
 
-    /// Shows only the calls below this row, or all calls again.
+    /// Shows only the calls below the selected row. If they are in focus already, leaves the focus.
     pub(crate) fn focus_subtree(&mut self) {
         if self.views.current.about().has_parents && self.query.filter.inverted {
             return self.tell(
@@ -84,7 +84,7 @@ impl App {
         self.settle_cursor();
     }
 
-    /// Shows all calls again, or the calls in the focus before; returns false without a focus in this view.
+    /// Leaves the last focus, so that the calls of the focus before, or all calls, are shown. Returns false without a focus.
     pub(crate) fn leave_focus(&mut self) -> bool {
         if !self.query.filter.focuses(self.views.current) {
             return false;
@@ -120,7 +120,7 @@ impl App {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.views.current);
-        // A frame of the graph is one row of the tree; in other views a function may have many rows there.
+        // A frame of the graph is one row of the tree; a row of another view may stand for many rows of the tree.
         let id = self.list().selected().map(|row| row.id);
         self.switch_to(View::Tree);
         self.refresh();
@@ -132,7 +132,7 @@ impl App {
             self.show_all_rows();
             self.reveal(View::Tree.row(row as u32));
         } else if !self.find_function(key) {
-            // The calls in focus do not have the function.
+            // The function is not among the calls in focus, so the focus is dropped.
             self.query.filter.focus.clear();
             self.refresh();
             self.find_function(key);
@@ -143,7 +143,7 @@ impl App {
         });
     }
 
-    /// Selects the heaviest row of a function in the tree; returns false if the function has no row there.
+    /// Selects the heaviest row of a function in the tree; returns false if the tree lacks the function.
     pub(crate) fn find_function(&mut self, key: u64) -> bool {
         let Some(row) = self.data().and_then(|data| data.place_of(key)) else {
             return false;
@@ -158,7 +158,7 @@ impl App {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
 
-    /// Selects the row of a function in a list of functions; of several rows the row with most calls.
+    /// Selects the row of a function in a list of functions; of several rows, the row with most calls.
     pub(crate) fn follow(&mut self, key: u64) {
         self.refresh();
         let Some(data) = &self.derived.data else { return };
@@ -180,7 +180,7 @@ impl App {
         }
     }
 
-    /// Lists all rows, because a row may be no match of a search that lists only matches.
+    /// Lists all rows, because a search that lists only matches may hide the row to show.
     pub(crate) fn show_all_rows(&mut self) {
         if let Some(search) = &mut self.views.search {
             search.only = false;

@@ -1,4 +1,4 @@
-//! The place of a notice, and its lines.
+//! The area of a notice, and its lines.
 
 use ratatui::layout::Rect;
 
@@ -9,7 +9,7 @@ use crate::keys::action::Context;
 /// Maximum number of lines of a notice; the rest is cut.
 pub(crate) const MOST_LINES: usize = 3;
 
-/// Number of screen lines for each line that a notice may take.
+/// A notice may take at most one in this many screen lines.
 pub(crate) const SHARE: u16 = 6;
 
 impl App {
@@ -28,8 +28,7 @@ impl App {
         both.is_some_and(|(notice, line)| notice.intersects(line))
     }
 
-    /// Returns the area of the notice: the line of the keys, or the lines above it while a search needs the
-    /// keys.
+    /// Returns the area of the notice: the bottom line, or the lines above it while the bottom line shows a search.
     pub(crate) fn notice_line(&self) -> Option<Rect> {
         self.notices.current.as_ref()?;
         let layout = self.layout();

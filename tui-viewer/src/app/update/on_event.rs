@@ -73,7 +73,7 @@ impl App {
         for outcome in events.outcomes {
             self.on_outcome(outcome);
         }
-        // Each snapshot comes with its own record and records just before it, which do not change the past.
+        // Each snapshot comes with its own record and the records just before it. Only older records change the past.
         let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
         let known = known.map(|newest| newest.capture.unix_ns);
         let more_past = events
@@ -83,7 +83,7 @@ impl App {
         let past = &mut self.playback.past;
         past.begin_ns = events.begin_ns.or(past.begin_ns);
         past.history.recorded = self.program.status == Status::Kept;
-        // The past comes before the snapshot, so that the record of the snapshot need not be made again.
+        // Records are taken before the snapshot, so that the record of the snapshot need not be made again.
         past.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
@@ -95,7 +95,7 @@ impl App {
         self.settle_pending();
     }
 
-    /// Drops requests to the former program, and all state of it, because another program is on screen.
+    /// Drops requests to the former program and all its state, because another program is on screen.
     fn forget_program(&mut self) {
         self.program.newest = None;
         self.program.traces = Rc::default();
@@ -134,7 +134,7 @@ impl App {
             }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {
-                // Whatever the reason is, asking again would get the same answer.
+                // A refused undo is not offered again, because it would be refused again.
                 self.requests.undoable &= request != Request::Undo;
                 self.refused(request, &why);
             }
@@ -161,7 +161,7 @@ impl App {
         self.settle_rules();
     }
 
-    /// Keeps the choice in the list of threads on its thread while threads come and go.
+    /// Keeps the selected line in the list of threads on its thread while threads come and go.
     fn keep_thread_choice(&mut self, next: &Snapshot) {
         if self.playback.stands_still() {
             return;
@@ -188,14 +188,14 @@ impl App {
         *index = found.map_or((*index).min(order.len()), |line| line + 1);
     }
 
-    /// Takes a reset or another mode as done when a snapshot of its epoch is here, not when it was promised.
+    /// Takes a request as done when a snapshot shows its effect, not when the program promised it.
     fn settle_pending(&mut self) {
         if let Some(request) = self.requests.settle(self.program.newest.as_deref()) {
             self.tell_done(self.done(request));
         }
     }
 
-    /// Tells what was done, and its receivers if several programs were asked.
+    /// Shows a notice about what was done, with the receivers if several programs received the request.
     pub(crate) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),

@@ -1,4 +1,4 @@
-//! The mouse. The layout gives the part of the screen under it.
+//! Effects of the mouse, by the part of the layout under the pointer.
 
 use ratatui::layout::{Position, Rect};
 
@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// Scrolls the list by the wheel; the selection stays on screen. Over source it scrolls the source.
+    /// Scrolls the list by the wheel; the selection stays on screen. Over the source, scrolls the source.
     pub(crate) fn wheel(&mut self, rows: isize, at: Position) {
         let steps = rows.unsigned_abs();
         if !self.has_popup() && self.layout().source.is_some_and(|pane| pane.contains(at)) {
@@ -92,7 +92,7 @@ impl App {
         }
     }
 
-    /// Takes the wheel to the side.
+    /// Passes a sideways turn of the wheel to the view.
     pub(crate) fn wheel_aside(&mut self, right: bool, at: Position) {
         if !self.has_popup() && self.derived.data.is_some() {
             self.views.current.kind().wheel_aside(self, right, at);

@@ -1,4 +1,4 @@
-//! Derives tables, the part that a view shows, rows and details from moment and query. Also ends states whose time is over.
+//! Derives tables, trees, rows and details from moment and query. Also drops expired notices and requests.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -23,13 +23,13 @@ use crate::app::threads::ThreadChoice;
 use crate::app::update::travel;
 use crate::app::window::{Against, Window};
 
-/// Time after a key in which rows keep their places.
+/// Time after a key for which rows keep their order.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
 
-/// Least time between two changes of the order of rows.
+/// Minimum time between two changes of the order of rows.
 const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 
-/// Time of counters in ns below which they say little about the hot path.
+/// Minimum time in ns since the reset, before which counters say little about the hot path.
 const FIRST_LOOK_NS: u64 = 300_000_000;
 
 impl App {
@@ -42,19 +42,19 @@ impl App {
         [resort, notice, requests, unread].into_iter().flatten().min()
     }
 
-    /// Returns the time until which rows keep their places.
+    /// Returns the time until which rows keep their order.
     pub(crate) fn hold_until(&self) -> Duration {
         let last_key = self.screen.last_key;
         let after_key = last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
     }
 
-    /// Whether rows kept their places, but may be sorted now.
+    /// Whether rows have kept their order, but may be sorted now.
     fn may_sort(&self) -> bool {
         self.list().is_held && self.hold_until() <= self.screen.now
     }
 
-    /// Sets the time, and ends states whose time is over.
+    /// Sets the time, and drops expired notices and requests.
     pub(crate) fn tick(&mut self, now: Duration) {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// Derives each part whose key has changed: data, then the part that the view shows, then rows, then details.
+    /// Derives each part whose key has changed: data, then the trees that the view shows, then rows, then details.
     pub(crate) fn refresh(&mut self) {
         let key = self.data_key();
         if self.derived.data_memo.is_new(key) {
@@ -102,7 +102,7 @@ impl App {
         let Query { window, against, .. } = &self.query;
         let of_mark = *window == Window::Mark || *against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| of_mark);
-        // While the screen stands still, its numbers do not change.
+        // While the screen stands still, new records do not change its numbers.
         let follows = !self.playback.stands_still() && *window != Window::Reset;
         DataKey {
             shown: self.shown().cloned().map(Identity),
@@ -117,7 +117,7 @@ impl App {
         }
     }
 
-    /// Whether groups stand in place of their members in the current view.
+    /// Whether groups are shown in place of their members in the current view.
     fn is_grouped(&self) -> bool {
         self.query.filter.grouped && !self.views.current.about().is_of_all
     }
@@ -202,7 +202,7 @@ impl App {
         }
         let begins = data.as_ref().map(counted_from);
         if began.is_some() && begins.is_some() && begins != began {
-            // Rows of counters that began anew are sorted at once, even just after a key.
+            // After counters have begun at zero again, rows are sorted immediately, even just after a key.
             self.screen.last_key = self.screen.last_key.map(|_| Duration::ZERO);
         }
         self.derived.stretch = stretch;
@@ -228,7 +228,7 @@ impl App {
         }
     }
 
-    /// Makes from the data the part that the view shows.
+    /// Derives the trees that the view shows from the data.
     fn look(&mut self) {
         let view = self.views.current;
         let subject = view.kind().subject(self);
@@ -273,7 +273,7 @@ impl App {
             selected,
         };
         let listing = kind.list(self, data, &shape);
-        // Until the first key the cursor is on the top row, even if another row comes to the top.
+        // Until the user moves the cursor, it stays on the top row, whichever row that is.
         let stays = !list.cursor.touched && self.views.current.about().stays_at_top;
         let first = (list.cursor.want.is_empty() || stays)
             .then(|| kind.first(data, &listing.rows).map(|row| row.id))
@@ -311,7 +311,7 @@ impl App {
         self.list_mut().settle(page);
     }
 
-    /// Opens the hot rows, once, as soon as the data is enough to tell them.
+    /// Opens the hot rows, once, as soon as there is enough data to tell which rows are hot.
     fn greet(&mut self) {
         let Some(data) = self.derived.data.as_ref().filter(|_| !self.views.greeted) else {
             return;
@@ -322,13 +322,13 @@ impl App {
             return;
         }
         self.views.greeted = true;
-        // The banner of the first look soon disappears, so its line counts as a line of the list.
+        // The banner that is shown until the first key press soon disappears, so its line counts as a line of the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);
     }
 
-    /// Notes the activity of a second, if one is over.
+    /// Notes the activity of the last second, if a second is over.
     pub(crate) fn beat(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -340,7 +340,7 @@ impl App {
         // The tables on screen are of the newest snapshot, unless a window, a comparison or an older moment is shown.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
-            // The activity is of all calls, also while only a part of them is on screen.
+            // The activity covers all calls, also while only some of them are on screen.
             Some(data) if data.whole().rows.len() > ROWS_MAX => activity.note(newest, data.whole(), &[]),
             Some(data) if data.shows_all_calls() => activity.note(newest, data.whole(), data.hot()),
             Some(data) => activity.note(newest, data.whole(), &hot(data.whole())),

@@ -15,7 +15,7 @@ const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 impl App {
     pub(crate) fn freeze(&mut self) {
         if !self.playback.stands_still() && !self.program.status.moves() {
-            // The word of the state says more than FROZEN would.
+            // The state's own word, such as EXITED, says more than FROZEN would.
             self.tell(match self.program.status {
                 Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
                     "nothing to freeze: a recording does not move by itself; , . go back and forth"
@@ -58,7 +58,7 @@ impl App {
         }
     }
 
-    /// Whether the program answers; if it does not, the user is told why.
+    /// Whether the program answers; if it does not, a notice says why.
     pub(crate) fn answers(&mut self, cannot: &str) -> bool {
         let answers = self.program.status.answers();
         if !answers {
@@ -67,7 +67,7 @@ impl App {
         answers
     }
 
-    /// Whether the program answers and no other request is pending; otherwise the user is told why.
+    /// Whether the program answers and no other request is pending; otherwise a notice says why.
     pub(crate) fn is_free_for(&mut self, what: &str) -> bool {
         if !self.answers(&format!("{what}: no program answers, ")) {
             return false;
@@ -187,7 +187,7 @@ impl App {
         }
     }
 
-    /// Takes a line of the list; the mode in force stays unchanged, with all its counters.
+    /// Requests the mode on a line of the list. Choosing the mode in force sends no request, so the counters go on.
     pub(crate) fn choose_mode(&mut self, index: usize) {
         let chosen = Mode::ALL.get(index).copied();
         if let Some(mode) = chosen.filter(|_| chosen != self.program.mode())

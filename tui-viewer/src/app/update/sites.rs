@@ -1,4 +1,4 @@
-//! Switching sites off and on. A switch is done when a snapshot shows it, not when it was promised.
+//! Switching sites off and on. A switch is done when a snapshot shows it, not when the program promised it.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
@@ -18,7 +18,7 @@ use crate::outcome::switched::{Switch, outcome};
 /// Maximum number of functions that one key switches, because each needs a rule, and a program takes 256 rules.
 const TOGETHER_MOST: usize = 64;
 
-/// Returns the pattern of a path.
+/// Returns the pattern for a path, or the reason why no pattern can name it.
 fn naming(path: &str) -> Result<Pattern, String> {
     Pattern::of_path(path).ok_or_else(|| "no rule can name it: it has no name".to_string())
 }
@@ -69,13 +69,13 @@ impl App {
         self.effects.push(Effect::Send(request));
     }
 
-    /// Returns the request that switches the sites of a pattern to the other state.
+    /// Returns the request that reverses the state of the sites of a pattern.
     fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
-        // A second request takes the first one back, even before the screen shows the first one.
+        // A second key press undoes the first, even before a snapshot shows the first.
         if !self.requests.is_switched_off(&pattern, is_off) {
             return Request::SitesOff(pattern);
         }
-        // Some functions are off without a rule, so removing the rule restores their former state.
+        // Some functions are off without a rule, so their state is restored by removing the rule, not by a contrary rule.
         let table = data.site_table();
         let is_own = table.rule_of(&pattern).is_some_and(|rule| rule.off);
         if table.is_grouped() && (is_own || !is_off) {
@@ -158,17 +158,17 @@ impl App {
 /// Returns the sites of the functions that a row calls.
 fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
     let functions = what.table().callees(data, what.row)?;
-    // A row that calls itself is left out.
+    // The row's own function, which recursion may make one of its callees, is left out.
     let own = data.function(what);
     let of_site = data.tree.functions.of_site.iter().zip(0u32..);
     let chosen = of_site.filter(|(function, _)| functions.contains(function) && Some(**function) != own);
     let sites = chosen.map(|(_, site)| SiteId(site));
-    // A site that sums up others is no place in the source.
+    // A site that sums up others has no place in the source, so it cannot be switched.
     let is_place = |site: &SiteId| !data.snapshot.sites[site.index()].file.is_empty();
     Ok(sites.filter(is_place).collect())
 }
 
-/// Returns the effect of a rule in words; for a single site the way back as well.
+/// Returns the effect of a rule in words, and the key that reverses the effect, if there is one.
 fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();

@@ -5,7 +5,7 @@ use crate::app::threads::{ThreadChoice, busiest_first};
 use crate::app::view::{Origin, View};
 
 impl App {
-    /// Shows only the selected thread, in the tree; shows all threads again if it is already the only one.
+    /// Shows only the selected thread, in the tree; shows all threads again if only this thread is shown already.
     pub(crate) fn enter_thread(&mut self) {
         let Some((data, row)) = self.selected() else {
             return;
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// Shows the time of other threads by the user's choice, which Escape does not change.
+    /// Shows the time of these threads by the user's choice, which Escape does not undo.
     pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
         if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;
@@ -48,7 +48,7 @@ impl App {
         self.show_time_of(threads);
     }
 
-    /// Shows the time of other threads.
+    /// Shows the time of these threads.
     pub(crate) fn show_time_of(&mut self, threads: ThreadChoice) {
         self.query.threads = threads;
         self.playback.restart_activity(&self.program, &self.query.threads);

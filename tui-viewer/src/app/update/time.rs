@@ -1,4 +1,4 @@
-//! Steps to another moment, and back to the newest; marking a moment, comparing with it, and choosing the stretch of time.
+//! Steps to another moment, and back to the newest; marking a moment, comparing with it, and choosing the window.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 /// Time in ns of a long step back or forth.
 pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
 
-/// Cells for the name of a file: the line above the columns has little room.
+/// Maximum cells for the name of a file, because the line above the columns has little room.
 pub(crate) const LABEL_CELLS: usize = 26;
 
 impl App {
@@ -66,7 +66,7 @@ impl App {
     /// Notes the arrival of older records.
     pub(crate) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
-        // The screen shows the length of a recording, which has changed.
+        // Older records change the length of a recording, and the numbers of windows.
         let is_recording = self.program.status == Status::Kept;
         let in_window = self.query.window != Window::Reset && !self.playback.stands_still();
         self.screen.dirty |= is_recording || in_window;
@@ -92,14 +92,14 @@ impl App {
         [window, compared].into_iter().flatten().collect()
     }
 
-    /// Returns the label of a mark that is not on screen.
+    /// Returns the label of the mark while no differences to it are on screen.
     pub(crate) fn mark_label(&self) -> Option<String> {
         let is_shown = self.query.against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| !is_shown)?;
         Some(format!("mark {}", mark.label))
     }
 
-    /// Remembers the moment on screen.
+    /// Marks the moment on screen.
     pub(crate) fn mark_moment(&mut self) {
         let Some(shown) = self.shown().cloned() else {
             return;
@@ -159,7 +159,7 @@ impl App {
     fn differences_to(&self, mark: &Mark) -> String {
         let label = &mark.label;
         let same_run = |shown: &Rc<Snapshot>| shown.process.pid == mark.snapshot.process.pid;
-        // If counters began at zero between mark and moment, differences of numbers are no change.
+        // If a reset lies between mark and moment, differences of counts are not changes.
         let counted_anew = self
             .shown()
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
@@ -180,8 +180,8 @@ impl App {
         }
     }
 
-    /// Shows the change from the window before to the window on screen. Without a window, both are of ten
-    /// seconds.
+    /// Shows the change from the window before to the window on screen. Without a window, compares the last ten seconds
+    /// with the ten seconds before.
     fn compare_before(&mut self) {
         let after = self.query.window;
         if after.length_ns().is_none() {
@@ -225,7 +225,7 @@ impl App {
         }
     }
 
-    /// Switches to the next stretch of time.
+    /// Switches to the next window.
     pub(crate) fn next_window(&mut self) {
         let before = matches!(self.query.against, Some(Against::Before { .. }));
         self.query.window = self.query.window.next(self.playback.mark.is_some(), before);

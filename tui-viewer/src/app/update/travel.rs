@@ -10,10 +10,10 @@ use crate::app::row::{Fold, RowId, What, share};
 use crate::app::state::App;
 use crate::keys::action::Action;
 
-/// Share of a row below which the hottest path ends.
+/// Share of the measured time below which a row ends the hottest path.
 const HOT_SHARE: f64 = 0.05;
 
-/// Number of rows that the hottest path opens at once.
+/// Maximum number of rows that the hottest path opens.
 const HOT_DEPTH: usize = 8;
 
 /// Returns the rows to open on the hottest path from a row, or from the top.
@@ -37,8 +37,8 @@ pub(crate) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     path
 }
 
-/// Returns the rows to open at the first look. They are the hottest path, then other hot rows, hottest first, as long as all rows
-/// fit on one screen.
+/// Returns the rows to open in a tree that is first shown: the hottest path, then other hot rows, hottest first, as long
+/// as all rows fit on one screen.
 pub(crate) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     let mut open = hottest_path(data, None);
     let mut shown = data.tree.top().len();

@@ -14,7 +14,7 @@ use crate::app::state::App;
 use crate::app::threads::ThreadChoice;
 
 impl App {
-    /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.
+    /// Writes the report of the screen: its moment or window, the chosen threads, and the calls in focus.
     pub(crate) fn report(&mut self) {
         let Some(shown) = self.shown().cloned() else {
             return;
@@ -22,7 +22,7 @@ impl App {
         let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
         let mut snapshot = now;
         if self.query.threads.is_missing(&snapshot) {
-            // A thread that only the other side of a comparison has is added here, with no time.
+            // A thread that only the other snapshot of a comparison has is added here, with no time.
             snapshot = self.playback.sides(&self.query, &shown).now;
         }
         if self.query.threads.is_missing(&snapshot) {
@@ -49,7 +49,7 @@ impl App {
             .push(Effect::WriteReport(snapshot, Box::new(options)));
     }
 
-    /// Keeps the snapshot on screen.
+    /// Keeps the snapshot on screen in a file.
     pub(crate) fn keep(&mut self) {
         let shown = self.shown().cloned();
         let named = shown.map(|shown| self.views.source.known.with_rows(shown));

@@ -48,7 +48,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     legend(canvas, app, data, area, x + 3);
 }
 
-/// Draws the meaning of the colours at the end of the line above the frames, as far as it fits from cell `from` on.
+/// Draws the meaning of the colours at the end of the line above the frames, as much of it as fits after cell `from`.
 fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
     let flame = &app.views.flame;
     if !app.screen.theme.fills() {
@@ -91,7 +91,7 @@ fn module_of(data: &Data, what: What) -> Option<&Module> {
     data.names.modules.get(data.function(what)?.index())
 }
 
-/// Cells below which the beginning of a name says more than its two ends.
+/// Minimum number of cells for showing both ends of a name; in fewer cells its beginning says more.
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
@@ -180,7 +180,7 @@ fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
 struct Look {
     selected: bool,
     hit: bool,
-    /// Whether the frame has old data, or does not match the search.
+    /// Whether the frame shows old data, or does not match the search.
     faded: bool,
 }
 
@@ -235,7 +235,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     };
     canvas.fill(area, ground, frame.darker);
     if !look.selected && !look.faded {
-        // The part off the CPU stands at the end.
+        // The part off the CPU is at the end.
         let width = ((off * f64::from(area.width)).round() as u16).min(area.width);
         let x = area.right() - width;
         canvas.fill(Rect { x, width, ..area }, Ground::Waiting, frame.darker);
@@ -322,15 +322,14 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         }
         let rest = usize::from(area.right().saturating_sub(x));
         canvas.put(x, y, rest as u16, &fill.repeat(rest), quiet);
-        // The part off the CPU stands at the end and has a fill of its own.
+        // The part off the CPU is at the end, with another fill.
         let filled = x.max(start);
         let rest = area.right().saturating_sub(filled);
         canvas.put(filled, y, rest, &own_fill.repeat(usize::from(rest)), quiet);
     }
 }
 
-/// Shortens a name to these cells: with its module, without it, or cut in the middle. If few cells are left, the name
-/// is cut at the end.
+/// Shortens a name to these cells: with its module, without it, or cut in the middle. In few cells, the name is cut at the end.
 fn fitting(canvas: &Canvas<'_>, name: &str, cells: usize) -> String {
     let name = match cells < ROOM_FOR_BOTH_ENDS {
         true => canvas.cut_end(without_module(name, cells), cells),

@@ -21,10 +21,10 @@ use crate::ui::view::latency::latencies;
 use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
 use crate::ui::view::{counter, detail, figure};
 
-/// Minimum width at which all figures have room.
+/// Minimum width at which all figures fit.
 const WORDY: u16 = 76;
 
-/// Draws name and place of the function, and its figures if there is a second line.
+/// Draws name and source place of the function, and its figures if there is a second line.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
@@ -97,7 +97,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
-    // No other number of this view tells the tail, so in little room p99 comes before figures that the rows repeat.
+    // No other number of this view shows the tail, so on a narrow line p99 comes before figures that the rows repeat.
     let narrow = area.width < WORDY;
     let place = if narrow { 2 } else { facts.len() };
     let p99 = p99(canvas, app, data, of.function);

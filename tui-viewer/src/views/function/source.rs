@@ -1,5 +1,5 @@
-//! Source pane in the view of one function: each line with its samples, and with the scope that begins there; its keys, and
-//! the code that it asks for.
+//! Source pane of the view Function: each line with its samples, and with the scope that begins in it. Also the pane's
+//! keys and its requests for code.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_format::Snapshot;
@@ -20,15 +20,15 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Number of lines of one step up or down.
+/// Number of lines that one key press scrolls.
 const STEP: u32 = 3;
 
-/// Lines of the pane without source: the title of the pane, and the titles of its columns.
+/// Lines of the pane that do not show source: the title of the pane, and the titles of its columns.
 pub(crate) const HEAD_LINES: u16 = 2;
 
 impl App {
-    /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of that
-    /// function it hides the pane again, and ends the samples that this viewer has requested.
+    /// Shows the source of the selected function, and asks the program for samples of its lines. In the view Function,
+    /// hides the pane again, and ends the sampling that this viewer has requested.
     pub(crate) fn turn_source(&mut self) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
@@ -38,7 +38,7 @@ impl App {
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            // A pane that came without a key gets samples first; only the next key hides it.
+            // If the pane has appeared by itself, the first key press requests samples, and only the next one hides the pane.
             let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
             self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
@@ -84,19 +84,19 @@ impl App {
         self.derived.source.as_ref().filter(|_| self.shows_source())
     }
 
-    /// Whether the pane of source is on the screen.
+    /// Whether the source pane is on the screen.
     pub(crate) fn shows_source(&self) -> bool {
         self.layout().source.is_some()
     }
 
-    /// Whether the pane of source should be on the screen: the user's choice, else on large screens if the file exists.
+    /// Whether the source pane should be on the screen: the user's choice, else on large screens if the file exists.
     pub(crate) fn wants_source(&self) -> bool {
         let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
         self.may_want_source()
             && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
     }
 
-    /// Whether the code for the pane is requested.
+    /// Whether code for the source pane should be requested.
     fn may_want_source(&self) -> bool {
         let size = self.screen.size;
         let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
@@ -105,7 +105,7 @@ impl App {
             && self.views.source.wanted.unwrap_or(large)
     }
 
-    /// Returns the number of lines of the pane for the source itself.
+    /// Returns the number of lines of the pane that show source.
     fn source_lines(&self) -> u16 {
         let pane = self.layout().source.unwrap_or(Rect::ZERO);
         pane.height.saturating_sub(HEAD_LINES)
@@ -113,12 +113,12 @@ impl App {
 
     /// Takes an answer about the program's code.
     pub(crate) fn take_code(&mut self, found: FoundCode) {
-        // Rows are made of addresses, so new addresses change them.
+        // Sampled rows come from named addresses, so new names change them.
         self.screen.dirty |= self.may_want_source() || matches!(found, FoundCode::Addresses { .. });
         self.views.source.known.take(found);
     }
 
-    /// Takes the addresses that the recording of the newest snapshot has named.
+    /// Takes the names of addresses that came with the recording of the newest snapshot.
     pub(crate) fn take_named(&mut self, addresses: Addresses) {
         if let Some(newest) = &self.program.newest
             && !addresses.is_empty()
@@ -150,7 +150,7 @@ impl App {
         }
     }
 
-    /// Makes the pane again if its numbers have changed, and requests unknown code.
+    /// Derives the source again if its numbers have changed, and requests unknown code.
     pub(crate) fn derive_source(&mut self) {
         self.find_code();
         if !self.may_want_source() {
@@ -173,23 +173,23 @@ impl App {
             self.effects
                 .extend(known.file(&source.file).map(Effect::FindCode));
         }
-        // The pane may have appeared or gone.
+        // The pane may have appeared or gone, which changes the lines of the list.
         let page = self.page();
         self.list_mut().keep_on_screen(page);
     }
 }
 
-/// Minimum number of cells at which functions that are not measured stand beside the source.
+/// Minimum width in cells at which functions that are not measured are listed beside the source.
 const ROOM_FOR_CALLED: u16 = 110;
 
-/// Cells of the list of functions that are not measured.
+/// Width in cells of the list of functions that are not measured.
 const CALLED_CELLS: u16 = 38;
 
 /// Minimum shares of a function's samples at which a line stands out.
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 
-/// End of each column before the source, and of its title.
+/// Cells at which the columns left of the source, and their titles, end.
 const SHARE_END: u16 = 7;
 const CPU_END: u16 = 15;
 const SCOPE_END: u16 = 24;

@@ -16,7 +16,7 @@ use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
 use crate::views::functions::{CALLS, STATE_HELP};
 
-/// Minimum number of cells at which the rule stands after the state.
+/// Minimum number of cells at which the rule is shown after the state.
 const ROOM_FOR_RULE: u16 = 20;
 
 static STATE: Column = texts("STATE", STATE_HELP)
@@ -69,7 +69,7 @@ fn of<'a>(cell: &Cell<'a>) -> &'a SiteRow {
     &cell.data.sites()[cell.row.what.row as usize]
 }
 
-/// Draws a name. If the sites are not below modules, and not all names fit, the modules of all names are left out.
+/// Draws a name. If sites are not listed below modules, and not all names fit, the modules of all names are left out.
 fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let label = cell.data.label(cell.row.what);
     let meaning = cell.name(cell.usual());
@@ -88,8 +88,8 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     rows::highlight(canvas, cell, &name, x);
 }
 
-/// Describes the state: with the rule that switched the site off if it fits, else in a word. For a module, the number
-/// of its functions that are on.
+/// Describes the state: with the rule that switched the site off, if the rule fits, else in a word. For a module, tells
+/// how many of its functions are on.
 fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (site, room) = (of(cell), cell.room());
     let cut = |words: &str| canvas.cut_end(words, room).into_owned();
@@ -106,7 +106,7 @@ fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let stretch = cell.app.derived.stretch;
     let words = match (site.state, &rule) {
         (SiteState::Off, Some(rule)) if cell.place.width >= ROOM_FOR_RULE => {
-            // The end of a path says more.
+            // The end of a pattern says more than its beginning, which is cut.
             format!("off by {}", canvas.cut_start(rule, room - "off by ".len()))
         }
         (SiteState::OverBudget, _) => {

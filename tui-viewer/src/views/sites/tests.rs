@@ -11,7 +11,7 @@ use crate::keys::view::View;
 use crate::orderbook;
 use crate::test_driver::{empty, keys, looks, showing, tell_functions, text, with_functions};
 
-/// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
+/// A large screen, a small one, and one that fits only the list; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Screen of the view Slow around its table: the sentences above it, and the course of one call below it.
+//! The view Slow around its table: the sentences above the table, and one call over time below it.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_analysis::waterfall::{Block, Waterfall};
@@ -16,10 +16,10 @@ use crate::views::flame::graph::{EDGES, FILLS};
 const NOTHING: &str = "No function is watched, and no function has a tail: 200 calls or more, of which some take twice the median. W on a \
     row of another view watches its function anyway; this view then says why its slow calls are slow.";
 
-/// Cells up to which a block may be several calls.
+/// Maximum width in cells of each of several calls that are drawn as one block.
 const FEW: u16 = 2;
 
-/// Minimum number of cells between two marks of the time axis.
+/// Minimum number of cells from one mark of the time axis to the next.
 const BETWEEN_MARKS: u16 = 12;
 
 /// Minimum shares of the difference at which a row stands out.
@@ -122,7 +122,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
             false => (off.ready, "no CPU"),
         };
         let all = off.waiting.saturating_add(off.ready);
-        // Where in the stretch the wait was is not known, so it is drawn at the end.
+        // It is not known when in its stretch the call waited, so the wait is drawn at the end.
         let (from, to) = (cell(off.end.saturating_sub(all)), cell(off.end));
         if off.depth >= u32::from(lines) || to <= from {
             continue;
@@ -131,7 +131,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
         canvas.paint(cells, Meaning::Waiting);
         let text = format!(" {word} {} ", canvas.duration(data.snapshot.nanos(ticks)));
         let room = usize::from(cells.width);
-        // The name keeps its place at the beginning of the block.
+        // The text is in the second half, because the name is at the beginning of the block.
         if width(&text) * 2 < room {
             let mut pen = Pen::on(canvas, cells, 0);
             pen.skip(cells.width / 2);

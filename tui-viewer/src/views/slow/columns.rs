@@ -19,8 +19,7 @@ use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::unit::UNKNOWN;
 
-/// Order at the start: functions by their tail, and paths by the difference. Without slow calls the longest typical time
-/// comes first.
+/// Initial order: functions by their tail, and paths by the difference. Without slow calls the longest typical time comes first.
 pub(super) const ORDER: Order = Order::of("difference", |data, what| {
     if what.of != View::Slow {
         return data.tail(what).map_or(0, Tail::weight);
@@ -65,7 +64,7 @@ static CALLS: Column = numbers("CALLS", 13, "calls in a typical and in a slow ca
     .looks(|cell| {
         let means = of(cell);
         let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
-            // The calls doubled, and the difference shows in whole numbers.
+            // The calls have at least doubled, by an amount that shows in whole numbers.
             slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
         });
         match called_more {
@@ -78,7 +77,7 @@ static NAME: Column = names("PATH", "from the watched function on")
     .looks(|cell| cell.name(Meaning::Plain))
     .titled(|app, cells| {
         let all = whose_means(app).into_iter().map(|words| format!("PATH  {words}"));
-        // The mark of the order needs one cell.
+        // The mark of the sort order needs one cell.
         all.into_iter()
             .find(|title| width(title) < usize::from(cells).max(1))
     });
@@ -102,7 +101,7 @@ fn means(data: &Data, what: What) -> &SlowRow {
     &data.slow().rows[what.row as usize].means
 }
 
-/// Returns the weight of an amount of ns that may be below zero.
+/// Returns the sort value of an amount of ns that may be negative.
 fn weight(ns: Option<f64>) -> u64 {
     const ZERO: f64 = (1u64 << 62) as f64;
     (ns.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
@@ -125,7 +124,7 @@ fn time(canvas: &Canvas<'_>, ns: Option<f64>) -> String {
     ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii))
 }
 
-/// Returns in long and in short words which calls the columns are means of, if the sentences above tell causes apart.
+/// Returns, in long and in short words, of which calls the columns are means; empty unless the sentences tell causes apart.
 fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();
@@ -140,7 +139,7 @@ fn whose_means(app: &App) -> Vec<String> {
     ]
 }
 
-/// Formats a path, and its part off the CPU if that is much of the difference.
+/// Formats a path, and its time off the CPU if that is at least a quarter of the difference.
 fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (means, room) = (of(cell), cell.room());
     let name = cell.data.label(cell.row.what);
@@ -156,7 +155,7 @@ fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     if width(name) + width(&behind) > room {
         behind.clear();
     }
-    // The end of a path is the function itself.
+    // The end of a path is the function itself, so the beginning is cut.
     let name = canvas.cut_start(name, room - width(&behind));
     format!("{name}{behind}")
 }

@@ -24,7 +24,7 @@ const CHOOSE: &str = "No function is watched. Enter watches one: the view then s
 /// Number of snapshots before and after the snapshot on screen that are searched for missing events.
 const NEAR: usize = 32;
 
-/// Minimum number of the slowest calls that are listed, if there is room.
+/// Maximum number of slow calls for which the pane requests lines; more calls are listed if lines are free.
 const LISTED: usize = 6;
 
 /// Parts of the pane of slow calls.
@@ -34,7 +34,7 @@ pub(crate) struct CallAreas {
     pub(crate) list: Rect,
     /// Index of the first call that is shown.
     pub(crate) first: usize,
-    /// Line that names the chosen call.
+    /// Screen line with the heading that names the chosen call.
     pub(crate) heading: u16,
     /// Waterfall of the chosen call, if there is room.
     pub(crate) time: Option<Rect>,
@@ -56,7 +56,7 @@ impl App {
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
         };
-        // Names of two functions may end alike, so the watch is looked up by the pattern.
+        // Names of two functions may end alike, so a watch is found by its pattern.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {
             self.views.slow.function = Some(watched);
@@ -115,7 +115,7 @@ impl App {
         self.views.slow.call = number;
     }
 
-    /// Zooms by a key: closer, further, or to the whole call.
+    /// Zooms by a key: in, out, or to the whole call.
     pub(crate) fn zoom_call_by(&mut self, action: Action) {
         match action == Action::WholeCall {
             true => self.views.slow.zoom = None,
@@ -123,14 +123,14 @@ impl App {
         }
     }
 
-    /// Zooms closer to a part of the call, or further; around a moment or the middle.
+    /// Zooms into the call or out of it, around a moment or the middle.
     pub(crate) fn zoom_call(&mut self, around: Option<u64>, closer: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.zoom(ticks, around, closer);
         }
     }
 
-    /// Moves to an earlier or a later part of the call.
+    /// Pans to an earlier or a later part of the call.
     pub(crate) fn pan_call(&mut self, later: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.pan(ticks, later);
@@ -163,7 +163,7 @@ impl App {
         u16::try_from(paths).unwrap_or(u16::MAX)
     }
 
-    /// Returns the number of lines of the slowest calls and the chosen call.
+    /// Returns the number of lines that the slowest calls and the chosen call need.
     pub(crate) fn call_lines(&self) -> u16 {
         let calls = self.watched().map_or(0, |watch| watch.calls.len());
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth) as u16;
@@ -177,7 +177,7 @@ impl App {
     /// Returns the parts of the pane for the slowest calls and the chosen call; `None` without a call.
     pub(crate) fn call_areas(&self, area: Rect) -> Option<CallAreas> {
         let watch = self.watched().filter(|watch| !watch.calls.is_empty())?;
-        // The waterfall has the lines that it needs, as far as the list keeps a line or two.
+        // The waterfall gets the lines that it needs, but the list keeps a third of the pane.
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth);
         let listed = area
             .height
@@ -224,7 +224,7 @@ impl App {
         }
     }
 
-    /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` beside the call.
+    /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` outside of the call.
     pub(crate) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
         self.data()?;
         let areas = self.call_areas(self.layout().detail?)?;
@@ -236,7 +236,7 @@ impl App {
         Some((ticks, shown.start + part as u64))
     }
 
-    /// Writes the chosen call for other tools.
+    /// Writes the chosen call in formats for other tools.
     pub(crate) fn export_call(&mut self) {
         let chosen = self.watched().map(|watch| watch.function.clone());
         let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
@@ -265,7 +265,8 @@ impl App {
         watch.calls.get(self.call_at(watch))
     }
 
-    /// Searches the snapshots around a screen that stands still for the events of slow calls that its snapshot leaves out.
+    /// If the screen stands still, searches the snapshots around its moment for events of slow calls that its snapshot
+    /// leaves out.
     pub(crate) fn find_traces(&mut self) {
         let follows = !self.playback.stands_still() && self.program.status.moves();
         if !self.views.current.about().is_of_watches || follows {
@@ -321,7 +322,7 @@ impl App {
         Some(waterfall)
     }
 
-    /// Returns the lines of the sentences above the list, and whether each names a cause.
+    /// Returns the lines of the sentences above the list, and whether each line names a cause.
     pub(crate) fn answer_lines(&self) -> Vec<(String, bool)> {
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
         let Some(watch) = self.watched() else {
@@ -335,7 +336,7 @@ impl App {
             return lines.into_iter().map(|line| (line, false)).collect();
         };
         let (facts, why, doubt) = ((&watch.facts, false), (&watch.why, true), (&watch.doubt, false));
-        // On a low screen the most important sentence comes first.
+        // On a low screen the most important sentence comes first, because the last may be cut.
         let sentences = match self.screen.size.height {
             20.. => [facts, doubt, why],
             _ => [doubt, why, facts],

@@ -7,7 +7,7 @@ use tickscope_testkit::fixture;
 
 use crate::test_driver::{golden, live, looks, showing, text};
 
-/// Returns a program that watches a function in this state; its earlier calls are unchanged.
+/// Returns a program whose watch of a function is in this state, with unchanged earlier calls.
 fn slow_frames(state: WatchState) -> Snapshot {
     let mut s = fixture::slow_frames();
     s.watches[0].state = state;

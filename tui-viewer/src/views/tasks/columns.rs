@@ -12,7 +12,7 @@ use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::unit::UNKNOWN;
 use crate::ui::view::{rows, unit};
 
-/// Order of the calls at the start.
+/// Initial order of the calls.
 pub(super) const ORDER: Order = Order::of("in flight", |data, what| {
     data.tasks().rows[what.row as usize].in_flight
 });

@@ -53,7 +53,7 @@ static BUSY: Column = numbers("BUSY", 6, "share of a CPU in the last interval")
         Some(0.01..) => Meaning::Plain,
         Some(_) | None => Meaning::Small,
     });
-/// Work and waits in the last 30 s, side by side.
+/// Work and waits over the last 30 s.
 pub(super) static COURSE: Column =
     texts("LAST 30 s", "work by module, waiting on top of it").drawn(draw_course);
 static CPU: Column = numbers("CPU", 6, "time on a CPU, as the kernel counts it")
@@ -95,7 +95,7 @@ pub(super) fn places(width: u16) -> Vec<Place> {
         (&OUTSIDE, Own, 60),
         (&NOW, Parts(1), 40),
     ];
-    // The names of a thread and of its current function share the part of the line that names have.
+    // The thread's name and its current function share the part of the line that is kept for names.
     let leaving = [&OUTSIDE, &TID, &CPU, &TOTAL, &STATE, &COURSE];
     side_by_side_names_first(columns, &[&THREAD, &NOW], &leaving, width)
 }
@@ -117,25 +117,25 @@ fn draw_course(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     }
 }
 
-/// Text between a thread's activity and its function.
+/// Text between what a thread does and the function in which it does that.
 const IN: &str = " in ";
 
 /// Cells that a function needs, unless its name is shorter.
 const ROOM_FOR_FUNCTION: usize = 12;
 
-/// Describes a thread's activity or wait, as far as it is known, and the innermost function that is open.
+/// Describes what a thread does or waits for, as far as it is known, and the innermost function that is open.
 fn now(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (data, cells) = (cell.data, cell.room());
     let function = of(cell).doing;
     let function = function.map(|function| data.names.short[function.index()].as_str());
     let now = data.snapshot.waits_in.now_of(cell.row.what.row);
     let does = now.map(|now| canvas.safe(now.call().unwrap_or(now.word())));
-    // Without room for the module, the function stands alone.
+    // If the module does not fit, only the function is shown.
     let short = |name: &str, cells: usize| canvas.without_module(name, cells).into_owned();
     match (does, function) {
         (Some(does), Some(function)) => {
             let room = cells.saturating_sub(width(&does) + IN.len());
-            // If only one of both fits, the function is shown.
+            // If what the thread does and the function do not both fit, the function is shown.
             if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
                 return short(function, cells);
             }

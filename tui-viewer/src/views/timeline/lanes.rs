@@ -1,5 +1,5 @@
-//! Time line: a line of columns for each thread or function, as high as its work and waits, in the colour of the busiest
-//! function's module.
+//! The timeline: a lane of columns for each thread or function. The height of a column is its work and waits; its colour
+//! is that of the busiest function's module.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_programs::clock_time::seconds;
@@ -20,7 +20,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Steps between marks of the axis, in seconds.
 const STEPS: [u64; 14] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200];
 
-/// Minimum number of cells between two marks of the axis.
+/// Minimum number of cells from one mark of the axis to the next.
 const MARK_CELLS: u64 = 12;
 
 /// Mark of the cursor, in Unicode and in ASCII.
@@ -49,14 +49,14 @@ fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     times(canvas, app, area, " ");
 }
 
-/// Draws times, the cursor, and the ends of the chosen time; `around` stands before and after each time.
+/// Draws times, the cursor, and the ends of the chosen time; `around` is put before and after each time.
 fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     let timeline = &app.views.timeline;
     let lanes = lanes_of(app, area);
     let slot_ns = timeline.slot_ns().max(1);
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
-    // Times of a recording count from its beginning; other times count back from now.
+    // Times in a recording are measured from its beginning; other times are measured back from now.
     let zero_ns = app.playback.past.begin_ns;
     let least_ns = MARK_CELLS * slot_ns;
     let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
@@ -144,7 +144,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws threads below the tree while there is room, the busiest first. The thread that the tree shows stands out.
+/// Draws as many threads below the tree as fit, the busiest first. The thread that the tree shows stands out.
 pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     axis_on_rule(canvas, app, Rect { height: 1, ..area });
     let rows = &app.views.lanes;
@@ -152,7 +152,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let height = lines_of_lane(rows.len(), lines);
     let fit = match rows.len() <= usize::from(lines) {
         true => rows.len(),
-        // The last line has the number of threads that are left out.
+        // The last line tells the number of threads that are left out.
         false => usize::from(lines.saturating_sub(1)),
     };
     let mut y = area.y + 1;
@@ -170,7 +170,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
 }
 
-/// Draws the activity of a thread or a function after its name.
+/// Draws the lane of a thread or a function, with its name in front.
 fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Meaning, area: Rect) {
     let Some(key) = row.id.as_lane() else {
         return;
@@ -178,7 +178,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     name(canvas, app, data, row, meaning, (key, area));
     let timeline = &app.views.timeline;
     let range = app.range();
-    // In a lane of three or more screen lines, the last line stays empty, to separate it from the next lane.
+    // In a lane of three or more screen lines, the last line stays empty to separate the next lane.
     let mut lane = lanes_of(app, area);
     lane.height -= u16::from(lane.height >= 3);
     for (column, at) in (0..lane.width).zip(lane.columns()) {
@@ -188,7 +188,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     }
 }
 
-/// Draws the name of a line, and its load over the whole time.
+/// Draws the name of a lane, and its mean load over the whole time.
 fn name(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -218,7 +218,7 @@ fn name(
     }
 }
 
-/// Draws the pane below: the time of functions in the chosen time, beside the rest of the screen.
+/// Draws the pane below: functions' shares of the chosen time, compared with the rest of the screen.
 pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     if area.height < 3 {
@@ -286,7 +286,7 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
 }
 
-/// Draws a bar of a share of the area; its part off the CPU stands at the end.
+/// Draws a bar of a share of the area; its part off the CPU is at the end.
 fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f64, f64), area: Rect) {
     let eighths = (share * f64::from(area.width) * 8.0).round() as u16;
     let ends = canvas.glyphs.eighths;
@@ -308,7 +308,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
     }
 }
 
-/// Describes the lines, for the line of settings.
+/// Describes what a line is, for the line of settings.
 pub(crate) fn settings(app: &App) -> String {
     match app.views.timeline.lanes {
         Lanes::Threads => "a line: a thread".to_string(),
