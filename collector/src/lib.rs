@@ -39,15 +39,7 @@
 //! | [`gauge!`] | no time: it keeps the level it was set to last, the lowest and the highest |
 //! | [`#[profile]`](profile) | a function, an async function, or every function of an `impl` block, trait or inline module |
 //!
-//! All macros take `group = "..."`. The options of `#[profile]` are:
-//!
-//! | option | on | meaning |
-//! |---|---|---|
-//! | `name = "..."` | functions | the name of the row; by default the path of the function |
-//! | `group = "..."` | all items | the group of the rows |
-//! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
-//! | `task` | async functions, and functions that are seen to return a future | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
-//! | `skip` | all items | leaves the item unchanged; must be the only option |
+//! All macros take `group = "..."`. The page of [`tickscope_macros`] has the options of `#[profile]`.
 //!
 //! # Locks
 //! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and shows which rows make other
