@@ -140,7 +140,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
 /// Decodes a payload. Every index in the result is valid.
 ///
 /// # Errors
-/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset of the fault.
+/// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset of the fault if it is known.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     Decoder::default().decode(bytes)
 }

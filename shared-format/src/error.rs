@@ -40,8 +40,8 @@ pub enum FormatError {
     Damaged {
         /// Name of the field.
         what: &'static str,
-        /// Offset in bytes from the beginning of the file or record.
-        offset: u64,
+        /// Offset in bytes from the beginning of the file or record; `None` for what is decoded.
+        offset: Option<u64>,
         /// The value found.
         found: String,
         /// The values allowed.
@@ -92,16 +92,16 @@ impl FormatError {
     }
 }
 
-/// Makes an error about a field. The offset is in bytes from the beginning of the file or record.
+/// Makes an error about a field. The offset is in bytes from the beginning of the file or record, if it is known.
 pub(crate) fn damaged(
     what: &'static str,
-    offset: u64,
+    offset: impl Into<Option<u64>>,
     found: impl ToString,
     wanted: impl ToString,
 ) -> FormatError {
     FormatError::Damaged {
         what,
-        offset,
+        offset: offset.into(),
         found: found.to_string(),
         wanted: wanted.to_string(),
     }
@@ -147,10 +147,13 @@ impl fmt::Display for FormatError {
                 offset,
                 found,
                 wanted,
-            } => write!(
-                f,
-                "damaged: {what} at byte {offset}: found {found}, wanted {wanted}"
-            ),
+            } => {
+                write!(f, "damaged: {what}")?;
+                if let Some(offset) = offset {
+                    write!(f, " at byte {offset}")?;
+                }
+                write!(f, ": found {found}, wanted {wanted}")
+            }
             Self::Lapped { tries } => write!(
                 f,
                 "the program writes faster than this can be read ({tries} tries); ask for a slower interval"

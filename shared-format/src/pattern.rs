@@ -31,7 +31,7 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Self, FormatError> {
         let bad = |found: String| {
             let wanted = format!("1 to {BYTES_MAX} bytes such as parse, book::insert or alloc::*");
-            damaged("pattern", 0, found, wanted)
+            damaged("pattern", None, found, wanted)
         };
         if text.is_empty() || text.len() > BYTES_MAX {
             return Err(bad(format!("{} bytes", text.len())));

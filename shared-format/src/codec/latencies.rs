@@ -75,7 +75,7 @@ pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatErr
 /// Checks the columns of histograms: equal lengths, existing rows in rising order, and valid histograms.
 pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
     let Latencies { row, end, packed } = latencies;
-    let damaged = |found: &str, wanted: &str| Err(damaged("histograms", 0, found, wanted));
+    let damaged = |found: &str, wanted: &str| Err(damaged("histograms", None, found, wanted));
     if end.len() != row.len() {
         return damaged("columns of different lengths", "columns of equal length");
     }

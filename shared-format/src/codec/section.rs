@@ -133,7 +133,7 @@ pub(super) fn check_rows(
 
 /// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
 pub(super) fn check_sum(what: &'static str, numbers: impl Iterator<Item = u64>) -> Result<u64, FormatError> {
-    sum(numbers).ok_or_else(|| damaged(what, 0, "a sum beyond 64 bits", "a sum of at most 64 bits"))
+    sum(numbers).ok_or_else(|| damaged(what, None, "a sum beyond 64 bits", "a sum of at most 64 bits"))
 }
 
 /// Returns the sum of numbers if it has at most 64 bits.
@@ -204,7 +204,7 @@ pub(super) fn refuse(
     found: Option<impl fmt::Display>,
     wanted: impl fmt::Display,
 ) -> Result<(), FormatError> {
-    found.map_or(Ok(()), |found| Err(damaged(what, 0, found, wanted)))
+    found.map_or(Ok(()), |found| Err(damaged(what, None, found, wanted)))
 }
 
 pub(super) fn read<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>

@@ -34,7 +34,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         } else {
             continue;
         };
-        return Err(damaged(WHAT, index as u64, found, wanted));
+        return Err(damaged(WHAT, None, format!("{found} in row {index}"), wanted));
     }
     check_sum(WHAT, paths.iter().map(|path| path.in_flight).chain([*beyond]))?;
     check_latencies(ages, paths.len())

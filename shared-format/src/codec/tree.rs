@@ -176,19 +176,29 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         let end = first.saturating_add(thread.rows as usize);
         if first != next || end > rows {
             let (found, wanted) = (format!("{first}..{end}"), format!("{next}..={rows}"));
-            return Err(damaged("thread rows", index as u64, found, wanted));
+            return Err(damaged(
+                "thread rows",
+                None,
+                format!("{found} of thread {index}"),
+                wanted,
+            ));
         }
         for row in first..end {
             let parent = s.nodes.parent[row];
             if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
                 let wanted = format!("{first}..{row} or no parent");
-                return Err(damaged("parent", row as u64, parent, wanted));
+                return Err(damaged("parent", None, format!("{parent} in row {row}"), wanted));
             }
         }
         for frame in &thread.open {
             if !(first..end).contains(&frame.node.index()) {
                 let wanted = format!("{first}..{end}");
-                return Err(damaged("open frame", index as u64, frame.node.0, wanted));
+                return Err(damaged(
+                    "open frame",
+                    None,
+                    format!("{} of thread {index}", frame.node.0),
+                    wanted,
+                ));
             }
         }
         next = end;
@@ -198,7 +208,12 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     let is_unknown = |&site: &u32| site as usize >= s.sites.len();
     if let Some(row) = s.nodes.site.iter().position(is_unknown) {
         let wanted = format!("below {}", s.sites.len());
-        return Err(damaged("site", row as u64, s.nodes.site[row], wanted));
+        return Err(damaged(
+            "site",
+            None,
+            format!("{} in row {row}", s.nodes.site[row]),
+            wanted,
+        ));
     }
     check_sum("calls", s.nodes.calls.iter().copied())?;
     check_sum("threads", s.threads.iter().map(|thread| thread.count))?;

@@ -75,7 +75,7 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     };
     let damaged = |what, at: usize, found: String, wanted: String| FormatError::Damaged {
         what,
-        offset: offset + at as u64,
+        offset: Some(offset + at as u64),
         found,
         wanted,
     };
