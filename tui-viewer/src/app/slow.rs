@@ -9,6 +9,7 @@ use tickscope_analysis::slow::{Slow, SlowRow, lineage};
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Site;
 use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
@@ -171,14 +172,16 @@ impl SlowTable {
                 of_site.get(site.index()).copied()
             };
             for row in &answer.slow.rows {
-                let path = lineage(watch, row.path).into_iter();
-                let functions: Vec<_> = path
-                    .map(|path| function_of(path).map(FunctionId::index))
-                    .collect();
+                // Later snapshots may number sites and functions in another way.
+                let sites = lineage(watch, row.path).into_iter().map(|path| {
+                    let site = watch.paths.get(path as usize)?.site;
+                    snapshot.sites.get(site.index()).map(Site::path)
+                });
+                let sites: Vec<_> = sites.collect();
                 table.rows.push(PathRow {
                     watch: at,
                     means: *row,
-                    key: number_of((&watch.function, functions)),
+                    key: number_of((&watch.function, sites)),
                     function: function_of(row.path),
                     name: answer.path_name(row.path),
                 });
