@@ -1,5 +1,5 @@
-//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced all
-//! the time, and commands, of which some are killed before they end.
+//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced
+//! again and again, and commands, of which some are killed before they end.
 
 use anyhow::Result;
 
@@ -38,7 +38,7 @@ const COMMANDS: [&str; 18] = [
     "mode sampled --pid PID",
 ];
 
-/// Returns some keys at once. The last key closes the topmost window.
+/// Returns some keys that are sent together. The last key closes the topmost window.
 fn burst() -> String {
     let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
     keys.chain(["\x1b"]).collect()

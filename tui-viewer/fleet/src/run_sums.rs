@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use crate::amounts::Kind;
 
-    /// Takes records of one item, each with epoch, withdrawn epoch, kind and calls. Returns after each record the calls
-    /// that were passed on so far.
+    /// Takes records of one item, each with epoch, epoch that an undo continues, kind and calls. Returns after each
+    /// record the calls that were passed on so far.
     fn handed_on(sums: &mut RunSums, records: &[(u64, Option<u64>, CaptureKind, u64)]) -> Vec<u64> {
         let mut all = 0;
         let mut take = |&(reset_epoch, withdraws, kind, shown): &(u64, Option<u64>, CaptureKind, u64)| {
