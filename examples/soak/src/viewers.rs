@@ -44,7 +44,7 @@ fn burst() -> String {
     keys.chain(["\x1b"]).collect()
 }
 
-/// Presses keys `bursts` times, or until the run is over.
+/// Sends `bursts` bursts of keys, or as many as fit into the run.
 fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     for _ in 0..bursts {
         if soak.over.sleep(fastrand::u64(0..=1000)) {
@@ -60,14 +60,14 @@ fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     viewer.lives()
 }
 
-/// Presses keys until the run is over, and then lets the viewer leave.
+/// Sends keys until the run is over, and then lets the viewer leave.
 pub(crate) fn stay(soak: &Soak, mut viewer: Process) {
     let explored = explore(soak, &mut viewer, u32::MAX);
     let left = explored.and_then(|()| viewer.end(CTRL_C));
     soak.tally.check("viewers that stayed", left);
 }
 
-/// Starts viewers of a program one after another, presses some keys in each, and kills it or lets it leave.
+/// Starts viewers of a program one after another, sends some keys to each, and kills it or lets it leave.
 pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
     let visit = || -> Result<()> {
         let mut viewer = soak.place.tickscope(&format!("--pid {pid}"))?;

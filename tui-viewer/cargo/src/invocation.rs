@@ -109,7 +109,7 @@ impl Invocation {
         self.types.iter().filter_map(file).collect()
     }
 
-    /// Returns the library file that crates use which depend on this crate.
+    /// Returns the library file, which the crates that depend on this crate use.
     pub(crate) fn library(&self) -> Option<PathBuf> {
         let name = format!("lib{}.rlib", self.stem());
         Some(self.out_dir.as_ref()?.join(name))

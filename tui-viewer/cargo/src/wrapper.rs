@@ -63,7 +63,7 @@ fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
     let wrapper = handover.wrapper.as_ref().map(OsStr::new);
     let mut command = Command::new(wrapper.unwrap_or(compiler));
     command.args(&words[usize::from(wrapper.is_none())..]);
-    // Caching wrappers hash all variables that begin with `CARGO_`, and the path in [`VARIABLE`] differs for each build.
+    // Removes [`VARIABLE`], which differs in each build: caching wrappers hash all variables that begin with `CARGO_`.
     handover.restore(&mut command);
     Ok(command)
 }

@@ -125,7 +125,7 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// Returns the start of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+/// Returns when a program's state began, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

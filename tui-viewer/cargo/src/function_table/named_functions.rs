@@ -137,7 +137,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Several functions may share this key. Only those sleds belong to the dropping function that follow its address.
+    // Several functions may share this key. The sleds of this one are its entry sled and those before the next entry sled.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };

@@ -10,7 +10,7 @@ use crate::random::{Random, mixed};
 use crate::shop::catalogue::{self, SECTION_ITEMS, SECTIONS};
 use crate::shop::store::Store;
 
-/// The items that most clients look at.
+/// The number of items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;
 /// The time for which a thread sleeps to read the paper for an invoice.
 const READ_PAPER: Duration = Duration::from_millis(8);

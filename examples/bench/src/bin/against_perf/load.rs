@@ -37,7 +37,7 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends requests to a server from this many connections at the same time. `\\r` and `\\n` in the text mean CR and LF.
+/// Sends requests to a server from this many connections at the same time. `\r` and `\n` in the text mean CR and LF.
 pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");

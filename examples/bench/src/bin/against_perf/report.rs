@@ -87,8 +87,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the key of the function that contains a row's code. A sampled row counts as inlined into the function of
-    /// the row above if the samples of the row above are in no function with the sampled row's name.
+    /// Returns the key of the function that contains a row's code. A sampled row was inlined into the row above if no
+    /// sample of the row above is in a function with the sampled row's name.
     fn function(&self, node: &Value) -> String {
         let key = self.key(node);
         let is_elsewhere = self.libraries.contains(text(node, "module")) || key.starts_with('(');
