@@ -75,7 +75,7 @@ pub(crate) fn decide(
         own_collector: facts.own_collector.clone(),
         ..Changes::default()
     };
-    // The library is meant: programs of other packages may have the same names.
+    // Only libraries count, because a user's program may be in a package of the same name.
     let is_library = !call.is_test && call.types.iter().any(|kind| kind == "lib");
     if facts.package == "tickscope" && is_library {
         join(call, facts, &mut changes)?;

@@ -363,7 +363,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // A random token, because the feed searches the default directories as well.
+            // No other ring has this token: the feed also searches the default directories, which may contain rings.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };
