@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What programs of another platform count, how they end, and what the viewers of both sides read: for .ci/platforms.
+"""Checks for .ci/platforms what programs of another platform count, how they end, and what viewers of both sides read.
 
-    .ci/platforms.py HERE THERE [RUNNER ...]    folders with hello, threads and tickscope, and what starts those of THERE
+    .ci/platforms.py HERE THERE [RUNNER ...]    folders with hello, threads and tickscope; RUNNER starts those in THERE
 """
 import json
 import os
@@ -24,7 +24,7 @@ def command(side, program, *arguments):
 
 @contextmanager
 def running(side, program, seconds, **more):
-    """A program with a place of its own for rings."""
+    """Runs a program with a separate directory for rings."""
     with TemporaryDirectory() as place:
         environment = {**os.environ, "TICKSCOPE_DIR": place, "TICKSCOPE_INTERVAL_MS": "20", **more}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -51,7 +51,7 @@ def view(side, *arguments):
 
 
 def read(side, file):
-    """What a viewer reads, and the calls of each function in it."""
+    """Returns what a viewer reads from a file, and the calls of each function in it."""
     document = json.loads(view(side, "report", "--format", "json", file))
     calls = {}
     for node in document["nodes"]:
@@ -65,7 +65,7 @@ def check_counts(program, said, calls):
         assert calls["read"] * 100 == rhymes, (rhymes, calls)
         assert len(set(calls.values())) == 1, calls
         return
-    # Each round has three jobs and an errand; three calls find that there are no more jobs. Other calls are of one limit.
+    # Each round has three jobs and an errand, and three calls find that there are no more jobs. All other calls have one limit.
     rounds, rest = divmod(calls["wait_for_job"] - 3, 3)
     others = calls["sum_primes"] - 4 * rounds
     primes = rounds * (998 + 1998 + 2998 + 1998) + others * 498

@@ -17,7 +17,7 @@ use tickscope_testkit::command::{run, stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
-/// Runs a program whose session uses a directory of its own. Returns its standard output and its last snapshot.
+/// Runs a program whose session uses a separate directory. Returns its standard output and its last snapshot.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(program);
@@ -34,7 +34,7 @@ fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     (String::from_utf8(output.stdout).unwrap(), snapshot)
 }
 
-/// Returns the rows of the index: the name of each example, and the arguments of its command.
+/// Returns the rows of the table in README.md: the name of each example, and the arguments of its command.
 fn index() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = include_str!("../README.md")
         .lines()

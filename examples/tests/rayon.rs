@@ -10,7 +10,7 @@ use tickscope_format::snapshot::Quantity::{self, AllocatedBytes, Allocations, Fr
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Numbers of groups and of items in a group, each of which may go to another thread.
+/// Number of groups, and number of items in a group. Each group and each item may run on another thread.
 const GROUPS: u64 = 200;
 const ITEMS: u64 = 100;
 
@@ -21,7 +21,7 @@ fn blocks_of(group: u64, item: u64) -> (u64, u64) {
     (group % 5 + item % 3, 1 + group + 7 * item)
 }
 
-/// Allocates the blocks of an item, which it keeps, and a copy of each, which it frees.
+/// Allocates the blocks of an item and returns them. Also allocates a copy of each, and frees the copies.
 fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     tickscope::scope!("item");
     let (blocks, bytes) = blocks_of(group, item);
@@ -32,7 +32,7 @@ fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     kept
 }
 
-/// Returns the sums of each quantity over the rows of a name, on all threads and paths.
+/// Returns the sum of each quantity over the rows with a name, on all threads and paths.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     let quantities: [Quantity; 4] = [Allocations, AllocatedBytes, Frees, FreedBytes];
     quantities.map(|quantity| {
@@ -55,7 +55,7 @@ fn allocations_under_rayon_are_exact() {
     pool.broadcast(|context| drop(blocks(context.index() as u64, 0)));
     pool.install(|| {
         (0..GROUPS).into_par_iter().for_each(|group| {
-            // A thread that waits for its items may work for other groups meanwhile, so rows are at many places.
+            // A thread that waits for its items may work for other groups meanwhile, so the rows have many paths.
             tickscope::scope!("group");
             let kept = (0..ITEMS).into_par_iter().map(|item| blocks(group, item));
             let kept: Vec<Vec<Box<[u8]>>> = kept.collect();
@@ -65,7 +65,7 @@ fn allocations_under_rayon_are_exact() {
         });
     });
     drop(pool);
-    // An item allocates a list and its blocks.
+    // Each item allocates a list and its blocks.
     let reference = size_of::<Box<[u8]>>() as u64;
     let count = |(number, sum): (u64, u64), (group, item)| match blocks_of(group, item) {
         (0, _) => (number, sum),

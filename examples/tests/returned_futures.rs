@@ -92,7 +92,7 @@ trait Defaults: Sync {
 
 impl Defaults for OnTheMethod {}
 
-/// Returns the calls that ended, and the sum of their times by the wall clock, of the rows whose name ends in `name`.
+/// Returns how many calls ended in the rows whose name ends in `name`, and the sum of the calls' wall times.
 fn calls(snapshot: &Snapshot, name: &str) -> (u64, Duration) {
     let rows: Vec<u32> = (0..snapshot.nodes.len() as u32)
         .filter(|&row| snapshot.site_of(NodeId(row)).name.ends_with(name))
@@ -137,7 +137,7 @@ fn futures_that_functions_return_are_async_calls() {
     ] {
         let (ended, wall) = calls(&snapshot, name);
         assert_eq!(ended, 1, "{name}");
-        // A timer may be early by the error of the clock's rate.
+        // The rate of the clock has an error, so a time may be shown a little too short.
         assert!(wall > WAIT * 9 / 10, "{name} lasted {wall:?}");
     }
 }

@@ -32,7 +32,7 @@ fn encode(request: u8) -> u8 {
     request.wrapping_add(1)
 }
 
-/// Returns the calls, calls in flight, and ended calls of a name.
+/// Returns the calls, the calls in flight, and the ended calls in the rows with a name.
 fn of(snapshot: &Snapshot, name: &str) -> (u64, i64, u64) {
     let rows = || (0..snapshot.nodes.len() as u32).filter(|&row| snapshot.site_of(NodeId(row)).name == name);
     let sum = |quantity| -> u64 { rows().map(|row| snapshot.measures.of_row(quantity, row)).sum() };

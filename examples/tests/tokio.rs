@@ -21,13 +21,13 @@ use tickscope_format::snapshot::Quantity;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// Calls for each number of workers, unless the variable `CALLS` sets another number.
+/// Number of calls for each number of workers, unless the variable `CALLS` sets another number.
 const CALLS: u64 = 10_000;
 
-/// Number of calls in flight at once.
+/// Number of clients, each of which has one call in flight.
 const CLIENTS: u64 = 200;
 
-/// Number of durations of a row that are sorted at once.
+/// Number of durations of a row that a thread collects and then sorts together.
 const LATE: u64 = 8;
 
 /// The test's own account of the calls of one future.
@@ -39,7 +39,7 @@ struct Account {
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Number of calls whose last poll was on another thread than their first.
+    /// Number of calls whose last poll was on another thread than the first.
     moved: AtomicU64,
     lasted: Mutex<Vec<Duration>>,
 }
@@ -264,7 +264,7 @@ fn median_and_p99(mut lasted: Vec<Duration>) -> [Duration; 2] {
     })
 }
 
-/// Makes this many calls with this many workers, and takes snapshots all the time. Everything before was reset.
+/// Makes this many calls with this many workers, and takes snapshots all the time. The caller has reset all earlier counts.
 fn calls_of_tokio(workers: usize, calls: u64) {
     let shared = Arc::new(Shared::default());
     let accounts = [("request", &shared.request), ("lock", &shared.lock)];

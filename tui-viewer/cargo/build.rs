@@ -3,8 +3,8 @@
 //!
 //! In the repository this script makes the archive. A published package contains the archive as a file from
 //! `.ci/package`, because a crate from the registry comes without the sources of the other crates. The archive is a
-//! workspace of its own that needs no registry: each manifest has the features that the collector needs, and paths in
-//! place of versions.
+//! complete workspace that needs no registry: each manifest turns on the features that the collector needs, and names
+//! its dependencies by path instead of by version.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,13 +20,13 @@ use serde_json::Value;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// Name of the archive. In a package it is beside this file, in the repository it is in OUT_DIR.
+/// File name of the archive, which is next to this file in a published package, and in OUT_DIR in the repository.
 const ARCHIVE: &str = "sources.tar.gz";
 
-/// Target for which dependencies are chosen. Dependencies of other systems are left out.
+/// Target whose dependencies are packed. Dependencies of other systems are left out.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// Files and folders of libc that Linux needs. All sources of libc are ten times as large.
+/// Files and folders of the crate libc that a build for Linux needs: a tenth of the crate.
 const LIBC: [&str; 11] = [
     "src/lib.rs",
     "src/macros.rs",
@@ -41,7 +41,7 @@ const LIBC: [&str; 11] = [
     "src/unix/linux_like",
 ];
 
-/// Names of files and folders of libc that are for other systems and CPUs.
+/// Names of the crate libc's files and folders for other systems and CPUs, which are left out.
 const LIBC_OTHERS: [&str; 20] = [
     "aarch64",
     "android",
@@ -77,7 +77,7 @@ fn main() -> Done<()> {
     let packed = out.join(ARCHIVE);
     if root.join("collector/Cargo.toml").exists() && root.join("shared-format/Cargo.toml").exists() {
         let archive = pack(&root, &out)?;
-        // An unchanged archive is not written again, so that cargo does not compile the crate that includes it again.
+        // An unchanged archive is left alone, so that cargo does not recompile the crate that includes it.
         if fs::read(&packed).ok().as_ref() != Some(&archive) {
             fs::write(&packed, archive)?;
         }
@@ -93,7 +93,7 @@ fn say(line: &str) -> Done<()> {
     Ok(writeln!(std::io::stdout(), "cargo::{line}")?)
 }
 
-/// Returns a hash of this crate's sources. Programs are linked again when it changes, or when the collector does.
+/// Returns a hash of this crate's sources. When it or the collector changes, cargo links programs again.
 fn revision(here: &Path) -> Done<String> {
     let mut files = Vec::new();
     say("rerun-if-changed=src")?;
@@ -113,7 +113,7 @@ struct Package<'a> {
     /// Folder on this machine.
     dir: PathBuf,
     features: Vec<String>,
-    /// Ids of the dependencies, by the names that the sources use.
+    /// Package ids of the dependencies, by the names that the sources use.
     normal: BTreeMap<&'a str, &'a str>,
     build: BTreeMap<&'a str, &'a str>,
 }
@@ -145,7 +145,7 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
         )?;
         if package.facts["source"].is_null() {
             for part in ["src", "Cargo.toml", "build.rs"] {
-                // Cargo would run this script on every build if a named file were missing.
+                // A missing path would make cargo run this script on every build.
                 let part = package.dir.join(part);
                 if part.exists() {
                     say(&format!("rerun-if-changed={}", part.display()))?;
@@ -164,7 +164,7 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// Makes a package that depends on the collector alone, so that no other package adds features.
+/// Makes a package that depends only on the collector, because other packages could turn on more features.
 fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     let alone = out.join("collector");
     fs::create_dir_all(alone.join("src"))?;
@@ -192,8 +192,8 @@ fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the packages that are built, as `NAME-VERSION`, with their features. Cargo's metadata also lists packages
-/// that only the lock file names.
+/// Returns the packages that a build compiles, as `NAME-VERSION`, with their features. `cargo metadata` cannot tell,
+/// because it also lists packages that are only in the lock file.
 fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     let form = ["--prefix", "none", "--no-dedupe", "--format", "{p} |{f}"];
     let mut arguments = vec!["tree", "-e", "normal,build", "--target", PLATFORM];
@@ -214,7 +214,7 @@ fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
-/// Returns all packages by their ids, without the one made by [`alone`].
+/// Returns all packages by their ids, except the one made by [`alone`].
 fn packages<'a>(
     metadata: &'a Value,
     mut built: BTreeMap<String, Vec<String>>,
@@ -254,7 +254,7 @@ fn packages<'a>(
     Ok(found)
 }
 
-/// Returns a manifest that has the wanted features by default, and no dependency that only tests need.
+/// Returns a manifest whose default features are those that the collector needs, without dev-dependencies.
 fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<String> {
     let facts = package.facts;
     let mut lines = vec!["[package]".to_string()];
@@ -293,7 +293,7 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
     ] {
         lines.push(format!("[{title}]"));
         for (name, id) in dependencies {
-            // This dependency is optional, and no feature turns it on.
+            // A dependency that is not in `all` is optional, and no feature turns it on.
             let Some(of) = all.get(id) else { continue };
             let (real, path) = (
                 quoted(text(&of.facts["name"])?),
@@ -323,14 +323,14 @@ fn is_wanted(package: &str, name: &str) -> bool {
     is_source && !is_test && !is_foreign
 }
 
-/// Returns whether Linux needs a file of libc.
+/// Returns whether a build for Linux needs this file of the crate libc.
 fn is_linux(name: &str) -> bool {
     let is_below = |start: &&str| name == *start || name.starts_with(&format!("{start}/"));
     let is_other = |part: &str| LIBC_OTHERS.contains(&part.trim_end_matches(".rs"));
     LIBC.iter().any(is_below) && !name.split('/').any(is_other)
 }
 
-/// Adds the files below a folder, or a single file, in the order of their names.
+/// Adds a file, or all files below a folder, sorted by name.
 fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
     if !place.is_dir() {
         if place.exists() {
@@ -354,7 +354,7 @@ fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
     Ok(())
 }
 
-/// Adds a file without a time or an owner, so that the same sources give the same bytes.
+/// Adds a file to the archive without a time stamp or an owner, so that equal sources give equal archives.
 fn append(tar: &mut tar::Builder<GzEncoder<Vec<u8>>>, name: &str, bytes: &[u8]) -> Done<()> {
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);

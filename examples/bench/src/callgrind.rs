@@ -12,13 +12,13 @@ thread_local! {
     static TICKS: Cell<u64> = const { Cell::new(1) };
 }
 
-/// Returns a time that advances by one with each read. Each thread has its own, so that other threads do not affect it.
+/// Returns a time that advances by one with each read. Each thread has its own time, which other threads do not affect.
 fn ticks() -> u64 {
     TICKS.replace(TICKS.get() + 1)
 }
 
-/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short,
-/// because callgrind makes them slow. The same calls are then timed every time.
+/// Sets the mode of this process, which runs under callgrind. For adaptive mode, sets a clock for which all calls are
+/// short, although callgrind makes them slow. So the same calls are timed in every run.
 pub fn enter(mode: Mode, histogram: bool) {
     if mode == Mode::Adaptive {
         let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
@@ -36,7 +36,7 @@ pub fn is_here() -> bool {
     version.is_ok_and(|output| output.status.success())
 }
 
-/// Returns the instructions of this program, from beginning to end, with these arguments and this environment.
+/// Returns the number of instructions of this program, from beginning to end, with these arguments and this environment.
 ///
 /// # Errors
 /// The program's message when it fails, or the error of callgrind.
@@ -50,7 +50,7 @@ pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<
         .arg(program)
         .args(arguments)
         .envs(environment.iter().copied())
-        // The directory is empty, so that no other program's files need cleaning.
+        // An empty directory, so that no files of ended programs are removed.
         .env("TICKSCOPE_DIR", directory.path())
         .stdin(Stdio::null())
         .output()

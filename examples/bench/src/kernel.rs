@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Returns the CPU nanoseconds of the publisher's thread.
+/// Returns the CPU time of the publisher's thread, in nanoseconds.
 pub fn publisher_cpu() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let publisher = tasks
@@ -12,12 +12,12 @@ pub fn publisher_cpu() -> f64 {
     text.map_or(0.0, |text| number(&text, 0))
 }
 
-/// Returns the bytes of anonymous memory of this process.
+/// Returns the size of this process's anonymous memory, in bytes.
 pub fn anonymous_bytes() -> f64 {
     1024.0 * of_status("self", "RssAnon:")
 }
 
-/// Returns a number from the status of a process or a thread, which is given by its path in `/proc`.
+/// Returns the number in the line `name` of `/proc/WHOSE/status`, for a process or a thread.
 pub fn of_status(whose: &str, name: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{whose}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -26,7 +26,7 @@ pub fn of_status(whose: &str, name: &str) -> f64 {
 
 /// Returns the page faults, and the voluntary and involuntary context switches of this thread so far.
 pub fn thread() -> [f64; 3] {
-    // After the name, which may contain spaces, come the state, seven numbers, and the faults.
+    // After the name, which may contain spaces, come the state, six numbers, and the minor faults.
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let faults = stat
         .rsplit_once(')')

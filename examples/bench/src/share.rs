@@ -1,5 +1,6 @@
-//! Compares the shares of self time in each mode with the shares of a plain program, which perf records. perf also
-//! records the program with scopes: the difference is the effect of scopes, and the rest is tickscope's error.
+//! Compares the shares of self time that each mode shows with the shares of a plain program, which perf records. perf
+//! also records the program with scopes. Where that differs from the plain program, scopes have an effect; the rest of
+//! a difference is tickscope's error.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::shown::Shown;
 use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
-/// A mode runs for this share of its time before it is measured, so that adaptive mode can learn.
+/// Before a mode is measured, it runs for this share of the measured time, so that adaptive mode can learn.
 const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
@@ -42,7 +43,7 @@ struct Shares {
     /// Name of the mode.
     name: &'static str,
     shown: Shown,
-    /// Samples of perf of the program with scopes in this mode.
+    /// perf's samples of the program with scopes in this mode.
     seen: Truth,
 }
 
@@ -57,7 +58,7 @@ const MODES: [(&str, Mode); 3] = [
 /// units have scopes, and run for a while before the measurement, so that the mode can learn.
 ///
 /// # Errors
-/// An error if there is no such mode, the seconds are no number, or the program does not find its load address.
+/// An error if there is no such mode, the seconds are not a number, or the program does not find its load address.
 pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
     let session = mode.map(|_| tickscope::start("recorded"));
@@ -75,7 +76,7 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
     Ok(())
 }
 
-/// Returns the last snapshot of a separate process, in which no earlier allocations change the result.
+/// Runs a separate process, so that no earlier allocations change the result, and returns its last snapshot.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
     let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     let kept = directory.path().join("kept.tks");
@@ -90,9 +91,9 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
     snapshot_file::read(&kept).map_err(|error| format!("{error}; {said}"))
 }
 
-/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of
-/// seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
-/// there is a truth. If perf is missing or not permitted, one line on stderr says so.
+/// Compares a case with its plain program, and prints a JSON object for each function and mode. `plain` gets the number
+/// of seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
+/// perf has recorded true shares. If perf is missing or not permitted, one line on stderr says so.
 ///
 /// The plain program is recorded before and after the modes, because a machine's speed changes.
 ///
@@ -133,7 +134,7 @@ pub fn compare(
     Ok(true)
 }
 
-/// Returns the shares that each mode shows, and the truth before and after the modes.
+/// Returns the shares that each mode shows, and the true shares before and after the modes.
 fn compared(
     case: &Case<'_>,
     plain: Program<'_>,
@@ -160,7 +161,7 @@ fn compared(
     Ok((all, before, after))
 }
 
-/// Prints an object for each function, and one for the mode.
+/// Prints a JSON object for each function, and one for the mode.
 #[expect(
     clippy::print_stdout,
     reason = "the text of programs that speak to their user"
@@ -185,7 +186,7 @@ fn print(case: &Case<'_>, shares: &Shares, truth: &Truth) {
     );
 }
 
-/// Returns the largest absolute value of `of` over the functions.
+/// Returns the largest absolute value that `of` returns for a function.
 fn largest(case: &Case<'_>, of: impl Fn(&str) -> f64) -> f64 {
     let values = case.functions.iter().map(|function| of(function.name).abs());
     values.fold(0.0, f64::max)

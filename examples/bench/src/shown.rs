@@ -28,7 +28,7 @@ impl Shown {
         Self::with(snapshot, &snapshot.self_nanos())
     }
 
-    /// Reads the self times in which threads worked, or all self times if the snapshot has no waits.
+    /// Reads working self times, or all self times if the snapshot does not distinguish waits.
     pub fn of_work(snapshot: &Snapshot) -> Self {
         let measure = if Measure::Working.check(snapshot).is_ok() {
             Measure::Working
@@ -52,12 +52,12 @@ impl Shown {
         Self { functions }
     }
 
-    /// Returns the time of all functions, in nanoseconds.
+    /// Returns the self time of all functions, in nanoseconds.
     pub fn all_ns(&self) -> f64 {
         self.functions.values().map(|function| function.self_ns).sum()
     }
 
-    /// Returns the share of a function and its standard error, 0 to 1.
+    /// Returns the share of a function and the share's standard error, from 0 to 1.
     pub fn share(&self, name: &str) -> (f64, f64) {
         let all = self.all_ns().max(1.0);
         let function = self.functions.get(name);

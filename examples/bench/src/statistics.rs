@@ -1,7 +1,7 @@
 //! Medians and their confidence intervals, and comparison in turns.
 //!
-//! No library has these few lines: the interval of a median of differences between turns, for any distribution.
-//! Benchmark harnesses give means of one measurement by itself.
+//! No library has these few lines: the confidence interval of a median of differences between turns, for any
+//! distribution. Benchmark harnesses give the mean of a single measurement.
 
 use std::fmt;
 
@@ -29,8 +29,8 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(rank.min(last)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the 95 % interval of the median by order statistics. The ranks come from a binomial distribution, about n/2
-/// -+ 0.98 sqrt(n).
+/// Returns the 95 % interval of the median by order statistics: the values of the ranks n/2 -+ 0.98 sqrt(n), which
+/// approximate the binomial distribution.
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();
@@ -44,7 +44,7 @@ pub fn interval(sorted: &[f64]) -> (f64, f64) {
 pub struct Middle {
     /// The lower end of the interval.
     pub low: f64,
-    /// The median.
+    /// The median, or the most likely value.
     pub middle: f64,
     /// The upper end of the interval.
     pub high: f64,
@@ -61,7 +61,7 @@ impl Middle {
 }
 
 impl fmt::Display for Middle {
-    /// Writes the median with its interval. The width applies to the median.
+    /// Writes the median with its interval. The width of the format applies to the median.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, places) = (f.width().unwrap_or(0), f.precision().unwrap_or(2));
         let Self { low, middle, high } = self;
@@ -69,8 +69,8 @@ impl fmt::Display for Middle {
     }
 }
 
-/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns
-/// the means of both kinds. `run(false)` returns the time of a run of the first kind, `run(true)` of the second.
+/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side. Returns the
+/// mean time of both kinds of run: `run(false)` is a run of the first kind, and `run(true)` a run of the second.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

@@ -11,7 +11,7 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     run();
     let elapsed = begin.elapsed().as_nanos() as f64;
     let waited = waited_for_core() - waited_before;
-    // `waited` includes waits during the query of the kernel, so it may exceed the run's time.
+    // `waited` includes waits while the kernel was queried, so it may exceed the run's time.
     if waited < elapsed {
         elapsed - waited
     } else {

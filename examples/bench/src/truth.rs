@@ -1,9 +1,9 @@
 //! CPU time of a program without scopes: `perf record` samples it 1000 times a second.
 //!
-//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Other functions,
-//! of the standard library, the C library or the kernel, count for the named function that calls them. The debug
-//! information of the program has the inlined functions. perf unwinds the stack by the tables for exceptions, so that
-//! nothing needs frame pointers.
+//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. A sample in
+//! another function, of the standard library, the C library or the kernel, belongs to the named function that calls it.
+//! Inlined functions are found in the program's debug information. perf unwinds the stack by the tables for exceptions,
+//! so that no code needs frame pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ impl Function {
     }
 }
 
-/// Samples, by the functions in which they found the program.
+/// perf's samples, by the functions in which they found the program.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     /// Samples of each function, by the name of its scope.
@@ -48,7 +48,7 @@ impl Truth {
         self.looks.values().sum()
     }
 
-    /// Returns the share of a function in the time of the named functions, 0 to 1.
+    /// Returns the share of a function in the time of all named functions, from 0 to 1.
     pub fn share(&self, name: &str) -> f64 {
         let looks = self.looks.get(name).copied().unwrap_or(0);
         looks as f64 / self.all().max(1) as f64
@@ -69,7 +69,7 @@ impl Truth {
     }
 }
 
-/// Reason why there is no truth.
+/// Reason why there are no true shares.
 #[derive(Debug)]
 pub enum NoTruth {
     /// perf is missing or not permitted; the text contains perf's message.
@@ -92,7 +92,7 @@ pub fn say_where_loaded() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path in a line of `/proc/self/maps`; nothing before it has a slash.
+/// Returns the path in a line of `/proc/self/maps`. The path begins at the line's first slash.
 fn path_of(line: &str) -> &str {
     line.find('/').map_or("", |begin| &line[begin..])
 }
@@ -121,7 +121,7 @@ pub fn record<S: AsRef<OsStr>>(
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let Some(address) = said.lines().find_map(|line| line.strip_prefix(LOADED_AT)) else {
         let error = String::from_utf8_lossy(&output.stderr);
-        // Without permission the program is not even started.
+        // Without permission, perf does not even start the program.
         let line = error.lines().find(|line| !line.trim().is_empty());
         let line = line.unwrap_or("nothing");
         return Err(NoTruth::NoPerf(format!("perf does not record, it says: {line}")));
@@ -151,7 +151,7 @@ struct Symbols<'a> {
     loaded_at: u64,
     /// Segments of the program: address, offset in the file, and length, in bytes.
     segments: Vec<(u64, u64, u64)>,
-    /// Name of the program in perf's output, in parentheses.
+    /// Path of the program in perf's output, in parentheses.
     place: String,
     functions: &'a [Function],
 }
@@ -210,8 +210,8 @@ impl<'a> Symbols<'a> {
         None
     }
 
-    /// Returns the address in the program's symbols. perf gives the offset in the file, or in older versions the
-    /// process's address.
+    /// Converts an address in perf's output to an address of the program's symbols. perf gives the offset in the file,
+    /// or in older versions the address in the process.
     fn address_in_program(&self, address: u64) -> Option<u64> {
         if address >= self.loaded_at {
             return Some(address - self.loaded_at + self.loader.relative_address_base());

@@ -68,7 +68,7 @@ pub fn busy100us<P: Probe>(scopes: u64) {
     }
 }
 
-/// Waits of the scopes of [`sleepy`] in turn: 20 us to 5 ms.
+/// Lengths of the waits of [`sleepy`], which take turns: 20 us to 5 ms.
 const SLEEPS_US: [u64; 6] = [20, 60, 180, 540, 1_600, 5_000];
 
 /// Waits in each scope.
@@ -80,7 +80,7 @@ pub fn sleepy<P: Probe>(scopes: u64) {
     }
 }
 
-/// Defines functions that are called in turn.
+/// Opens a scope of each name, one after another.
 macro_rules! turns {
     ($probe:ty, $($name:literal)*) => {
         $({
@@ -134,8 +134,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Calls seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on
-/// `levels` levels.
+/// Opens nested scopes on `levels` levels. Each level has the same seventeen scopes, of which a digit of `path` in base
+/// 17 chooses one.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {
@@ -157,7 +157,7 @@ pub fn deep<P: Probe>(path: u64, levels: u32) {
     }
 }
 
-/// Calls the functions of [`deep`] on three levels: 4913 leaves and 306 nodes above, visited at random.
+/// Opens the scopes of [`deep`] on three levels: 4913 leaves and 306 nodes above them, visited at random.
 #[inline(never)]
 pub fn cold5000<P: Probe>(scopes: u64) {
     let mut random = 1;
@@ -189,7 +189,7 @@ impl Future for Pending {
 /// Width and height of the picture of [`sphereflake`], in pixels.
 pub const SPHEREFLAKE_SIZE: u64 = 96;
 
-/// Renders this many rows of the reference picture, repeatedly. Only the middle rows of the last picture are rendered.
+/// Renders this many rows of the reference picture, again and again. Of an incomplete last picture, renders the middle rows.
 #[inline(never)]
 pub fn sphereflake<P: Probe>(rows: u64) {
     static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));

@@ -1,4 +1,4 @@
-//! Tests that the harm to the slowest operations is measured. The test does not judge times.
+//! Tests that the harm to the slowest operations is measured. The test does not judge the measured times.
 
 #![allow(
     clippy::unwrap_used,

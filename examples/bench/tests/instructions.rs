@@ -20,9 +20,9 @@ struct Expected {
     run: fn(u64),
     mode: Mode,
     histogram: bool,
-    /// Instructions of one execution and the loop around it (rustc 1.95), if the child was entered last: in a release
-    /// build, and in a debug build that optimises tickscope. Another compiler may change them a little. A change of the
-    /// code that raises them must explain here why.
+    /// Instructions of one execution and the loop around it (rustc 1.95), when the execution before entered the same
+    /// node: in a release build, and in a debug build that optimises tickscope. Another compiler may change the numbers
+    /// a little. A change of the code that raises the numbers must explain here why.
     release: f64,
     debug: f64,
     /// Number of executions before the counted ones.
@@ -62,8 +62,8 @@ const EXPECTED: [Expected; 10] = [
     },
     scopes_in("a scope in sampled mode", Mode::Sampled, 76.0, 94.0),
     scopes_in("a scope in the mode off", Mode::Off, 10.0, 29.0),
-    // Of the following, only the gauge and the poll read the clock. In a debug build an addition may take more
-    // instructions, because `current` is taken out and put back around it.
+    // Of the following, only the gauge and the poll read the clock. In a debug build, adding to a counter may take more
+    // instructions, because `current` is taken out before and put back after it.
     exact("a counter alone", |count| counters(count, false), 23.0, 41.0),
     exact(
         "a counter beside a scope",
@@ -73,7 +73,7 @@ const EXPECTED: [Expected; 10] = [
     ),
     exact("a value", values, 101.0, 106.0),
     exact("a gauge", gauges, 93.0, 93.0),
-    // If all polls of a call used one place in the buffer of durations, they would take some 50 instructions more.
+    // If all polls of a call used the same slot in the buffer of durations, they would take some 50 instructions more.
     exact("a poll of a future", polls, 218.0, 279.0),
 ];
 
@@ -92,7 +92,7 @@ fn scopes(count: u64) {
     }
 }
 
-/// Executes counters, beside a scope with the same parent if wanted. The search for a child then finds the scope first.
+/// Executes counters. With `beside_a_scope`, a scope has the same parent, and the search for a child finds this scope first.
 #[inline(never)]
 fn counters(count: u64, beside_a_scope: bool) {
     tickscope::scope!("around");

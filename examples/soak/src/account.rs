@@ -7,18 +7,18 @@ use anyhow::{Context, Result, ensure};
 use crate::checks::Tally;
 use crate::process::{CTRL_D, Process};
 
-/// Numbers of the program's own account, by name. The first number of each pair is the count.
+/// The program's own counts, by name. The first number of each pair is the count.
 pub(crate) type Account = BTreeMap<String, [i64; 2]>;
 
-/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock,
-/// which are also calls if they find the lock taken; and the rest by the names of [`crate::records`].
+/// The counts that the program itself makes: calls of scopes, counters, values, gauges and futures; attempts to take a
+/// lock, which are calls only if the lock is taken; and others, by the names of [`crate::records`].
 pub(crate) static DONE: Tally = Tally::new();
 
 pub(crate) const ATTEMPTS: &str = "attempts";
 /// Name of the number of calls that tickscope has counted, in rows or as dropped.
 pub(crate) const COUNTED: &str = "counted";
 
-/// Ends a program with the load, and returns its account. An attempt to take a lock may be a call.
+/// Ends a program with the load, and returns its account. An attempt to take a lock is a call only if the lock was taken.
 ///
 /// # Errors
 /// An error if the program ended in another way, or tickscope counted another number of calls.

@@ -9,14 +9,14 @@ pub(crate) const KILLS: &str = "G1   kills without a snapshot: 0";
 pub(crate) const CUTS: &str = "G5   dead by a ring cut or removed: 0";
 pub(crate) const READS: &str = "G7   inconsistent reads: 0";
 pub(crate) const RECORDS: &str = "G10  records whose epochs do not add up: 0";
-/// Errors of all checks, including checks that have no goal of their own.
+/// Errors of all checks, including checks without a separate goal.
 const ERRORS: &str = "G9   errors: 0";
 
 /// Names of counts without a goal. They show how complete the results are.
 pub(crate) const MISSED_RECORDS: &str = "records missed";
 pub(crate) const KEPT_BYTES: &str = "bytes of a viewer's past";
 
-/// In a run of fewer minutes, memory does not settle.
+/// Minimum length of a run, in minutes, in which memory settles.
 const LEAST_MINUTES: f64 = 5.0;
 
 /// Largest allowed growth of memory, in MiB.
@@ -25,7 +25,7 @@ const DRIFT_MOST: f64 = 1.0;
 /// Number of errors that are printed; all are counted.
 const PRINTED: u64 = 20;
 
-/// Numbers of checks that were made, and of checks that failed.
+/// For each check, how often it was made and how often it failed.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Mutex<BTreeMap<&'static str, [u64; 2]>>);
 
@@ -52,7 +52,7 @@ impl Tally {
         self.count(what, times, 0);
     }
 
-    /// Counts an error, and prints it at once.
+    /// Counts an error, and prints it immediately.
     #[allow(clippy::print_stderr, reason = "a program that speaks to its user")]
     pub(crate) fn error(&self, what: impl Display) {
         self.count(ERRORS, 0, 1);
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Counts a check, and its error if there is one. Returns the value without an error.
+    /// Counts a check, and its error if there is one. Returns the value of a check without an error.
     pub(crate) fn check<T>(&self, goal: &'static str, checked: anyhow::Result<T>) -> Option<T> {
         self.did(ERRORS, 1);
         self.count(goal, 1, u64::from(checked.is_err()));
@@ -79,7 +79,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns the lines of the table: goal, result, and whether the goal was reached, if enough is known.
+    /// Returns the lines of the table: goal, result, and whether the goal was reached, as far as this is known.
     fn rows(&self) -> Vec<(String, String, Option<bool>)> {
         let is_long = self.minutes >= LEAST_MINUTES;
         let figure = |goal: &str| {

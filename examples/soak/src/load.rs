@@ -1,6 +1,6 @@
 //! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of
-//! memory, values and levels, async calls that two threads take from behind a contended lock, mode switches and resets
-//! by the program. The program ends when its standard input ends, and prints its own account of all of this.
+//! memory, values and gauges, async calls that two threads take from a queue behind a contended lock, mode switches and
+//! resets by the program. The program ends when its standard input ends, and prints its own account of all of this.
 
 use std::hint::black_box;
 use std::io;
@@ -19,21 +19,21 @@ use crate::soak::{Over, one_in};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// The program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at most 1 %
-/// of a core, and viewers keep an hour of its records. The program that is killed has more nodes.
+/// Name of the program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at
+/// most 1 % of a core, and viewers keep an hour of its records. The program that is killed has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
 /// Payload of the panics in scopes.
 struct OnPurpose;
 
-/// Number of blocks in the hoard, and size of the largest block in pages of 64 KiB.
+/// Number of blocks that [`hoard`] keeps, and size of the largest block in pages of 64 KiB.
 const BLOCKS: usize = 64;
 const LARGEST_PAGES: usize = 16;
 
-/// Milliseconds between two bursts of work, because the machine has other work.
+/// Milliseconds between two bursts of work, which leave time for other work of the machine.
 const REST_MS: u64 = 4;
 
-/// Runs the child.
+/// Runs as the child process with the load.
 ///
 /// # Errors
 /// An error if there is no ring.
@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The last mode switch of the run must not decide the mode in which the run ends.
+    // The run ends in exact mode, whatever mode was set last.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);
@@ -83,7 +83,7 @@ fn until_over(over: &Over, mut task: impl FnMut()) {
     }
 }
 
-/// Keeps blocks of many sizes, and sets a level to their bytes.
+/// Keeps blocks of many sizes, and sets a gauge to their total size.
 fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
@@ -106,7 +106,7 @@ fn errand() {
     let work = move || {
         (0..5).for_each(|_| round(|| fails(5)));
         if one_in(4) {
-            // Threads also end in the middle of their scopes.
+            // Some threads end in the middle of their scopes.
             made(1);
             std::mem::forget(tickscope::scope_guard!("left open"));
         }
@@ -156,7 +156,7 @@ fn fails(left: u32) {
     made(1);
     tickscope::scope!("fails");
     if left == 0 {
-        // Unlike a panic, this prints nothing and needs no hook.
+        // Unlike `panic!`, this prints nothing and needs no hook.
         panic::resume_unwind(Box::new(OnPurpose));
     }
     fails(left - 1);

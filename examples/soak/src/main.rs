@@ -1,9 +1,9 @@
 //! A long run, in which a program is watched, recorded, killed, and sent requests all the time. The result says which
 //! promises held.
 //!
-//! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and
-//! commands run on it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the run
-//! early, with the same table. The exit code is 1 if a goal was missed.
+//! One program stays for the whole run. Viewers stay with it, another viewer is killed and replaced again and again,
+//! and commands run on it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the
+//! run early, with the same table. The exit code is 1 if a goal was missed.
 //!
 //! | check | where |
 //! |---|---|
@@ -48,7 +48,7 @@ use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 use soak::{Over, Soak};
 
-/// Viewers that stay from beginning to end.
+/// Number of viewers that stay from beginning to end.
 const VIEWERS: usize = 4;
 
 fn main() -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! The memory of the program and its viewers over the run: its size once it has settled, and its size now.
+//! The memory of the program and its viewers over the run: its size once it has settled, and its size at the end.
 
 use tickscope_bench::kernel::of_status;
 use tickscope_bench::statistics::{median, sorted};
@@ -15,7 +15,7 @@ const SETTLED: f64 = 0.5;
 pub(crate) struct Memory {
     whose: &'static str,
     pid: u32,
-    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that should be kept.
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that a viewer has to keep.
     samples: Vec<(f64, f64)>,
 }
 
@@ -53,8 +53,8 @@ impl Memory {
     }
 }
 
-/// Returns the number of moments that a viewer keeps beside the last half minute: one a second of the last ten minutes,
-/// and one every ten seconds of the last hour. A viewer's memory grows by these moments for one hour.
+/// Returns the number of moments that a viewer keeps in addition to the last half minute: one a second of the last ten
+/// minutes, and one every ten seconds of the last hour. A viewer's memory grows by these moments for one hour.
 fn kept(seconds: f64) -> f64 {
     (seconds - 30.0).clamp(0.0, 570.0) + (seconds - 600.0).clamp(0.0, 3000.0) / 10.0
 }
@@ -68,7 +68,7 @@ mod tests {
         let mut memory = Memory::of("a test", std::process::id());
         memory.look(0.0, &Tally::new());
         assert!(memory.samples[0].1 > 0.1 * MIB, "of this very process");
-        // The memory grows fast until 100 s, then by 1 KiB a second.
+        // The memory grows by 1 MB a second until 100 s, and then by 1 KiB a second.
         let bytes = |second: f64| {
             if second < 100.0 {
                 1e6 * second

@@ -1,4 +1,4 @@
-//! The processes of a run, each in a terminal of its own, and the directory that they share.
+//! The processes of a run, each in a separate terminal, and the directory that they share.
 
 use std::fs::{self, DirEntry};
 use std::io::{Read, Write};
@@ -18,20 +18,21 @@ use tickscope_format::file::open::RingFile;
 /// run on the same machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time between two checks of a process. A key directly after an Esc would be read as part of another key.
+/// Time between two checks of a process, and between keys that end it. A key directly after Esc would be part of a sequence.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Files older than this have no reader any more.
+/// Files that are older are no longer read, and may be removed.
 const STALE: Duration = Duration::from_secs(10);
 
-/// Bytes of a process's output that are kept.
+/// Number of bytes of a process's output that are kept.
 const KEPT: usize = 16 << 10;
 
 /// `CTRL_D` ends a process that reads from its terminal, and `CTRL_C` interrupts a process that reads keys.
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 
-/// The viewer, and the directory of a run, with the rings and the files of viewers and commands; removed after the run.
+/// The path of the viewer, and the directory of a run with the rings and all files that viewers and commands write. The
+/// directory is removed after the run.
 #[derive(Debug)]
 pub(crate) struct Place {
     _directory: TempDir,
@@ -132,7 +133,7 @@ impl Place {
     }
 }
 
-/// A process in a terminal, which is killed when this is dropped.
+/// A process in a terminal, which is killed when this value is dropped.
 pub(crate) struct Process {
     line: String,
     child: Box<dyn Child + Send + Sync>,
@@ -177,7 +178,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end of the process, which may need keys, and returns the last line of its output.
+    /// Sends keys until the process ends, and returns the last line of the process's output.
     ///
     /// # Errors
     /// An error if the process did not succeed, or takes too long.
@@ -191,7 +192,7 @@ impl Process {
             self.send(keys);
             thread::sleep(LOOK);
         };
-        // Ctrl-C is a signal until the process reads keys.
+        // Until the process reads keys, Ctrl-C ends it by a signal.
         let is_right = status.success() || keys == CTRL_C && status.signal().is_some();
         ensure!(is_right, self.wrong(&format!("ended: {status}")));
         Ok(self.said())
@@ -218,7 +219,7 @@ impl Process {
 impl Drop for Process {
     /// Sends SIGKILL, and returns when the process is gone.
     fn drop(&mut self) {
-        // The library would send SIGHUP. An ended process cannot be killed, and its id may belong to another process.
+        // The library would send SIGHUP. A process that has ended is not killed, because another process may have its id.
         let lives = self.child.try_wait().is_ok_and(|status| status.is_none());
         if let Some(pid) = Pid::from_raw(self.pid().cast_signed()).filter(|_| lives) {
             _ = kill_process(pid, Signal::KILL);

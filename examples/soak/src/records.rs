@@ -18,7 +18,7 @@ use crate::soak::Over;
 /// Milliseconds between two checks for new records.
 const LOOK_MS: u64 = 100;
 
-/// Levels: calls in flight and live bytes, also from before a reset. All other numbers count from the reset.
+/// Levels: calls in flight and live bytes, which include those from before a reset. All other numbers count from the reset.
 const IN_FLIGHT: &str = "in flight";
 const LIVE: &str = "live bytes";
 const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
@@ -93,7 +93,7 @@ pub(crate) struct Epochs {
     last: Option<Moment>,
     /// Sums of all counts up to the last record.
     all: Numbers,
-    /// Number of records that were not seen, after which the sum is unknown.
+    /// Number of records that were not read. If there are any, the sums are unknown.
     missed: u64,
 }
 
@@ -101,7 +101,7 @@ impl Epochs {
     /// Takes the next record.
     ///
     /// # Errors
-    /// The fault of the record.
+    /// What is wrong with the record.
     fn take(&mut self, now: Moment) -> Result<()> {
         let before = self.last.replace(now.clone());
         let expected = before.as_ref().map_or(1, |before| before.sequence + 1);
@@ -187,8 +187,8 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts epochs, bytes and the program's warnings. Only warnings count as errors. All snapshots after the first
-/// contain the warnings, so only the last snapshot is searched for them.
+/// Counts epochs, bytes and the program's warnings. Only warnings count as errors. Each snapshot contains all warnings
+/// so far, so only the last snapshot is searched for them.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {
@@ -202,7 +202,7 @@ fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     }
 }
 
-/// Returns the records after number `done`, oldest first. Being overtaken by the writer is not an error.
+/// Returns the records after sequence number `done`, oldest first. A read that the writer overtakes is not an error.
 fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
     let newest = match ring.newest() {
         Err(FormatError::Lapped { .. }) => return Vec::new(),
@@ -228,7 +228,7 @@ fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Snapshot> {
 mod tests {
     use super::*;
 
-    /// Makes a record from its number, its epoch, its counts, and the counts of all time.
+    /// Makes a record from its sequence number, its epoch, the calls since the reset, and the calls of all time.
     fn moment(sequence: u64, reset_epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
         let shown = shown as i64;
         let counted = ["calls", "started", "ended"].map(|name| (name, shown));
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Makes a record of an undo that has withdrawn an epoch.
+    /// Makes the record one after an undo, by which the epoch `withdraws` continues.
     fn undone(moment: Moment, withdraws: u64) -> Moment {
         let mut moment = moment;
         moment.capture.withdraws = Some(withdraws);
@@ -268,7 +268,7 @@ mod tests {
             moment(1, 0, open, 3, 3),
             moment(2, 0, closing, 5, 5),
             moment(3, 1, open, 1, 6),
-            // This record withdraws the reset.
+            // An undo has withdrawn the reset, so epoch 0 continues.
             undone(moment(4, 2, open, 7, 7), 0),
             undone(moment(5, 2, closing, 8, 8), 0),
             moment(6, 3, open, 0, 8),

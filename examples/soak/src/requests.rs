@@ -16,13 +16,13 @@ use crate::soak::one_in;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Number of calls in flight at once.
+/// Number of calls that are kept in flight.
 const IN_FLIGHT: usize = 60;
 
 static QUEUE: Mutex<Vec<Request>> = named_mutex("queue", Vec::new());
 
-/// Notes the end of a call in the load's own account. If this is dropped while it is false, the call counts as
-/// cancelled.
+/// Adds the end of a call to the load's own counts, when it is dropped. The call counts as ended if the value is true,
+/// else as cancelled.
 struct HasEnded(bool);
 
 impl Drop for HasEnded {
@@ -31,7 +31,7 @@ impl Drop for HasEnded {
     }
 }
 
-/// Makes a call that is pending `times` times, and then waits for another call.
+/// Makes a call that is pending `times` times, and then awaits `inner`.
 async fn call(times: usize, inner: impl Future<Output = ()>) {
     made(1);
     DONE.did("started", 1);
@@ -53,7 +53,7 @@ fn queue() -> MutexGuard<'static, Vec<Request>> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes one call out of the queue, and sometimes keeps the lock for longer.
+/// Takes one call out of the queue, or makes a new one if there are too few. Sometimes keeps the lock for longer.
 fn next() -> Request {
     made(1);
     tickscope::scope!("next");
@@ -68,7 +68,7 @@ fn next() -> Request {
     queue.swap_remove(at)
 }
 
-/// Polls some calls.
+/// Polls some calls, and puts most of those that are pending back into the queue.
 pub(crate) fn serve() {
     for _ in 0..10 {
         let mut request = next();

@@ -71,7 +71,7 @@ fn cut(ring: &Path) -> std::io::Result<()> {
 /// Checks the ring of a program that is gone.
 ///
 /// # Errors
-/// An error if there is no intact snapshot, or a killed program is reported in another state.
+/// An error if there is no intact snapshot, or if a program is reported as crashed and was not killed, or the reverse.
 fn left(ring: &Path, is_killed: bool) -> Result<()> {
     let ring = RingFile::open(ring)?;
     ring.newest_snapshot()?;

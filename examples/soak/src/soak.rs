@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::checks::Tally;
 use crate::process::Place;
 
-/// Longest time that a sleeper needs to notice the end.
+/// Longest time after which a sleeper notices the end.
 const NAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]

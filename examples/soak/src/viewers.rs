@@ -1,5 +1,5 @@
-//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced all
-//! the time, and commands, of which some are killed before they end.
+//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced
+//! again and again, and commands, of which some are killed before they end.
 
 use anyhow::Result;
 
@@ -38,13 +38,13 @@ const COMMANDS: [&str; 18] = [
     "mode sampled --pid PID",
 ];
 
-/// Returns some keys at once. The last key closes the topmost window.
+/// Returns some keys that are sent together. The last key closes the topmost window.
 fn burst() -> String {
     let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
     keys.chain(["\x1b"]).collect()
 }
 
-/// Presses keys `bursts` times, or until the run is over.
+/// Sends `bursts` bursts of keys, or as many as fit into the run.
 fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     for _ in 0..bursts {
         if soak.over.sleep(fastrand::u64(0..=1000)) {
@@ -60,14 +60,14 @@ fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     viewer.lives()
 }
 
-/// Presses keys until the run is over, and then lets the viewer leave.
+/// Sends keys until the run is over, and then lets the viewer leave.
 pub(crate) fn stay(soak: &Soak, mut viewer: Process) {
     let explored = explore(soak, &mut viewer, u32::MAX);
     let left = explored.and_then(|()| viewer.end(CTRL_C));
     soak.tally.check("viewers that stayed", left);
 }
 
-/// Starts viewers of a program one after another, presses some keys in each, and kills it or lets it leave.
+/// Starts viewers of a program one after another, sends some keys to each, and kills it or lets it leave.
 pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
     let visit = || -> Result<()> {
         let mut viewer = soak.place.tickscope(&format!("--pid {pid}"))?;

@@ -3,7 +3,7 @@
 //! four times.
 //!
 //! The executor below is minimal, so that this example needs no runtime: its tasks wait for nothing but the time. With
-//! tokio or any other, the profiled functions look the same.
+//! tokio or any other runtime, the profiled functions look the same.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::cell::Cell;
@@ -86,7 +86,7 @@ impl Future for Sleep {
     }
 }
 
-/// Runs the tasks on the calling thread until all are done. A task sleeps when it is pending.
+/// Runs the tasks on the calling thread until all are done. A pending task sleeps, and is polled again at its time.
 fn run(tasks: Vec<Task<'_>>) {
     let mut tasks: Vec<(Instant, Task<'_>)> = tasks.into_iter().map(|task| (Instant::now(), task)).collect();
     let mut context = Context::from_waker(Waker::noop());

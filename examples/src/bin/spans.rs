@@ -1,4 +1,4 @@
-//! A program with spans of the crate `tracing`, which uses tickscope in one line of `main` alone: its spans are rows.
+//! A program with spans of the crate `tracing`. Only one line of `main` uses tickscope, and then the spans are rows.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::time::{Duration, Instant};

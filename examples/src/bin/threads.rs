@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (sender, jobs) = mpsc::channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        // The sender is owned here, so that an error below also ends the pool.
+        // This thread owns the sender, so that an error below also ends the pool.
         let sender = sender;
         let work = || std::iter::from_fn(|| wait_for_job(&jobs)).for_each(|limit| _ = sum_primes(limit));
         for index in 0..3 {

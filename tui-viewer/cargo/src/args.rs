@@ -41,8 +41,8 @@ pub struct CargoCli<L: Args> {
     /// No screen: print the report to standard error at the end.
     #[arg(long, conflicts_with = "record")]
     pub(crate) report: bool,
-    /// No screen: record the whole run in this new file, which `tickscope FILE` opens. With test and bench each program has a
-    /// file, and its name is in it.
+    /// No screen: record the whole run in this new file, which `tickscope FILE` opens. With test and bench, each
+    /// program gets a file whose name contains the program's name.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// How the screen looks.
@@ -53,7 +53,7 @@ pub struct CargoCli<L: Args> {
     pub(crate) command: CargoCommand,
 }
 
-/// Environment variable that switches samples of the code on or off.
+/// Environment variable that switches code samples on or off.
 pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 
 /// Which functions are measured, and how much that may cost.
@@ -69,21 +69,20 @@ pub(crate) struct FunctionsArgs {
     /// Every function, also the smallest and the standard library's.
     #[arg(long)]
     pub(crate) every_function: bool,
-    /// Maximum of additional CPU time; default 5%. Above it functions are switched off, and named. off: no limit.
+    /// Maximum of additional CPU time; default 5%. Above it, functions are switched off and listed. off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = budget)]
     pub(crate) budget: Option<String>,
     /// Forget which functions were too expensive to measure in earlier runs of this build.
     #[arg(long)]
     pub(crate) relearn: bool,
-    /// No samples of the code: then functions that are not counted have no rows, and their time is their caller's.
+    /// No code samples: functions that are not counted then have no rows, and their time is shown as their caller's.
     #[arg(long)]
     pub(crate) no_samples: bool,
 }
 
 impl FunctionsArgs {
-    /// Returns the typed choice, or the project's choice if no choice is typed. Each of `--only`, `--not` and
-    /// `--every-function` replaces the whole choice of the project, because a remaining part could keep off a function
-    /// that the user names.
+    /// Returns these options, completed by the project's. Any of `--only`, `--not` and `--every-function` replaces the
+    /// project's whole choice of functions: if a part of it stayed, it could exclude a function that the user names.
     pub(crate) fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
@@ -104,7 +103,7 @@ impl FunctionsArgs {
         }
     }
 
-    /// Returns the variables that tell the collector the choice.
+    /// Returns the environment variables that pass these options to the collector.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if self.every_function {
@@ -161,16 +160,16 @@ impl CargoCommand {
     }
 }
 
-/// Command line in its two parts.
+/// A command line, split into the words for this program and the words for cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Words up to the command of cargo, which are for this program. The first is the program's name.
+    /// Words up to and including cargo's command, such as `run`. The first word is this program's name.
     pub ours: Vec<OsString>,
-    /// Words after that command, which are for cargo and the program.
+    /// Words after cargo's command, for cargo and the program that cargo starts.
     pub(crate) for_cargo: Vec<OsString>,
 }
 
-/// Divides a command line after the first word that is neither an option nor an option's value.
+/// Splits a command line after cargo's command: the first word that is neither an option nor an option's value.
 pub fn split<L: Args>(words: impl IntoIterator<Item = OsString>) -> Split {
     let mut ours: Vec<OsString> = words.into_iter().collect();
     let cli = CargoCli::<L>::command();
@@ -190,7 +189,7 @@ pub fn split<L: Args>(words: impl IntoIterator<Item = OsString>) -> Split {
     Split { ours, for_cargo }
 }
 
-/// Returns the first option of this program among cargo's words. Cargo does not know it.
+/// Returns the first of cargo's words that is an option of this program, which cargo would refuse.
 pub(crate) fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
     const OURS: [&str; 8] = [
         "--only",
@@ -208,14 +207,14 @@ pub(crate) fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
         .find(|word| OURS.contains(&word.split('=').next().unwrap_or_default()))
 }
 
-/// Returns whether cargo's words ask for help. The help of this program is shown then.
+/// Returns whether cargo's words request help. Then this program shows its own help.
 pub(crate) fn asks_for_help(for_cargo: &[OsString]) -> bool {
     let mut before_dashes = for_cargo.iter().take_while(|word| *word != "--");
     before_dashes.any(|word| word == "--help" || word == "-h")
 }
 
-/// Reads patterns of functions, separated by commas, and returns the list that the collector reads. A comma between
-/// generic arguments is no separator, and becomes `*`.
+/// Reads patterns of functions, separated by commas, and returns the list that the collector reads. In that list a
+/// comma inside generic arguments becomes `*`, because a comma would end the pattern.
 pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = Some(text);
@@ -244,7 +243,7 @@ pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
 mod tests {
     use super::*;
 
-    /// A look that has one option.
+    /// Stands in for the options that choose the look of the screen.
     #[derive(Args, Debug)]
     struct Look {
         #[arg(long)]
@@ -279,7 +278,7 @@ mod tests {
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
         assert_eq!(cli.record, Some("f.tks".into()));
         assert_eq!(rest, words("--release -p x -- --report -- y"));
-        // A value with the name of a command, and a value after an equals sign.
+        // An option's value may be named like a command, and may follow an equals sign.
         let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
         assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Files that are made once for a compiler and kept: the collector, and the options that give sleds.
+//! Files that are made once for each compiler and kept: the collector, and the compiler options that add sleds.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -46,13 +46,13 @@ impl Cache {
         Ok(Self { dir })
     }
 
-    /// Returns the place of an entry. `facts` distinguish it from other entries.
+    /// Returns the path of an entry. `facts` distinguish the entry from others of the same kind.
     pub(crate) fn place(&self, what: &str, facts: impl Hash) -> PathBuf {
         self.dir.join(format!("{what}-{}", key(facts)))
     }
 
-    /// Makes an entry if it is missing, once for all processes that want it at the same time. `make` fills a folder,
-    /// which is then renamed to the place.
+    /// Makes an entry if it is missing, only once if several processes want it at the same time. `make` fills a
+    /// temporary folder, which is then renamed to `place`.
     ///
     /// # Errors
     /// `make` fails, or the system reports an error.
@@ -65,7 +65,7 @@ impl Cache {
             return Ok(());
         }
         let lock = File::create(with_ending(place, "lock"))?;
-        // Closing the file releases the lock, also at the end of the process.
+        // Closing the file releases the lock, and so does the end of the process.
         lock.lock()?;
         if place.exists() {
             return Ok(());
@@ -84,7 +84,7 @@ impl Cache {
     }
 }
 
-/// Returns a short name for some facts. It may differ in another release of this program.
+/// Returns a short name for some facts. Another release of this program may give them another name.
 pub(crate) fn key(facts: impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);

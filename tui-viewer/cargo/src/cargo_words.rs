@@ -3,27 +3,27 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Arguments for cargo, and the facts in them.
+/// Arguments for cargo, and what this program reads from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CargoWords {
     /// All arguments except the target directory and the targets, which this program sets itself.
     pub(crate) rest: Vec<OsString>,
-    /// Target directory, of `--target-dir`.
+    /// Value of `--target-dir`.
     pub(crate) target_dir: Option<PathBuf>,
-    /// Targets, of `--target`.
+    /// Values of `--target`.
     pub(crate) targets: Vec<String>,
-    /// Options that choose the project and set cargo up: `cargo metadata` needs them as well.
+    /// Options that choose the project or configure cargo. `cargo metadata` gets them as well.
     pub(crate) setup: Vec<OsString>,
-    /// Whether standard output is for another program (`--message-format`).
+    /// Whether another program reads cargo's standard output (`--message-format`).
     pub(crate) has_message_format: bool,
-    /// Whether the standard library is compiled as well, `-Z build-std`.
+    /// Whether the standard library is compiled as well (`-Z build-std`).
     pub(crate) builds_std: bool,
 }
 
-/// Options with a value that choose the project, or set cargo up.
+/// Options that choose the project or configure cargo, and take a value.
 const SETUP: [&str; 5] = ["--manifest-path", "--config", "-Z", "--color", "--lockfile-path"];
 
-/// Options without a value that choose the project, or set cargo up.
+/// Options that choose the project or configure cargo, and take no value.
 const SETUP_FLAGS: [&str; 3] = ["--offline", "--locked", "--frozen"];
 
 impl CargoWords {

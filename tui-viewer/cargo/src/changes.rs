@@ -1,4 +1,4 @@
-//! Changes to a call of the compiler, and reasons to refuse it.
+//! Decides how a call of the compiler is changed, or why it is refused.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::handover::{Handover, Prepared};
 use crate::invocation::Invocation;
 
-/// Compiler flags for a program's own collector, in every profile of the program. The collector's hooks at the start
-/// and the end of a function must be a few instructions that the oldest CPU can run.
+/// Compiler flags for the program's own tickscope, in every profile of the program. Its hooks at the start and the end
+/// of a function must be short, and use only instructions of the oldest CPU.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -36,27 +36,27 @@ pub(crate) struct Facts {
     pub(crate) package: String,
     /// `CARGO_PKG_VERSION`.
     pub(crate) version: String,
-    /// File of the program's own tickscope, read from the marker of a crate that depends on tickscope.
+    /// Library file of the program's own tickscope, if a dependency's [`marker`] names it.
     pub(crate) own_collector: Option<PathBuf>,
 }
 
-/// Changes to a call.
+/// Changes to a call of the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Arguments that come after cargo's.
+    /// Arguments that are appended to cargo's arguments.
     pub(crate) arguments: Vec<OsString>,
-    /// Arguments for linked programs and shared libraries, which link the collector in.
+    /// Arguments that link the collector into a program or a shared library.
     pub(crate) for_links: Vec<OsString>,
-    /// File of the program's own tickscope: the crate that the call compiles, or one of its dependencies.
+    /// Library file of the program's own tickscope, which the call compiles or depends on.
     pub(crate) own_collector: Option<PathBuf>,
-    /// Messages for the user at the end.
+    /// Messages that the user gets at the end of the build.
     pub(crate) notes: Vec<String>,
 }
 
-/// Decides on the changes. Returns `None` if the call does not compile the program's own code.
+/// Decides on the changes. Returns `None` for code that does not become part of the program, such as a build script.
 ///
 /// # Errors
-/// The program's own tickscope has another version.
+/// The version of the program's own tickscope is not compatible with this program's version.
 pub(crate) fn decide(
     call: &Invocation,
     facts: &Facts,
@@ -75,7 +75,7 @@ pub(crate) fn decide(
         own_collector: facts.own_collector.clone(),
         ..Changes::default()
     };
-    // Other packages may have programs of these names.
+    // Only libraries count, because a user's program may be in a package of the same name.
     let is_library = !call.is_test && call.types.iter().any(|kind| kind == "lib");
     if facts.package == "tickscope" && is_library {
         join(call, facts, &mut changes)?;
@@ -95,8 +95,7 @@ pub(crate) fn decide(
     Ok(Some(changes))
 }
 
-/// Returns flags that keep names and lines of functions if the profile drops them. A profile with more debug
-/// information keeps it.
+/// Returns flags that keep names and lines of functions if the profile drops them. A higher debug level stays.
 fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
@@ -113,15 +112,15 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     if call.code("split-debuginfo").is_some_and(|how| how != "off") {
         more.push("-Csplit-debuginfo=off");
     }
-    // With unstable options, rustc writes symbol names of the new scheme. The profile of an earlier run has the old
-    // names.
+    // Unstable options make rustc use the new names of symbols. A profile from an earlier run (`profile-use`) has the
+    // legacy names, and would match nothing.
     if call.code("profile-use").is_some() && call.code("symbol-mangling-version").is_none() {
         more.push("-Csymbol-mangling-version=legacy");
     }
     more
 }
 
-/// Changes the build of the program's own tickscope: adds the features for sleds if the feature `enable` is on.
+/// Turns on the features for sleds in the program's own tickscope, if its feature `enable` is on.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -139,7 +138,7 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
             facts.version, facts.version
         ));
     }
-    // Cargo would add the features that a feature includes; the compiler needs each by name.
+    // Cargo adds the features that a feature includes, but the compiler does not. So each is passed by name.
     for feature in ["feature=\"functions\"", "feature=\"hooks\""] {
         if !call.cfgs.iter().any(|cfg| cfg == feature) {
             add(&mut changes.arguments, ["--cfg", feature]);
@@ -150,14 +149,14 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
     Ok(())
 }
 
-/// Returns the first two numbers of a version; versions with the same two are compatible here.
+/// Returns the first two numbers of a version. Versions are compatible if these two agree.
 fn line(version: &str) -> (&str, &str) {
     let mut parts = version.split(['.', '-', '+']);
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// Returns arguments that link the collector although no source names it: the program's own collector if it has one, else
-/// the prepared one.
+/// Returns arguments that link a collector that no source names: the program's own tickscope if there is one, else the
+/// prepared collector.
 fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     let mut force = OsString::from("force:tickscope_functions=");
     force.push(own.unwrap_or(&prepared.collector));
@@ -182,7 +181,8 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
     arguments.extend(more.into_iter().map(OsString::from));
 }
 
-/// Returns the path of the marker: a file beside a crate that names the tickscope on which the crate depends.
+/// Returns the path of a library's marker: a file next to the library that contains the path of the tickscope on which
+/// the library depends.
 pub(crate) fn marker(library: &Path) -> PathBuf {
     let mut name = library.file_stem().unwrap_or_default().to_os_string();
     name.push(".tickscope");
@@ -257,7 +257,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // A crate that a build script tries to compile, and a crate that the script builds with a cargo of its own.
+        // A crate that a build script compiles as a trial, and a crate that it builds with a nested cargo.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)
@@ -289,7 +289,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A crate that depends on this tickscope links it as the collector, and not the prepared one.
+        // A program that depends on its own tickscope links it as the collector, and not the prepared collector.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),

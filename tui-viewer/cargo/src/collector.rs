@@ -26,7 +26,7 @@ const FLAGS: [&str; 5] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// Profile of the build, as environment variables, so that the user's settings for all builds do not change this one.
+/// Cargo profile of the build, as environment variables, which win over the user's configuration files.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
@@ -38,21 +38,21 @@ const PROFILE: [(&str, &str); 5] = [
 /// Sources of the collector, which are built with the compiler of each project. `build.rs` packs them.
 static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources.tar.gz"));
 
-/// Places of the built crates.
+/// Paths of the built crates.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
-    /// The collector.
+    /// The collector's library file.
     pub(crate) library: PathBuf,
-    /// The folder with the crates that it depends on.
+    /// The folder with the crates that the collector depends on.
     pub(crate) dependencies: PathBuf,
-    /// Name that identifies exactly this collector.
+    /// Hash of everything that the collector is built from: sources, compiler, target, flags and profile.
     pub(crate) key: String,
 }
 
-/// Returns the collector for a target, from the cache or built.
+/// Returns the collector for a target. It is built if the cache does not have it.
 ///
 /// # Errors
-/// The collector cannot be built or kept.
+/// The collector cannot be built or cached.
 pub(crate) fn build(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Built> {
     let facts = (SOURCES, &compiler.version, target, FLAGS, PROFILE);
     let place = cache.place("collector", facts);
@@ -80,7 +80,7 @@ pub(crate) fn build(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow:
     })
 }
 
-/// Builds the crates, and leaves nothing else in the folder.
+/// Builds the crates, and leaves only their libraries in the folder.
 fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
     let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
     tar::Archive::new(GzDecoder::new(SOURCES))
@@ -109,7 +109,7 @@ fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Res
             errors.join("\n  ")
         );
     }
-    // Macros are libraries for the compiling machine; all other crates are for the target.
+    // Procedural macros are built for the compiling machine, all other crates for the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
         target_dir.join("release/deps"),
@@ -139,15 +139,15 @@ fn command(compiler: &Compiler) -> Command {
         .env("RUSTC", compiler.program())
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
-        // The user's configuration files may name a wrapper as well.
+        // An empty value also overrides a wrapper in the user's configuration files.
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .envs(PROFILE);
     command
 }
 
-/// Returns whether a variable of cargo or rustc sets up the project's build. The collector's build does not get such
-/// variables.
+/// Returns whether an environment variable configures cargo or rustc for the project. The collector's build does not
+/// get such variables.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

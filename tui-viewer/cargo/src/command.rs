@@ -1,5 +1,5 @@
-//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as its
-//! wrapper and its runner.
+//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as the
+//! compiler wrapper and the runner.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,17 +27,16 @@ use crate::project::{Project, cargo};
 use crate::settings::{Settings, runner_variable};
 use crate::{collector, notes, project_choice, sled_flags};
 
-/// Folder in cargo's target directory.
+/// Folder below cargo's target directory for builds with sleds, which stay apart from ordinary builds.
 const FOLDER: &str = "tickscope";
 
-/// Version of the changes to the compilation of crates, besides the options for sleds. Increase it with every change of
-/// [`crate::changes`].
+/// Version of [`crate::changes`]. Increase it with every change there, so that cargo compiles crates again.
 const CHANGES: u32 = 2;
 
 /// Carries out `cargo tickscope`.
 ///
 /// # Errors
-/// The words make no sense, or the command cannot work with this project, compiler or target.
+/// The words are not a valid command line, or the command cannot work with this project, compiler or target.
 pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let mut typed = split::<L>(words);
     if asks_for_help(&typed.for_cargo) {
@@ -84,7 +83,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
         handover: &handover,
         handover_file: handover_file.path(),
     };
-    // A signal ends cargo, and then this process.
+    // On Ctrl-C or SIGTERM, cargo ends first, and then this process.
     let terminated = child::watch_interrupts()?;
     let mut child = build
         .cargo()?
@@ -99,7 +98,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     Ok(child::code_of(status))
 }
 
-/// Refuses words that make no sense before anything is built.
+/// Refuses an invalid command line before anything is built.
 fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), String> {
     let name = cli.command.name();
     if let Some(option) = misplaced(for_cargo) {
@@ -116,7 +115,7 @@ fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), Strin
     }
     let Some(file) = &cli.record else { return Ok(()) };
     output_file::check_kept(file)?;
-    // For the other commands, each program's name is added to the file name.
+    // Only `run` writes this very file. `test` and `bench` add each program's name to the file name.
     let is_one = cli.command == CargoCommand::Run;
     if is_one && file.exists() {
         return Err(format!(
@@ -127,12 +126,12 @@ fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), Strin
     Ok(())
 }
 
-/// Returns the folder of the chosen package, or a folder in it.
+/// Returns a folder of the project: the folder of `--manifest-path`, or the current folder.
 fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     let mut setup = words.setup.windows(2);
     let manifest = setup.find(|pair| pair[0] == "--manifest-path");
     let folder = match manifest {
-        // Cargo has already found the manifest.
+        // This path exists, because cargo has already read the manifest.
         Some(pair) => fs::canonicalize(&pair[1])?.parent().map(Path::to_path_buf),
         None => None,
     };
@@ -142,7 +141,7 @@ fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Returns the targets of the build: only x86-64 Linux, because other targets have no sleds that the collector knows.
+/// Returns the targets of the build. Refuses other targets than x86-64 Linux, whose sleds the collector does not know.
 fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<String>, String> {
     let mut targets = if words.targets.is_empty() {
         settings.targets()
@@ -168,7 +167,7 @@ fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<St
     Ok(targets)
 }
 
-/// Prepares collector and sleds for each target.
+/// Prepares the collector and the options for sleds for each target.
 fn prepare(targets: &[String], compiler: &Compiler, settings: &Settings) -> anyhow::Result<Handover> {
     let cache = Cache::open()?;
     let mut handover = Handover::default();
@@ -228,7 +227,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Returns cargo with the arguments before the user's own.
+    /// Returns cargo with all arguments and variables that this program adds. The user's arguments come after them.
     fn cargo(&self) -> anyhow::Result<Command> {
         let us = std::env::current_exe().context("cannot tell where this program is")?;
         let Some(us_text) = us.to_str() else {
@@ -260,7 +259,7 @@ impl Build<'_> {
         Ok(command)
     }
 
-    /// Prints where the built programs are. A second call of cargo lists them and builds nothing.
+    /// Prints the paths of the built programs, which a second call of cargo lists without building.
     fn say_where(&self) -> anyhow::Result<()> {
         let mut command = self.cargo()?;
         let output = command
@@ -271,8 +270,8 @@ impl Build<'_> {
         let messages = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        // The program knows neither the typed options nor the project's file, so the printed command sets these
-        // variables.
+        // A program that the user starts reads neither the command line nor the project's file, so the printed command
+        // sets these variables.
         let variables = self.handover.functions.variables().into_iter();
         let variables: String = variables
             .map(|(name, value)| format!("{name}={} ", in_shell(&value)))

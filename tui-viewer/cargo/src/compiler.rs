@@ -6,18 +6,17 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, bail};
 
-/// A compiler.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     program: OsString,
-    /// The compiler's description of its version.
+    /// The compiler's description of its version (`rustc -vV`).
     pub(crate) version: String,
     /// Folder of the compiler (its sysroot).
     pub(crate) sysroot: PathBuf,
 }
 
 impl Compiler {
-    /// Finds the compiler that a program name means in the current directory.
+    /// Finds the compiler that a program name such as `rustc` means in the current directory.
     ///
     /// # Errors
     /// The compiler cannot be started, or does not answer as rustc does.
@@ -62,7 +61,7 @@ impl Compiler {
         self.command().args(arguments).output()
     }
 
-    /// Returns the compiler's real program, which does not depend on the current directory.
+    /// Returns the path of rustc itself. The name `rustc` may mean another compiler in another directory.
     pub(crate) fn program(&self) -> OsString {
         self.tool("rustc").unwrap_or_else(|| self.program.clone())
     }
@@ -73,7 +72,7 @@ impl Compiler {
     }
 
     fn tool(&self, name: &str) -> Option<OsString> {
-        // A program that the user has put in place of rustc is called as it is.
+        // A program that the user has put in place of rustc is started by its own name.
         let is_named = std::path::Path::new(&self.program).file_name() == Some(OsStr::new("rustc"));
         let tool = self.sysroot.join("bin").join(name);
         (is_named && tool.exists()).then(|| tool.into_os_string())

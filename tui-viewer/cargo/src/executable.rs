@@ -8,10 +8,9 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use crate::function_table::MAP;
 use crate::invocation::Invocation;
 
-/// Part of the symbol of each test program's first function, in both manglings.
+/// Part of the mangled name of a function that every test program has, in both manglings.
 const TEST_MAIN: &str = "16test_main_static";
 
-/// Facts about a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Executable {
     /// Whether the file has the compiler's map of sleds.
@@ -36,7 +35,7 @@ impl Executable {
     }
 }
 
-/// Returns notes for the user on a linked file.
+/// Returns notes for the user about a linked file.
 pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     let Some(found) = Executable::read(path) else {
         return Vec::new();
@@ -67,7 +66,7 @@ pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     notes
 }
 
-/// Returns the linker options, and the linker itself.
+/// Returns the options for the linker, and the linker's own name.
 fn linker_options(call: &Invocation) -> impl Iterator<Item = &str> {
     let options = call
         .codegen

@@ -1,4 +1,4 @@
-//! Facts that the command passes on to the wrapper and the runner, in a file that its environment names.
+//! Data that the command passes to the wrapper and the runner in a file, whose path is in an environment variable.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,39 +11,39 @@ use serde::{Deserialize, Serialize};
 use crate::args::FunctionsArgs;
 use crate::function_table::Sources;
 
-/// Variable with the path of the file. If it is set, cargo has started this program.
+/// Environment variable with the path of the file. It is set only if cargo has started this program.
 pub(crate) const VARIABLE: &str = "CARGO_TICKSCOPE_HANDOVER";
 
-/// First argument by which cargo starts this program as its runner.
+/// First argument with which cargo starts this program as the runner.
 pub(crate) const RUNNER: &str = "--run-by-cargo";
 
-/// Variable with a key of the compiler's options. Cargo compiles a crate again when the value has changed.
+/// Environment variable with a hash of the compiler's options. If it changes, cargo compiles crates again.
 pub(crate) const SLEDS_VARIABLE: &str = "CARGO_TICKSCOPE_SLEDS";
 
-/// Variable with a key of the linked collector. Cargo links a program again when the value has changed.
+/// Environment variable with a hash of the linked collector. If it changes, cargo links programs again.
 pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 
-/// Variable in which cargo finds its compiler wrapper.
+/// Environment variable in which cargo finds its compiler wrapper.
 pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
-/// Facts and decisions of the command.
+/// Data for the wrapper and the runner.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handover {
-    /// Words that were typed up to cargo's command.
+    /// Words that the user typed, up to and including cargo's command.
     pub(crate) words: Vec<String>,
-    /// Choice of functions to measure, from the typed words and the project's file.
+    /// Options that choose the measured functions, from the command line and the project's file.
     pub(crate) functions: FunctionsArgs,
     /// Cargo's target directory for these builds.
     pub(crate) target_dir: PathBuf,
-    /// Prepared files and options for each target.
+    /// Prepared files and options, by target.
     pub(crate) targets: BTreeMap<String, Prepared>,
-    /// File for messages to the user at the end.
+    /// File in which the wrapper collects messages for the end of the build.
     pub(crate) notes: PathBuf,
-    /// The user's own wrapper. It is called with rustc as its first argument.
+    /// The user's own compiler wrapper, which gets the path of rustc as its first argument.
     pub(crate) wrapper: Option<String>,
-    /// Former value of `RUSTC_WRAPPER`, which is restored for programs that are run.
+    /// The user's value of `RUSTC_WRAPPER`, which started programs get back.
     pub(crate) wrapper_variable: Option<String>,
-    /// The sources that the program is made of.
+    /// Folders of the program's sources.
     pub(crate) sources: Sources,
     /// The value of [`SLEDS_VARIABLE`].
     pub(crate) sleds_key: String,
@@ -58,9 +58,9 @@ pub(crate) struct Prepared {
     pub(crate) sled_flags: Vec<String>,
     /// The collector, which is linked into programs.
     pub(crate) collector: PathBuf,
-    /// The folder of the crates that it needs.
+    /// The folder of the crates that the collector depends on.
     pub(crate) dependencies: PathBuf,
-    /// The user's own runner and its arguments; empty if there is none.
+    /// The user's own runner and its arguments; empty if the user has none.
     pub(crate) runner: Vec<String>,
 }
 
@@ -88,8 +88,7 @@ impl Handover {
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Gives a command the environment that it would have without this program, because the command may start cargo
-    /// itself.
+    /// Restores the environment that the command would have without this program, because the command may itself start cargo.
     pub(crate) fn restore(&self, command: &mut Command) {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);

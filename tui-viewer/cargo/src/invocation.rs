@@ -1,35 +1,34 @@
-//! One call of the compiler, as far as its arguments decide on its changes.
+//! The arguments of one call of the compiler, as far as [`crate::changes`] depends on them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Invocation {
-    /// Name of the crate; empty if cargo only asks about the compiler.
+    /// Name of the crate; empty if cargo only queries the compiler.
     pub(crate) crate_name: String,
     /// Types of the crate: bin, lib, rlib, cdylib, staticlib, proc-macro.
     pub(crate) types: Vec<String>,
     /// Whether the output is a test program.
     pub(crate) is_test: bool,
-    /// Target of the compilation; `None` for the compiling machine, as for programs that only the build needs.
+    /// Target of the compilation. `None` means the compiling machine, also for build scripts and macros.
     pub(crate) target: Option<String>,
     /// Folder for the output.
     pub(crate) out_dir: Option<PathBuf>,
     /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,
-    /// Files of the crates that the call names.
+    /// Library files that the call passes with `--extern`.
     pub(crate) externs: Vec<PathBuf>,
-    /// Conditions (`--cfg`) that hold for the crate.
+    /// Conditions (`--cfg`) that are set for the crate.
     pub(crate) cfgs: Vec<String>,
-    /// The code options, name and value, in their order.
+    /// The code generation options (`-C`), each with name and value, in the order of the call.
     pub(crate) codegen: Vec<(String, String)>,
     /// Root file of the crate's sources.
     pub(crate) source: Option<PathBuf>,
 }
 
 impl Invocation {
-    /// Reads arguments.
+    /// Reads the arguments of a call.
     pub(crate) fn read(arguments: &[OsString]) -> Self {
         let mut found = Self::default();
         let mut words = expanded(arguments).into_iter();
@@ -48,9 +47,9 @@ impl Invocation {
                 "--cfg" => found.cfgs.push(value()),
                 "--test" => found.is_test = true,
                 "-C" | "--codegen" => found.code_option(&value()),
-                // `-g` equals this code option.
+                // `-g` is short for this option.
                 "-g" => found.code_option("debuginfo=2"),
-                // Of the other options, only these may have a value that looks like a source file.
+                // Among all other options, only the values of these can look like a source file.
                 "-L" | "-o" | "--sysroot" | "--remap-path-prefix" | "--env-set" => drop(value()),
                 _ if !word.starts_with('-') && word.ends_with(".rs") => found.source = Some(word.into()),
                 _ => {}
@@ -64,13 +63,14 @@ impl Invocation {
         self.codegen.push((name.replace('_', "-"), value.to_string()));
     }
 
-    /// Returns the value of a code generation option (`-C`). If it is given several times, the last value counts.
+    /// Returns the value of a code generation option (`-C`). The last value counts if there are several.
     pub(crate) fn code(&self, name: &str) -> Option<&str> {
         let mut last = self.codegen.iter().rev();
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
-    /// Returns the crate's name with the suffix that distinguishes its files from files of other crates of the same name.
+    /// Returns the beginning of the crate's file names: the crate's name, and a suffix that other crates of this name
+    /// do not share.
     fn stem(&self) -> String {
         self.crate_name.clone() + self.code("extra-filename").unwrap_or_default()
     }
@@ -85,14 +85,14 @@ impl Invocation {
         self.emits.iter().any(|kind| kind == "link")
     }
 
-    /// Returns the path of the list of sources, by which cargo decides when to compile again.
+    /// Returns the path of the list of sources (`*.d`), from which cargo decides when to compile again.
     pub(crate) fn dep_info(&self) -> Option<PathBuf> {
         let is_made = self.emits.iter().any(|kind| kind == "dep-info");
         let name = self.stem() + ".d";
         Some(self.out_dir.as_ref().filter(|_| is_made)?.join(name))
     }
 
-    /// Returns the programs and shared libraries of the output.
+    /// Returns the paths of the programs and shared libraries that the call makes.
     pub(crate) fn linked_files(&self) -> Vec<PathBuf> {
         let Some(dir) = self.out_dir.as_ref().filter(|_| self.is_linked()) else {
             return Vec::new();
@@ -109,14 +109,14 @@ impl Invocation {
         self.types.iter().filter_map(file).collect()
     }
 
-    /// Returns the file of the crate itself, for crates that depend on it.
+    /// Returns the library file, which the crates that depend on this crate use.
     pub(crate) fn library(&self) -> Option<PathBuf> {
         let name = format!("lib{}.rlib", self.stem());
         Some(self.out_dir.as_ref()?.join(name))
     }
 }
 
-/// Returns all arguments. `@FILE`, which cargo uses for long command lines, is replaced by the file's contents.
+/// Returns all arguments. An argument `@FILE`, which cargo uses for long command lines, is replaced by the file's lines.
 fn expanded(arguments: &[OsString]) -> Vec<String> {
     let mut words = Vec::new();
     for argument in arguments {
@@ -147,7 +147,7 @@ fn parts(word: &str) -> (&str, Option<String>) {
     }
 }
 
-/// Returns the kind of an output, without its file.
+/// Returns the kind of an output without the file, as in `KIND=FILE`.
 fn kind(text: &str) -> String {
     text.split('=').next().unwrap_or_default().to_string()
 }

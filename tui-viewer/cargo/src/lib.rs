@@ -10,10 +10,10 @@
 //!               as its runner:         runner  -> watcher (what `tickscope run` and `record` do); test_list
 //! ```
 //!
-//! The command leaves facts for the other two roles in a file (`handover`); they leave notes for the user in another
-//! (`notes`).
+//! The command passes data to the wrapper and the runner in one file (`handover`). The wrapper collects notes for the
+//! user in another file (`notes`).
 //!
-//! The screen, recordings and reports belong to the package with the binary, which implements [`watcher::Watcher`].
+//! The screen, recordings and reports are in the package with the binary, which implements [`watcher::Watcher`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use tickscope_command::console::say;
 
-/// Character in place of a line's end inside a note.
+/// Replaces the line breaks inside a note, because each note is one line of the file.
 const BREAK: char = '\u{1}';
 
 /// Adds a note.
 pub(crate) fn note(file: &Path, text: &str) {
-    // One write, so that notes of several processes do not mix. If the file is missing, only a hint is lost.
+    // A single write keeps notes of parallel processes apart. If the file is missing, only a hint is lost.
     if let Ok(mut file) = File::options().append(true).open(file) {
         let _ = file.write_all(format!("{}\n", text.replace('\n', &BREAK.to_string())).as_bytes());
     }

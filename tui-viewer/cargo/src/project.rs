@@ -10,12 +10,11 @@ use tickscope_command::console::Misuse;
 
 use crate::function_table::Member;
 
-/// A workspace.
 #[derive(Debug)]
 pub(crate) struct Project {
     /// Root of the workspace.
     pub(crate) root: PathBuf,
-    /// The target directory of ordinary builds.
+    /// The target directory that the user's ordinary builds use.
     pub(crate) target_dir: PathBuf,
     /// Whether this cargo supports a separate directory for intermediate files.
     pub(crate) has_build_dir: bool,
@@ -23,13 +22,13 @@ pub(crate) struct Project {
     pub(crate) members: Vec<Member>,
 }
 
-/// Returns the cargo that started this program.
+/// Returns the path of the cargo that started this program.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 impl Project {
-    /// Finds the project that cargo's arguments or the current directory choose.
+    /// Finds the project that cargo's arguments choose, or else the current directory.
     ///
     /// # Errors
     /// There is no project, or cargo reports an error.

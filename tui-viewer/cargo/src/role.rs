@@ -6,10 +6,10 @@ use crate::handover::{Handover, RUNNER, VARIABLE};
 use crate::watcher::Watcher;
 use crate::{command, runner, wrapper};
 
-/// Plays the role that the arguments and the environment choose, and returns the exit code.
+/// Runs in the role that the arguments and the environment choose, and returns the exit code.
 ///
 /// # Errors
-/// The role could not do its work; the message is for the user.
+/// The role failed; the message is for the user.
 pub fn play<W: Watcher>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let first = words.get(1);
     let is_command = first.is_some_and(|word| word == "tickscope");

@@ -1,4 +1,4 @@
-//! The runner: cargo starts each program through it, and a [`Watcher`] watches the program.
+//! The runner, through which cargo starts each program so that a [`Watcher`] watches it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -22,7 +22,7 @@ const UNHEARD: &str = "a program that starts others, or ends by a signal at once
 /// Arguments with which a test program lists its tests.
 const LIST: [&str; 3] = ["--list", "--format", "terse"];
 
-/// Runs a program for cargo. Returns the program's exit code.
+/// Runs a program for cargo under the [`Watcher`], and returns the program's exit code.
 ///
 /// # Errors
 /// The program cannot be watched.
@@ -59,7 +59,7 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
         return W::watch(watched, true, &cli.look);
     }
     let all = test_list::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
-    // A test program that was asked for a list or for help runs no tests.
+    // With these arguments a test program runs no tests, so there is nothing to watch.
     let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
     let is_test = cli.command == CargoCommand::Test;
     let is_empty = if is_test {
@@ -78,12 +78,12 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
     }
 }
 
-/// Returns the command that starts the program, by the user's own runner if there is one, and without tickscope's
-/// environment.
+/// Returns the command that starts the program through the user's own runner if there is one. The program does not get
+/// the variables that this program sets for cargo.
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
     let mut targets = handover.targets.iter();
     let target = targets.find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
-    // Programs of documentation tests are outside the target directory. The first target is used for them.
+    // Programs of documentation tests are outside the target directory. They get the runner of the first target.
     let prepared = target.or_else(|| handover.targets.iter().next());
     let runner = prepared.map_or(&[][..], |(_, prepared)| &prepared.runner[..]);
     let mut words = runner.iter().map(OsStr::new).chain([program.as_os_str()]);
@@ -93,14 +93,14 @@ fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Comma
     command
 }
 
-/// Returns whether a program contains the collector. Programs of documentation tests and of macros' tests do not.
+/// Returns whether a program contains the collector. Documentation tests and tests of macro crates do not.
 fn is_ours(handover: &Handover, program: &Path) -> bool {
     let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
     let mut targets = handover.targets.keys();
     targets.any(|target| program.starts_with(handover.target_dir.join(target)))
 }
 
-/// Returns the file for one of several programs: `run.tks` becomes `run-NAME.tks`.
+/// Returns the recording's file for one of several programs: `run.tks` becomes `run-NAME.tks`.
 fn file_of(file: &Path, program: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_os_string();
     name.push("-");

@@ -1,4 +1,4 @@
-//! Cargo's configuration of the parts that this program replaces: the compiler wrapper, the runner, the target.
+//! Cargo's configuration of what this program replaces: the compiler wrapper, the runner and the target.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads cargo's settings. They are empty if cargo does not print them.
+    /// Reads cargo's settings. They are empty if cargo cannot print them.
     pub(crate) fn read(setup: &[OsString]) -> Self {
-        // `cargo config get` takes no other option of `setup`.
+        // Of the options in `setup`, `cargo config get` takes only `--config`.
         let mut config = Vec::new();
         for pair in setup.windows(2).filter(|pair| pair[0] == "--config") {
             config.extend_from_slice(pair);
@@ -43,7 +43,7 @@ impl Settings {
         path.iter().fold(&self.files, |value, name| &value[name]).as_str()
     }
 
-    /// Returns the compiler.
+    /// Returns the program name of the compiler.
     pub(crate) fn rustc(&self) -> OsString {
         let named = variable("RUSTC").or_else(|| variable("CARGO_BUILD_RUSTC"));
         let in_file = || {
@@ -53,7 +53,7 @@ impl Settings {
         named.or_else(in_file).unwrap_or_else(|| "rustc".into())
     }
 
-    /// Returns the user's compiler wrapper. An empty variable means no wrapper, even if a file names one.
+    /// Returns the user's compiler wrapper. An empty variable turns off a wrapper that a configuration file names.
     pub(crate) fn wrapper(&self) -> Option<String> {
         let named = [RUSTC_WRAPPER, "CARGO_BUILD_RUSTC_WRAPPER"]
             .into_iter()
@@ -65,7 +65,7 @@ impl Settings {
         wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
-    /// Returns the targets of a build without `--target`. An empty list means the machine itself.
+    /// Returns the targets of a build without `--target`. An empty list means the compiling machine.
     pub(crate) fn targets(&self) -> Vec<String> {
         if let Some(target) = variable("CARGO_BUILD_TARGET") {
             return vec![target.to_string_lossy().into_owned()];
@@ -73,7 +73,7 @@ impl Settings {
         words(&self.files["build"]["target"])
     }
 
-    /// Returns the user's runner of programs for a target, and its arguments; empty if there is none.
+    /// Returns the user's runner for programs of a target, with the runner's arguments; empty if the user has none.
     pub(crate) fn runner(&self, compiler: &Compiler, target: &str) -> Vec<String> {
         if let Some(runner) = variable(&runner_variable(target)) {
             return words(&Value::from(runner.to_string_lossy().into_owned()));
@@ -104,7 +104,7 @@ impl Settings {
     }
 }
 
-/// Returns the variable in which cargo finds the runner for a target.
+/// Returns the environment variable in which cargo finds the runner for a target.
 pub(crate) fn runner_variable(target: &str) -> String {
     format!(
         "CARGO_TARGET_{}_RUNNER",
@@ -120,7 +120,7 @@ fn is_cfg(key: &str) -> bool {
     key.starts_with("cfg(")
 }
 
-/// Returns the conditions that the compiler sets for a target.
+/// Returns the `cfg` conditions that the compiler sets for a target.
 fn cfgs(compiler: &Compiler, target: &str) -> Vec<Cfg> {
     let output = compiler.ask(&["--print", "cfg", "--target", target]);
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -131,7 +131,7 @@ fn cfgs(compiler: &Compiler, target: &str) -> Vec<Cfg> {
         .collect()
 }
 
-/// Returns the words of a list, or of one text with several words.
+/// Returns the words of a list, or of a single text with blanks between the words.
 fn words(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text.split_whitespace().map(ToString::to_string).collect(),
@@ -143,8 +143,8 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the program that a configuration names. A path with a slash is relative to the folder above the
-/// configuration file's folder. Cargo does not print that file, so the nearest folder that has the program counts.
+/// Returns the program that a configuration file names. A path with a slash is relative to the parent of the file's
+/// folder `.cargo`. Cargo does not print which file it was, so the nearest folder that contains the program counts.
 fn located(program: &str) -> String {
     if !program.contains('/') || Path::new(program).is_absolute() {
         return program.to_string();

@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-/// Tests and benchmarks of a test program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
     /// Names of its tests.
@@ -11,7 +10,7 @@ pub(crate) struct Listed {
     pub(crate) benchmarks: usize,
 }
 
-/// Asks a test program for its tests.
+/// Makes a test program list its tests and benchmarks.
 ///
 /// # Errors
 /// The program cannot be started.

@@ -1,17 +1,16 @@
-//! Commands of tickscope that watch the programs that cargo starts.
+//! What the package with the binary does with each program that cargo starts.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use tickscope_command::child::Program;
 
-/// Watches a program from its start to its end. Each function returns the program's exit code, and fails if the program
-/// cannot be watched.
+/// Watches a program from its start to its end. Each function returns the program's exit code.
 pub trait Watcher {
-    /// Arguments for the look of the screen.
+    /// Command-line arguments for the look of the screen.
     type Look: Args;
 
-    /// Shows the program on the screen, or its `report` at the end.
+    /// Shows the program on the screen while it runs, or with `report` prints a report at its end.
     ///
     /// # Errors
     /// The program cannot be watched.
@@ -23,7 +22,7 @@ pub trait Watcher {
     /// The program cannot be watched, or the file cannot be written.
     fn record(program: Program, file: PathBuf) -> anyhow::Result<u8>;
 
-    /// Prints the tests of a test program by time, and its `report`, at the end.
+    /// Prints the tests of a test program, sorted by time, at its end. With `report`, also prints a report.
     ///
     /// # Errors
     /// The program cannot be watched.

@@ -1,4 +1,4 @@
-//! The compiler wrapper: cargo calls the compiler through it, and it changes the calls for the program's own code.
+//! The compiler wrapper, through which cargo calls the compiler. It changes those calls that compile code of the program.
 
 #[cfg(test)]
 pub(crate) mod recorded;
@@ -19,8 +19,8 @@ use crate::invocation::Invocation;
 use crate::notes::note;
 use crate::{executable, function_table};
 
-/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments, possibly after
-/// a wrapper for the crates of the workspace.
+/// Calls the compiler for cargo, with changes if the code becomes part of the program. `words` are the compiler and its
+/// arguments, possibly after the name of a workspace wrapper.
 ///
 /// # Errors
 /// The compiler cannot be started.
@@ -51,19 +51,19 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         ));
     }
     if let Some(signal) = status.signal() {
-        // Cargo reports the signal that ended the compiler.
+        // Ends this process by the signal that ended the compiler, so that cargo reports it.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     Ok(status.code().map_or(FAILED, |code| code as u8))
 }
 
-/// Returns the compiler with its arguments, after the user's own wrapper.
+/// Returns the command that calls the compiler through the user's own wrapper, if there is one.
 fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
     let compiler = words.first().context("cargo names no compiler")?;
     let wrapper = handover.wrapper.as_ref().map(OsStr::new);
     let mut command = Command::new(wrapper.unwrap_or(compiler));
     command.args(&words[usize::from(wrapper.is_none())..]);
-    // Caching wrappers hash all of cargo's variables, and this program's variables name a file that each build makes anew.
+    // Removes [`VARIABLE`], which differs in each build: caching wrappers hash all variables that begin with `CARGO_`.
     handover.restore(&mut command);
     Ok(command)
 }
@@ -81,9 +81,9 @@ fn facts(call: &Invocation) -> Facts {
     }
 }
 
-/// Compiles with all changes. A library for C and for Rust is compiled twice: only the shared library gets the
-/// collector, because a Rust library that links the collector would need it in dependent crates, whose compiler calls
-/// may bypass this wrapper.
+/// Compiles with all changes. A crate that is both a library for C and a Rust library is compiled twice, and only the
+/// library for C gets the collector. A Rust library with the collector would force it on dependent crates, whose
+/// compiler calls may bypass this wrapper.
 fn compile(
     handover: &Handover,
     words: &[OsString],
@@ -108,19 +108,19 @@ fn compile(
         .args(&changes.for_links)
         .env("RUSTC_BOOTSTRAP", "1");
     let output = again.output()?;
-    // The first call has printed all messages about the sources.
+    // The first call has already printed all messages about the sources.
     if !output.status.success() {
         std::io::stderr().write_all(&output.stderr)?;
     }
     Ok(output.status)
 }
 
-/// Returns whether this crate type is linked into a file that is loaded and run.
+/// Returns whether the linker makes a file of this crate type that can be loaded and run.
 fn is_final(kind: &str) -> bool {
     matches!(kind, "bin" | "cdylib")
 }
 
-/// Returns the arguments of a call that makes only the linked files.
+/// Returns the arguments of a call that makes only programs and shared libraries.
 fn only_final(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = words.iter().peekable();
@@ -151,7 +151,7 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Completes the output of a successful call.
+/// Completes the output of a successful call: markers, tables of functions and dependencies.
 fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     if let Some(library) = call.library().filter(|_| call.is_linked()) {
         let marker = marker(&library);
@@ -169,7 +169,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     {
         let notes = executable::notes(call, file);
         let added = function_table::add(file, &handover.sources);
-        // If there are no functions, a note already has the reason, with the option that causes it.
+        // A note already says why there are no functions, and names the option that causes it.
         let failed = added.err().filter(|_| notes.is_empty());
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
@@ -185,7 +185,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     Ok(())
 }
 
-/// Makes cargo compile the crate again when a variable has another value, as cargo does for `env!`.
+/// Makes cargo compile the crate again when one of these variables changes, as for `env!`.
 fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<()> {
     let lines = variables
         .iter()

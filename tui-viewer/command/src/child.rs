@@ -1,4 +1,4 @@
-//! A program that a command has started: waits for its end, and passes signals and its exit code on.
+//! Waits for a program that a command has started. Passes signals on to the program, and its exit code on to the caller.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -13,12 +13,12 @@ use crate::console::FAILED;
 /// Time between two checks whether the program has ended.
 pub const PAUSE: Duration = Duration::from_millis(10);
 
-/// Program that should be started.
+/// A program to start.
 #[derive(Debug)]
 pub struct Program {
-    /// Command that starts it.
+    /// Command that starts the program.
     pub command: Command,
-    /// Name in messages.
+    /// Name of the program in messages.
     pub name: OsString,
     /// Possible reasons why the program published nothing.
     pub unheard: &'static str,
@@ -47,7 +47,7 @@ impl Program {
     }
 }
 
-/// Waits for the end of a program, and passes on a termination meanwhile.
+/// Waits for the end of a program. Meanwhile passes SIGTERM on to it when `terminated` is set.
 ///
 /// # Errors
 /// The system reports an error.
@@ -61,8 +61,8 @@ pub fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitSt
     }
 }
 
-/// Catches Ctrl-C, which reaches the program as well, so that this process ends after it. Returns a flag that SIGTERM sets,
-/// because SIGTERM reaches this process alone.
+/// Catches Ctrl-C, which the program gets as well, so that this process can wait for the program's end. Returns a flag
+/// that SIGTERM sets, because only this process gets SIGTERM.
 ///
 /// # Errors
 /// A signal cannot be caught.
@@ -73,17 +73,17 @@ pub fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(terminated)
 }
 
-/// Ends a child by SIGTERM, if this process was asked to end since this function's last call.
+/// Sends SIGTERM to a child if this process has got SIGTERM since the last call.
 pub fn pass_on(terminated: &AtomicBool, child: &Child) {
     if terminated.swap(false, Ordering::Relaxed)
         && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
     {
-        // The program may have ended at this moment.
+        // Fails if the program has ended at this moment.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
 }
 
-/// Returns the exit code of a command, as a shell gives it.
+/// Returns the exit code of a program as a shell reports it: 128 plus the signal's number if a signal has ended the program.
 pub fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,

@@ -11,16 +11,16 @@ use tickscope_format::FormatError;
 pub const DONE: u8 = 0;
 /// Exit code of a command that failed, with the reason on standard error.
 pub const FAILED: u8 = 1;
-/// Exit code of a command line that makes no sense, or that names no existing target.
+/// Exit code for a command line that is invalid or whose target does not exist.
 pub const NO_TARGET: u8 = 2;
-/// Exit code of a comparison that a gate did not let pass.
+/// Exit code of a comparison that has failed its gate.
 pub const GATE_FAILED: u8 = 3;
-/// Exit code of a condition that did not become true within the time to wait.
+/// Exit code if a condition did not become true in the time that was set.
 pub const TIME_OVER: u8 = 3;
-/// Exit code of a program that ended before a condition became true.
+/// Exit code if the program ended before a condition became true.
 pub const PROGRAM_ENDED: u8 = 4;
 
-/// Error that the command line makes no sense, with the reason.
+/// Error that the command line is invalid, with the reason.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 
@@ -32,12 +32,12 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Returns whether the locale has only ASCII.
+/// Returns whether the user's locale allows only ASCII.
 pub fn is_ascii() -> bool {
     ascii_locale(|name| std::env::var(name).ok())
 }
 
-/// Returns whether the locale allows only ASCII: the first of three variables that is set decides.
+/// Returns whether these environment variables set a locale with only ASCII. The first of the three that is set decides.
 fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -70,7 +70,7 @@ pub fn put(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns the error that standard output takes nothing.
+/// Returns the error for a failed write to standard output.
 pub fn unwritten(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot write to standard output")
 }
@@ -107,7 +107,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Returns the words of an error, and the option of the command line that helps.
+/// Returns the message of an error, with the command-line option that helps, if there is one.
 pub fn advised(error: &FormatError) -> String {
     let found = if let FormatError::Unsuitable { found, .. } = error {
         found.as_str()
@@ -122,7 +122,7 @@ pub fn advised(error: &FormatError) -> String {
     format!("{error}{advice}")
 }
 
-/// Describes the error of a file, with its path.
+/// Describes an error of a file, with the file's path.
 pub fn about(path: &Path, error: &FormatError) -> String {
     let (path, error) = (path.display().to_string(), advised(error));
     if error.contains(&path) {
@@ -132,7 +132,7 @@ pub fn about(path: &Path, error: &FormatError) -> String {
     }
 }
 
-/// Converts an exit code.
+/// Converts an exit code to the type that `main` returns.
 pub fn code(code: u8) -> ExitCode {
     ExitCode::from(code)
 }

@@ -1,4 +1,4 @@
-//! What every command of tickscope needs besides its work, like grep-cli for ripgrep. Nothing here reads a ring or draws a
+//! What the commands of tickscope have in common, as grep-cli is for ripgrep. Nothing here reads a ring file or draws a
 //! screen.
 //!
 //! ```text

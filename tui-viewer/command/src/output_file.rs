@@ -11,7 +11,7 @@ use tempfile::Builder;
 
 use crate::console::unwritten;
 
-/// Number of bytes that are passed to the system at once.
+/// Size of the buffer in bytes, which the system gets in one call.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Destination of a result.
@@ -22,8 +22,8 @@ pub struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// Returns the destination for a file; without a file, and for `-`, standard output. Only `force` replaces an existing
-    /// file.
+    /// Returns the destination `file`, or standard output if that is `None` or `-`. An existing file is only replaced
+    /// with `force`.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
             file: file.filter(|path| *path != Path::new("-")),
@@ -48,7 +48,7 @@ impl<'a> OutputFile<'a> {
         match result(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
             Err(_) => {
-                // The drop of the buffer would write the rest again.
+                // Dropping the buffer would try again to write the rest.
                 let _ = out.into_parts();
                 Ok(())
             }
@@ -62,7 +62,7 @@ fn write_file(
     force: bool,
     result: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    // Links are not followed, because the file behind a link must not be replaced.
+    // Looks at a symbolic link itself and not at its file, because a link must not be overwritten.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
             bail!("{} exists already; --force overwrites it", path.display());
@@ -81,7 +81,7 @@ fn write_file(
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder_of(path))
-        // The name of the temporary file would tell the user nothing.
+        // Leaves out the name of the temporary file, which would tell the user nothing.
         .map_err(|error| io::Error::from(error.kind()))
         .with_context(about("cannot create"))?;
     {
@@ -97,7 +97,7 @@ fn write_file(
     let persisted = if force {
         temporary.persist(path)
     } else {
-        // If another process has made the file meanwhile, its file keeps the name.
+        // Fails if another process has made the file meanwhile.
         temporary.persist_noclobber(path)
     };
     persisted
@@ -122,7 +122,7 @@ pub fn check_folder(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that a file may hold a snapshot or a recording: its ending must be `.tks`, or missing.
+/// Checks that a file may get a snapshot or a recording: its name must end in `.tks`, or have no ending.
 ///
 /// # Errors
 /// The file has another ending.
@@ -139,7 +139,7 @@ pub fn check_kept(file: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the folder of the temporary file: beside the file, so that it can take its name.
+/// Returns the folder of the file. The temporary file is in the same folder, so that it can be renamed to the file.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),

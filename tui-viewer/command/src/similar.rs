@@ -1,11 +1,11 @@
-//! Suggestion of a function if no function has the given name.
+//! Suggests a function if no function has the given name.
 
 use tickscope_format::Snapshot;
 use tickscope_format::path::{parts, plain_parts, tail};
 
 use crate::did_you_mean::hint;
 
-/// Returns the name of the function in a snapshot that is nearest to `name`, in brackets; empty if none is near.
+/// Returns ` (did you mean NAME?)` with the function name in a snapshot that is nearest to `name`; empty if no name is near.
 pub fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }

@@ -18,10 +18,10 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     })
 }
 
-/// Form of a duration, in messages.
+/// Form of a duration, for error messages.
 const WANTED: &str = "wanted a duration like 10, 10s, 500ms, 2m";
 
-/// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
+/// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes, `1h` hours.
 ///
 /// # Errors
 /// The text is no duration, or too long.
@@ -38,7 +38,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| format!("out of range; {WANTED}"))
 }
 
-/// Reads a duration from `least` to `most`, which are written as in arguments.
+/// Reads a duration from `least` to `most`, which are texts of the same form.
 ///
 /// # Errors
 /// The text is no duration, or out of this range.

@@ -16,7 +16,7 @@ use self::pool::Pool;
 
 /// The number of threads that answer queries, each with a connection.
 const THREADS: usize = 2;
-/// Time of a query on the disk, and time of each row.
+/// Time on the disk for each query, and additional time for each of its rows.
 const SEEK: Duration = Duration::from_micros(900);
 const ROW: Duration = Duration::from_micros(2);
 
@@ -27,7 +27,7 @@ pub(crate) struct Query {
     pub(crate) rows: u32,
 }
 
-/// The tasks' end of the database. Its threads end when the last `Database` is dropped.
+/// Handle with which tasks query the database. The database's threads end when the last handle is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     jobs: Sender<(Query, Reply<Vec<u64>>)>,
@@ -63,7 +63,7 @@ impl Database {
         Self { jobs, waiting }
     }
 
-    /// Asks for rows, and waits until a thread has read them.
+    /// Requests rows, and waits until a thread has read them.
     pub(crate) async fn rows(&self, query: Query) -> Vec<u64> {
         let (reply, rows) = answer();
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +74,7 @@ impl Database {
 }
 
 impl Server {
-    /// Answers queries until no more queries can come.
+    /// Answers queries until the last [`Database`] is dropped.
     fn run(&self) {
         while let Some((query, reply)) = self.next() {
             let waiting = self.waiting.fetch_sub(1, Ordering::Relaxed) - 1;

@@ -1,8 +1,8 @@
-//! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small shop.
+//! The demo workload: threads render frame after frame of a turning sphereflake, while a small shop serves clients.
 //!
-//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
-//! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
-//! then a short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`shop`].
+//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins their
+//! rows. Then it rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and then a
+//! short-lived thread (`thumbnail`) makes a small copy of a frame. Each frame also brings clients to the [`shop`].
 //!
 //! [`shop`]: crate::shop
 
@@ -29,18 +29,18 @@ const FRAME_TIME: Duration = Duration::from_millis(100);
 const LEAST_REST: Duration = Duration::from_millis(10);
 /// The largest number of rendering threads. More would only make the tree longer.
 const MOST_THREADS: usize = 4;
-/// The numbers of levels of the sphereflake. Each number stays for [`FRAMES_A_LEVEL`] frames.
+/// Numbers of levels of the sphereflake. After every [`FRAMES_A_LEVEL`] frames comes the next number.
 const LEVELS: [u32; 4] = [4, 5, 6, 5];
 const FRAMES_A_LEVEL: u64 = 30;
 /// Angle by which the root's axis turns from one frame to the next, in radians.
 const TURN: f64 = 0.03;
 /// The number of frames from one thumbnail to the next.
 const FRAMES_A_THUMBNAIL: u64 = 8;
-/// Number of pixels of the picture, across and down, that make one pixel of the thumbnail.
+/// Width and height in the picture, in pixels, of what becomes one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// The job of a rendering thread, and a part of its result: the index of a row, and the pixels of this row and some
-/// rows below.
+/// What a rendering thread renders, and a part of its result: the index of the band's first row, and the pixels of all
+/// rows of the band.
 type Job = Arc<Frame<Box<Scene>>>;
 type Band = (usize, Vec<f64>);
 
@@ -50,8 +50,8 @@ pub fn session() -> tickscope::Session {
 }
 
 /// Renders frames and runs the shop while `go_on` returns true; its argument is the number of finished frames. When
-/// this returns, all clients of the shop have been served, and all threads have ended. No session is started here, so
-/// the caller may call [`session`] before.
+/// this returns, all clients of the shop have been served, and all threads have ended. This function starts no session:
+/// to publish, call [`session`] before.
 ///
 /// # Panics
 /// If the system cannot start a thread.
@@ -103,7 +103,7 @@ fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<
     let begin = Instant::now();
     let job = Arc::new(Frame::new(Box::new(scene(number)), SIZE, SIZE));
     for worker in workers {
-        // A worker that has ended takes no rows; the others render them.
+        // Fails if the worker has ended. The other workers then render its rows.
         _ = worker.send(Arc::clone(&job));
     }
     let mut image = compose(rows)?;

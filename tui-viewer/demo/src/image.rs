@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-/// Brightness from which pixels glow, and the strength of the glow.
+/// Brightness above which pixels glow, and the strength of the glow.
 const GLOW_FROM: f64 = 0.6;
 const GLOW: f64 = 0.5;
 /// Weights of a pixel and of its neighbours on one side, for blurring. With both sides they add up to 1.
 const BLUR: [f64; 7] = [0.159, 0.147, 0.116, 0.079, 0.046, 0.0225, 0.01];
 
-/// A picture as brightness from 0 to 1, row by row from the top.
+/// A picture: the brightness of each pixel, from 0 to 1, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     width: usize,

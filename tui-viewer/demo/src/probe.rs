@@ -33,7 +33,7 @@ impl Probe for Plain {
     fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {}
 }
 
-/// Opens a scope to the end of the block, if the probe opens any.
+/// Opens a scope to the end of the block, if the probe opens scopes.
 #[macro_export]
 macro_rules! probe {
     ($probe:ty, $name:literal) => {

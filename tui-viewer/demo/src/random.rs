@@ -1,6 +1,6 @@
 //! Pseudo-random numbers. The same seed gives the same numbers, so the same requests come in every run.
 
-/// A generator of SplitMix64.
+/// A SplitMix64 generator.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -2,8 +2,8 @@
 //!
 //! The scene is the sphereflake of Eric Haines's Standard Procedural Databases: a sphere carries nine spheres of a
 //! third of its size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2). The
-//! spheres are in one array, each before its descendants, with a link to the first sphere that is not a descendant. A
-//! ray that misses the bounding sphere continues there, so no stack is needed. This layout, and the angles of the
+//! spheres are in one array, each before its descendants, with a link to the next sphere that is not a descendant. A
+//! ray that misses a bounding sphere follows this link, so no stack is needed. This layout, and the angles of the
 //! rings, come from Thierry Berger-Perrin's compact sphereflake.
 
 use std::f64::consts::TAU;
@@ -17,7 +17,7 @@ const ROOT_AXIS: Vector = Vector::new(0.25, 1.0, -0.5);
 /// The radius of a child, in radii of its parent.
 const CHILD_RADIUS: f64 = 1.0 / 3.0;
 /// For each ring: its height along the parent's axis before the directions are normalised, the number of children, and
-/// the angle of the first one in turns. The expected number of shadow rays depends on these.
+/// the first child's angle in turns. The number of shadow rays that tests expect depends on these.
 const RINGS: [(f64, u32, f64); 2] = [(-0.2, 6, 0.0), (0.6, 3, -1.0 / 18.0)];
 
 /// A half-line.
@@ -42,7 +42,7 @@ pub struct Scene {
     nodes: Vec<Node>,
 }
 
-/// A sphere, and the bound of its descendants.
+/// A sphere, and a sphere around it that encloses all its descendants.
 #[derive(Debug)]
 struct Node {
     bound: Sphere,
@@ -58,7 +58,7 @@ struct Sphere {
 }
 
 impl Scene {
-    /// Builds a sphereflake of `level` levels, at least one. 6 levels give the 66 430 spheres of the reference
+    /// Builds a sphereflake of `level` levels, where 0 counts as 1. 6 levels give the 66 430 spheres of the reference
     /// workload.
     pub fn build<P: Probe>(level: u32) -> Self {
         Self::build_along::<P>(level, ROOT_AXIS)
@@ -88,13 +88,13 @@ impl Scene {
         self.nodes.len()
     }
 
-    /// Returns the nearest surface on a ray that begins outside of the scene.
+    /// Returns the nearest point of the surface on a ray that begins outside of the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
         probe!(P, "intersect_primary");
         self.nearest_on(ray)
     }
 
-    /// Returns whether a ray meets anything.
+    /// Returns whether a ray hits any sphere.
     pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
         probe!(P, "intersect_shadow");
         self.is_met_by(ray)
@@ -107,7 +107,7 @@ impl Scene {
         hits.extend(rays.iter().map(|ray| self.nearest_on(ray)));
     }
 
-    /// Finds which rays meet anything, all in one scope.
+    /// Finds which rays hit any sphere, all in one scope.
     pub(crate) fn shadows(&self, rays: &[Ray], met: &mut Vec<bool>) {
         tickscope::scope!(group = "rays", "shadows");
         met.clear();
@@ -157,8 +157,8 @@ impl Scene {
 }
 
 impl Sphere {
-    /// Returns the distance along the ray to the sphere: to its front, or to its back if the ray begins inside;
-    /// infinity if the ray misses it.
+    /// Returns the distance along the ray to the sphere's front, or to its back if the ray begins inside; infinity if
+    /// the ray misses the sphere.
     fn distance(&self, ray: &Ray) -> f64 {
         let to_centre = self.centre - ray.origin;
         let along = to_centre.dot(ray.direction);
@@ -176,7 +176,7 @@ impl Sphere {
     }
 }
 
-/// Adds a sphere and, above the last level, its nine children with their descendants.
+/// Adds a sphere and, unless this is the last level, its nine children with their descendants.
 fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vector) {
     probe!(P, "create");
     let own = nodes.len();
@@ -207,7 +207,7 @@ fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vec
 
 /// Returns two directions that are perpendicular to `axis` and to each other.
 ///
-/// They have the same length, which is usually not 1; the directions made from them are normalised later.
+/// Both have the same length, which is usually not 1; the directions that are made from them are normalised later.
 fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
     probe!(P, "basis");
     // Any direction except the axis would do. Negating the largest component gives one that is never close to the axis.
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::probe::Plain;
 
-    /// Returns a fan of rays from in front of the scene. Some of them miss the scene.
+    /// Returns a fan of rays that begins in front of the scene. Some of the rays miss the scene.
     fn rays() -> impl Iterator<Item = Ray> {
         let origin = Vector::new(0.3, -0.2, -4.0);
         (0..4096).map(move |number| {

@@ -35,10 +35,10 @@ use self::cache::Cache;
 use self::requests::{Found, Request};
 use self::store::Store;
 
-/// The number of clients that a frame brings, and the time from one to the next.
+/// The number of clients that a frame brings, and the time between two of them.
 const CLIENTS_A_FRAME: u64 = 40;
 const CLIENT_GAP: Duration = Duration::from_micros(2_400);
-/// One client in this many leaves early, after this time.
+/// One client in `CLIENTS_A_LEAVER` leaves early, after `PATIENCE`.
 const CLIENTS_A_LEAVER: u32 = 25;
 const PATIENCE: Duration = Duration::from_millis(2);
 /// The number of threads that poll tasks.
@@ -75,7 +75,7 @@ impl Shop {
         shop
     }
 
-    /// Lets the clients of a frame come, one after another.
+    /// Brings the clients of a frame, one after another.
     pub(crate) fn clients(&self, frame: u64) {
         let executor = Arc::clone(&self.executor);
         let store = Arc::clone(&self.store);

@@ -1,4 +1,4 @@
-//! The text of this crate's own source files, so that a viewer can show it where the files are not.
+//! The text of this crate's own source files, for viewers on machines without these files.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
         .expect("the system starts a thread")
 }
 
-/// Waits until threads have ended, with all that the system does for them. (A scope alone waits for their closures.)
+/// Waits until threads have ended, including the work of the system at their end. A scope waits only for their closures.
 ///
 /// # Panics
 /// If one of the threads has panicked.

@@ -58,7 +58,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Returns at most `most` rows that no other thread has taken; `None` if all are taken.
+    /// Takes at most `most` free rows; `None` if no row is free.
     pub(crate) fn take_rows(&self, most: usize) -> Option<Range<usize>> {
         let first = self.next_row.fetch_add(most, Ordering::Relaxed);
         (first < self.height).then(|| first..(first + most).min(self.height))
@@ -107,7 +107,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     }
 }
 
-/// Returns a ray from the camera beside the middle of a pixel.
+/// Returns a ray from the camera that passes the middle of a pixel at a distance (`x`, `y`), in pixels.
 #[inline(always)]
 pub(crate) fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
     Ray {

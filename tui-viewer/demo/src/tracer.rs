@@ -10,7 +10,7 @@ use crate::sphereflake::{Frame, SAMPLES, ray};
 /// The width and the height of a tile in pixels.
 const TILE: (usize, usize) = (32, 8);
 
-/// Results of the steps of a tile. The buffers are kept from tile to tile, so that tiles allocate nothing.
+/// Results of the steps in which a tile is rendered. Their buffers are reused, so that tiles allocate nothing.
 #[derive(Debug, Default)]
 struct Steps {
     rays: Vec<Ray>,
@@ -19,8 +19,8 @@ struct Steps {
     brightness: Vec<f64>,
 }
 
-/// Renders free rows until there are none, and passes bands that are as high as a tile to `finished`: the index of the
-/// first row, and the pixels of all rows. Several threads may call this at once.
+/// Renders free rows until there are none, in bands that are as high as a tile. `finished` gets the index of each
+/// band's first row, and the pixels of the band. Several threads may call this at the same time.
 ///
 /// The picture equals the one of [`Frame::work`], bit by bit.
 pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: impl FnMut(usize, Vec<f64>)) {
@@ -42,7 +42,7 @@ fn band<S: Deref<Target = Scene>>(frame: &Frame<S>, rows: Range<usize>, steps: &
     pixels
 }
 
-/// Renders the pixels of a tile into its part of the rows.
+/// Renders a tile, and writes its pixels to their positions in the band.
 fn tile<S: Deref<Target = Scene>>(
     frame: &Frame<S>,
     columns: Range<usize>,

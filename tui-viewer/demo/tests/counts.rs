@@ -9,7 +9,7 @@ use std::thread;
 use tickscope::Snapshot;
 use tickscope_demo::{Image, Plain, Scene, Scoped, render};
 
-/// Returns the calls of each function. Calls of the recursive `create` are counted apart for each depth.
+/// Returns the calls of each function. Calls of the recursive `create` are counted separately for each depth.
 fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
     let columns = &snapshot.nodes;
     let mut levels: Vec<usize> = Vec::with_capacity(columns.len());
@@ -34,7 +34,7 @@ fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
 
 const SIDE: usize = 512;
 
-/// Returns the counts of scopes while `threads` threads render the frame, and the picture.
+/// Renders the frame on `threads` threads. Returns the counts of its scopes, and the picture.
 fn measured(threads: usize) -> (BTreeMap<String, u64>, Image) {
     let closing = tickscope::reset();
     drop(closing);
@@ -49,7 +49,7 @@ fn the_collector_counts_a_frame_exactly() {
     let plain = render::<Plain>(&scene, SIDE, SIDE, 2);
     let mut shadow_rays = Vec::new();
     for threads in [1, 4] {
-        // On a thread of its own, as in the harness of tests, so that no other scope is open.
+        // Runs on a new thread, where no other scope is open.
         let (mut counts, image) = thread::scope(|scope| scope.spawn(|| measured(threads)).join().unwrap());
         assert_eq!(
             image, plain,

@@ -16,11 +16,11 @@ static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 const CLIENTS: u64 = 40;
 /// Number of items whose prices are computed if the offers of a section are not in the cache.
 const SECTION_ITEMS: u64 = 600;
-/// Number of frames in which clients of each kind come.
+/// Number of frames that bring clients of every kind.
 const SOME: u64 = 4;
 const KINDS: [&str; 4] = ["browse", "search", "order", "invoice"];
 
-/// Sums over all rows of a name.
+/// Sums over all rows with the same name.
 struct Sums<'a>(&'a Snapshot);
 
 impl Sums<'_> {
@@ -47,7 +47,7 @@ impl Sums<'_> {
         below.map(|row| self.0.nodes.calls[row.index()]).sum()
     }
 
-    /// Returns the calls of a future that were ready, and the calls that were dropped before.
+    /// Returns how many calls of a future became ready, and how many were dropped before.
     fn ends(&self, name: &str) -> (u64, u64) {
         let of = |quantity| self.of(quantity, name);
         (of(Quantity::FutureEnds), of(Quantity::FutureCancels))
@@ -57,7 +57,7 @@ impl Sums<'_> {
 /// Runs the demo for this many frames, and returns the counts of this run.
 fn run(frames: u64) -> Snapshot {
     drop(tickscope::reset());
-    // On a thread of its own, as in the harness of tests, so that no other scope is open.
+    // Runs on a new thread, where no other scope is open.
     thread::scope(|scope| {
         scope.spawn(|| tickscope_demo::run(&mut |done| done < frames));
     });
@@ -99,7 +99,7 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     assert_eq!(sums.calls("answer"), sums.calls("Server::query"));
     assert_eq!(sums.calls("Server::query"), sums.calls("Connection::read_disk"));
     assert!(sums.calls("Connection::ping") > 0);
-    // Missing entries are made again: offers out of 600 prices, which is the reason of the slow requests.
+    // A missing entry is made again. For offers this takes 600 prices, which makes some requests slow.
     let looks = sums.calls("hit") + sums.calls("miss");
     assert_eq!(looks, sums.calls("Cache::get"));
     assert!(sums.calls("hit") > sums.calls("miss"));
@@ -121,14 +121,14 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
         assert_eq!(Sums(&third).calls(kind), calls, "{kind}");
     }
 
-    // A caller that panics ends the demo as well.
+    // A panic of the caller ends the demo as well.
     let caught = catch_unwind(AssertUnwindSafe(|| {
         tickscope_demo::run(&mut |done| if done == 2 { panic!("as a test") } else { true });
     }));
     assert!(caught.is_err());
     assert_eq!(Sums(&tickscope::snapshot()).calls("serve"), (SOME + 2) * CLIENTS);
 
-    // The scope has waited for the closures of these threads, and the system ends them soon.
+    // The scope has waited only for the closures of these threads. The threads themselves end a little later.
     while has_threads_left(&tickscope::snapshot()) {
         thread::yield_now();
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tickscope_demo::{Image, Plain, Probe, Scene, render, run};
 
-/// Counts calls by itself, so that the workload's counts are known without a profiler.
+/// Probe that counts calls itself, which gives the workload's counts without a profiler.
 struct Counted;
 
 const NAMES: [&str; 6] = [
@@ -31,7 +31,7 @@ impl Probe for Counted {
     }
 }
 
-/// Returns name and calls of each function that was called since the previous call.
+/// Returns name and calls of each function that was called since `take_counts` last ran.
 fn take_counts() -> Vec<(&'static str, u64)> {
     let counts = NAMES
         .into_iter()

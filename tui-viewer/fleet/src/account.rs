@@ -1,8 +1,7 @@
-//! Counts of a program over all its runs, and the choice of functions with series of their own.
+//! Counts of a program over all its runs, and the choice of functions that get a Prometheus series.
 //!
-//! A function that has once been given a series keeps it, so no series ends and begins again while ranks change. The
-//! series of a function that gets one later begins at 0, and `other` keeps the function's earlier counts. So no
-//! exported number ever falls.
+//! A function keeps its series for good, so no series ends and begins again while ranks change. A series that a function gets
+//! later begins at 0, and the series `other` keeps the function's earlier counts. So no exported number ever falls.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,10 +16,10 @@ use tickscope_format::snapshot::{Quantity, Sites, Tally};
 use crate::amounts::{Amounts, Kind, Octaves};
 use crate::run_sums::RunSums;
 
-/// Largest number of functions with series, in multiples of the wanted number: ranks change, and no series is removed.
+/// Maximum number of functions with series, in multiples of [`AccountOptions::top`]: ranks change, and no series is removed.
 const MOST_TIMES: usize = 4;
 
-/// Weight by which functions are ranked: their time, then their calls.
+/// Weight by which functions are ranked: first by time, then by calls.
 type Weight = (u64, u64);
 
 /// Returns whether one weight exceeds another one by more than a quarter. Without this margin, functions of nearly the same
@@ -37,7 +36,7 @@ fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> 
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum ItemKind {
-    /// A function or a named scope, or a group in place of its members.
+    /// A function or a named scope; with `grouped`, a group in place of its members.
     Function,
     /// A counter or a value.
     Counter,
@@ -48,9 +47,9 @@ pub(crate) enum ItemKind {
 /// Options of counting functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AccountOptions {
-    /// Number of functions of a program with series of their own; more where others overtake them by a quarter.
+    /// Number of functions of a program that get series. Functions that overtake these by a quarter get series as well.
     pub(crate) top: usize,
-    /// Whether a group stands in place of its members.
+    /// Whether a group is counted in place of its members.
     pub(crate) grouped: bool,
     /// Whether latencies are counted.
     pub(crate) latency: bool,
@@ -59,18 +58,17 @@ pub(crate) struct AccountOptions {
 /// A function, a counter or a group of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Item {
-    /// Kind of the item.
     pub(crate) kind: ItemKind,
-    /// Its full name.
+    /// Full name of the item.
     pub(crate) name: String,
-    /// All counts of the item.
+    /// Counts over all runs.
     sum: Amounts,
-    /// Counts from before its series began; none if it has no series.
+    /// Counts from before the item's series began; `None` if the item has no series.
     base: Option<Amounts>,
 }
 
 impl Item {
-    /// Returns the counts in its series; none if it has no series.
+    /// Returns the counts in the item's series; `None` if the item has no series.
     pub(crate) fn exported(&self) -> Option<Amounts> {
         let mut shown = self.sum.clone();
         shown.subtract(self.base.as_ref()?);
@@ -78,18 +76,18 @@ impl Item {
     }
 }
 
-/// State of a program's runs now.
+/// Present state of a program's processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Now {
-    /// Number of its running processes.
+    /// Number of processes that run.
     pub(crate) running: u64,
-    /// Upper bound of the share of scope time that measuring takes, in the process with the largest share.
+    /// Upper bound of the cost of measuring, as a share of scope time, in the process with the largest share.
     pub(crate) cost_ratio: Option<f64>,
-    /// Earliest capture time of the newest records of running processes: nanoseconds since the Unix epoch.
+    /// Capture time of the oldest among the newest records of running processes, in nanoseconds since the Unix epoch.
     pub(crate) oldest_unix_ns: Option<u64>,
 }
 
-/// A program over all its runs.
+/// Counts of a program over all its runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Account {
     items: Vec<Item>,
@@ -97,10 +95,10 @@ pub(crate) struct Account {
     known: HashMap<(ItemKind, String), usize>,
     #[serde(skip)]
     series: [usize; 3],
-    /// State of its runs now.
+    /// Present state of the program's processes.
     #[serde(skip)]
     pub(crate) now: Now,
-    /// Number of resets whose closing record is missing, so that the last counts before them are not included.
+    /// Number of resets without a closing record, so that the last counts before these resets are not included.
     pub(crate) unclosed: u64,
     /// Whether some run distinguished waiting from work.
     pub(crate) has_waiting: bool,
@@ -108,17 +106,17 @@ pub(crate) struct Account {
     pub(crate) has_allocations: bool,
 }
 
-/// Items of a run's sites, and edges for its latencies, which are kept from record to record.
+/// The items of a run's sites, and the edges of its latency buckets. Both are reused from record to record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunNames {
     sites: Sites,
-    /// Item of each site as a function, and as a counter.
+    /// For each site, the index of its item as a function, and of its item as a counter.
     of_site: Vec<[Option<usize>; 2]>,
     octaves: Option<Octaves>,
 }
 
 impl RunNames {
-    /// Returns the names of a run whose latencies were counted by a clock of this many ticks a second.
+    /// Returns a `RunNames` without items, whose edges are for a clock of this many ticks a second.
     pub(crate) fn of_clock(ticks_per_second: Option<f64>) -> Self {
         Self {
             octaves: ticks_per_second.map(Octaves::of_clock),
@@ -126,14 +124,14 @@ impl RunNames {
         }
     }
 
-    /// Returns the rate of the clock by which latencies are counted.
+    /// Returns the rate of the clock that the edges are for, in ticks a second.
     pub(crate) fn ticks_per_second(&self) -> Option<f64> {
         self.octaves.as_ref().map(Octaves::ticks_per_second)
     }
 }
 
 impl Account {
-    /// Restores fields that are not kept in a file.
+    /// Restores the fields that are not kept in the state file.
     pub(crate) fn restore(&mut self) {
         for (index, item) in self.items.iter().enumerate() {
             self.known.insert((item.kind, item.name.clone()), index);
@@ -141,7 +139,7 @@ impl Account {
         }
     }
 
-    /// Takes a newer record of one of its runs.
+    /// Adds the new counts in a record of one of the program's runs.
     pub(crate) fn take(
         &mut self,
         snapshot: &Snapshot,
@@ -167,13 +165,13 @@ impl Account {
         self.unclosed += run.unclosed - unclosed;
     }
 
-    /// Returns its functions, counters or groups, in the order in which they were first seen.
+    /// Returns the items of a kind, in the order in which they were first seen.
     pub(crate) fn items(&self, kind: ItemKind) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
     /// Returns the counts that are in no series: all counts of functions without a series, and the counts of other
-    /// functions from before their series began. Returns none if the program has no function.
+    /// functions from before their series began. Returns `None` if the program has no function.
     pub(crate) fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {
@@ -212,7 +210,7 @@ impl Account {
         // Ticks are summed before they are converted, to round only once.
         let mut ticks: Vec<[u64; 2]> = Vec::new();
         for (row, tally) in tallies.iter().enumerate() {
-            // The level of a gauge is no sum.
+            // A gauge has a level, which cannot be added up.
             if matches!(tally, Some(Tally::Gauge { .. })) {
                 continue;
             }
@@ -266,7 +264,7 @@ impl Account {
         }
     }
 
-    /// Gives series to the functions without a series that have the most time, and to counters and groups up to the limit.
+    /// Gives series to those functions without one that have the most time, and up to the limit to counters and groups.
     fn give_series(&mut self, now: &[Amounts], options: &AccountOptions) {
         let most = options.top.saturating_mul(MOST_TIMES);
         let in_series = &mut self.series;
@@ -315,7 +313,7 @@ impl Account {
             let Some(index) = of_site.filter(|&index| self.items[index].base.is_some()) else {
                 continue;
             };
-            // Histograms of values hold numbers, not durations.
+            // These histograms of values contain numbers, not durations.
             if snapshot
                 .counts
                 .binary_search_by_key(&row, |count| count.node.0)
@@ -327,16 +325,17 @@ impl Account {
     }
 }
 
-/// Number of characters of a name that are kept.
+/// Maximum number of characters in a name.
 const NAME_MOST: usize = 512;
 
-/// Returns a name for a label: characters that move cursors or turn lines around are escaped, and a long name is cut. Names that
-/// are equal then share an item.
+/// Returns a name for a label. Characters that move cursors or reverse the direction of text are escaped, and a long
+/// name is cut. Names that become equal share an item.
 pub(crate) fn label(text: &str) -> String {
     printable(text).chars().take(NAME_MOST).collect()
 }
 
-/// Returns the name in a series. `other` is the word for all functions without a series.
+/// Returns the name of a site's series. A function `other` gets another name, because the series `other` is for all
+/// functions without a series.
 fn name_of(snapshot: &Snapshot, site: usize, kind: ItemKind, options: &AccountOptions) -> String {
     let site = &snapshot.sites[site];
     let name = match options.grouped && kind == ItemKind::Function && !site.group.is_empty() {
@@ -375,15 +374,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Checks that series and `other` hold all counts, and that no series falls, for all runs of a program and functions that
-        /// come and go.
+        /// Checks that the series and `other` together contain all counts, and that none of them falls, whatever
+        /// functions come and go from run to run.
         #[test]
         fn series_and_other_are_all_and_none_falls(snapshots in prop::collection::vec(any_snapshot(), 1..12)) {
             let mut account = Account::default();
             let mut before: HashMap<String, u64> = HashMap::new();
             let mut calls = 0;
             for mut snapshot in snapshots {
-                // Each snapshot is a run of its own.
+                // Each snapshot is a separate run.
                 snapshot.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
                 account.take(&snapshot, &mut RunSums::default(), &mut RunNames::default(), &OPTIONS);
                 calls += snapshot.scope_calls();
@@ -419,7 +418,7 @@ mod tests {
         assert_eq!(first.len(), 1);
         let (calls, time) = totals(&account);
         let other = account.other().unwrap().get(Kind::Calls);
-        // Another function takes most of the time now.
+        // From here on, another function takes most of the time.
         let row = (0..snapshot.nodes.len())
             .find(|&row| snapshot.sites[snapshot.nodes.site[row] as usize].path() != first[0])
             .unwrap();

@@ -1,8 +1,8 @@
-//! Reads all rings of a host, again and again, and adds up the counts of their programs. The agent sends no requests to
-//! the programs.
+//! Repeatedly reads all rings of a host, and adds up the counts of their programs. The agent sends no requests to the
+//! programs.
 //!
-//! It keeps only the position up to which it has read each ring (see [`NewRecords`]). A run is identified by its
-//! process (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
+//! It keeps only the position up to which it has read each ring (see [`NewRecords`]). A run is identified by its process (pid,
+//! start time, start of the collector), so its counts continue when a lost ring is replaced by another one.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,18 +22,18 @@ use crate::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::exposition::{AccountKey, AgentState};
 use crate::run_sums::RunSums;
 
-/// Largest number of programs with series. Programs choose their names, and each new one would otherwise be kept forever.
+/// Maximum number of programs with series. Programs choose their names, and without a limit each new name would be kept.
 const PROGRAMS_MOST: usize = 1000;
 
 /// A run is forgotten after this number of rounds without its ring, unless its process still runs.
 const ABSENCES_MOST: u32 = 10;
 
-/// Places of rings, and the way to count.
+/// Where the agent finds rings, and how it counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
     /// The directories of rings.
     pub(crate) places: Vec<PathBuf>,
-    /// Whether each process has series of its own.
+    /// Whether each process has separate series.
     pub(crate) per_pid: bool,
     /// How functions are counted.
     pub(crate) account: AccountOptions,
@@ -47,7 +47,7 @@ pub(crate) struct Agent {
     pub(crate) accounts: BTreeMap<AccountKey, Account>,
     runs: HashMap<RunKey, Run>,
     pub(crate) state: AgentState,
-    /// Files that cannot be read, with the reasons that were reported.
+    /// Files that cannot be read, with the reasons as they were reported.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
 }
@@ -58,7 +58,7 @@ struct Run {
     sums: RunSums,
     names: RunNames,
     records: NewRecords,
-    /// Capture time of the newest record, and the share that measuring takes.
+    /// Capture time of the newest record, and the cost of measuring in this record as a share of scope time.
     unix_ns: Option<u64>,
     cost_ratio: Option<f64>,
     running: bool,
@@ -68,7 +68,7 @@ struct Run {
 /// State of an agent, as it is kept in a file for the next agent.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Version of the format.
+    /// Version of the format: [`KEPT_FORM`].
     tickscope_metrics: u32,
     accounts: Vec<(AccountKey, Account)>,
     runs: Vec<KeptRun>,
@@ -79,7 +79,7 @@ struct KeptRun {
     key: RunKey,
     account: AccountKey,
     sums: RunSums,
-    /// Number and epoch of the newest snapshot.
+    /// Sequence number and reset epoch of the newest snapshot that was read.
     newest: Option<(u64, u64)>,
     ticks_per_second: Option<f64>,
 }
@@ -88,7 +88,7 @@ struct KeptRun {
 const KEPT_FORM: u32 = 2;
 
 impl Agent {
-    /// Returns the data from which the next agent continues these numbers.
+    /// Returns the state, as JSON, from which the next agent continues to count.
     ///
     /// # Errors
     /// JSON cannot be written.
@@ -111,10 +111,10 @@ impl Agent {
         })
     }
 
-    /// Returns an agent that continues from the data that another agent has returned from [`keep`](Self::keep).
+    /// Returns an agent that continues to count from the state that another agent's [`keep`](Self::keep) has returned.
     ///
     /// # Errors
-    /// The data has another version; the message names it.
+    /// The state has another version, which the message names, or cannot be read.
     pub(crate) fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Form {
@@ -153,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// Reads all rings. Returns messages about files that cannot be read, each once.
+    /// Reads all rings. Returns messages about files that cannot be read, each message once.
     pub(crate) fn look(&mut self) -> Vec<String> {
         let mut absent: HashSet<RunKey> = self.runs.keys().cloned().collect();
         let mut complaints = BTreeMap::new();
@@ -214,7 +214,7 @@ impl Agent {
         run.absences = 0;
         let records = match run.records.read(ring, true) {
             Ok(records) => records,
-            // The ring has just been made, or is written faster than it can be read: the next round finds more.
+            // The ring has just been made, or is written faster than it can be read. The next round tries again.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -228,8 +228,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Forgets runs whose rings have been missing for long. A running process may make another ring and continue its numbers
-    /// there.
+    /// Forgets runs whose process has ended and whose rings have been missing for long. A running process may still
+    /// make another ring and continue its counts there.
     fn forget(&mut self, absent: &HashSet<RunKey>) {
         for key in absent {
             let Some(run) = self.runs.get_mut(key) else {
@@ -240,7 +240,7 @@ impl Agent {
             if run.absences > ABSENCES_MOST && !is_there {
                 let account = run.account.clone();
                 self.runs.remove(key);
-                // No later process has the same id and start time.
+                // With `per_pid`, an account ends with its process. No later process has the same id and start time.
                 if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
                     self.accounts.remove(&account);
                 }

@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
 
-/// Shortest duration that is an edge of exported buckets: 256 ns, as a power of two of nanoseconds.
+/// Lowest edge of exported latency buckets: 256 ns, as an exponent of 2.
 pub(crate) const FIRST_OCTAVE: u32 = 8;
 
-/// Longest duration that is an edge of exported buckets: 17.2 s, as a power of two of nanoseconds.
+/// Highest edge of exported latency buckets: 17.2 s, as an exponent of 2.
 pub(crate) const LAST_OCTAVE: u32 = 34;
 
-/// Number of edges.
+/// Number of edges of exported latency buckets.
 pub(crate) const EDGES: usize = (LAST_OCTAVE - FIRST_OCTAVE + 1) as usize;
 
-/// Index of the calls above the last edge.
+/// Index in [`Amounts::latency`] of the number of calls above the highest edge.
 const BEYOND: usize = EDGES;
 
-/// Index of the sum of the durations, in nanoseconds.
+/// Index in [`Amounts::latency`] of the sum of all durations, in nanoseconds.
 const SUM: usize = EDGES + 1;
 
 /// A bucket is counted below an edge if its end exceeds the edge by at most this factor. A program's bucket ends are at
@@ -27,11 +27,11 @@ const NEAREST: f64 = 1.06;
 pub(crate) enum Kind {
     /// Calls begun; for a counter, additions.
     Calls,
-    /// Nanoseconds of self time; of a group, nanoseconds inside its outermost members.
+    /// Self time in nanoseconds; for a group, the time inside its outermost members.
     Time,
-    /// Nanoseconds of [`Time`](Self::Time) in which threads waited.
+    /// The part of [`Time`](Self::Time) in which threads waited, in nanoseconds.
     Waiting,
-    /// Bytes that the function allocated itself.
+    /// Bytes that the function itself allocated.
     Allocated,
     /// The sum of a counter.
     Sum,
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Amounts {
     numbers: [u64; Kind::Sum as usize + 1],
-    /// Calls by octave, calls above the last edge, and the sum of all durations; empty without latencies.
+    /// Calls between two edges, calls above the highest edge, and the sum of all durations; empty without latencies.
     latency: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Amounts {
         *number = number.saturating_add(more);
     }
 
-    /// Adds the calls of a histogram.
+    /// Adds the calls of a latency histogram.
     pub(crate) fn put_latencies(&mut self, histogram: &Histogram, octaves: &Octaves) {
         self.latency.resize(SUM + 1, 0);
         for &(bucket, calls) in &histogram.buckets {
@@ -72,7 +72,7 @@ impl Amounts {
         !self.latency.is_empty()
     }
 
-    /// Returns the calls below each edge, and all calls, in the cumulative form of the export.
+    /// Returns for each edge how many calls were shorter, and last the number of all calls, as the export needs them.
     pub(crate) fn below_edges(&self) -> Vec<u64> {
         let octaves = self.latency.iter().take(BEYOND + 1);
         let all = octaves.scan(0u64, |all, calls| {
@@ -82,7 +82,7 @@ impl Amounts {
         all.collect()
     }
 
-    /// Returns the sum of all durations in nanoseconds, each taken as the middle of its bucket.
+    /// Returns the sum of all durations in nanoseconds. Each duration counts as the middle of its bucket.
     pub(crate) fn latency_sum_ns(&self) -> u64 {
         self.latency.get(SUM).copied().unwrap_or(0)
     }
@@ -92,7 +92,7 @@ impl Amounts {
         self.combine(other, u64::saturating_add);
     }
 
-    /// Raises each number to that of `other`, if it is smaller.
+    /// Raises each number that is smaller than that of `other` to that of `other`.
     pub(crate) fn raise_to(&mut self, other: &Self) {
         self.combine(other, u64::max);
     }
@@ -102,7 +102,7 @@ impl Amounts {
         self.combine(other, u64::saturating_sub);
     }
 
-    /// Takes the latencies of another item, and keeps the numbers.
+    /// Replaces the latencies by those of `other`, and keeps all other counts.
     pub(crate) fn set_latencies(&mut self, other: &Self) {
         self.latency.clone_from(&other.latency);
     }
@@ -121,8 +121,8 @@ impl Amounts {
     }
 }
 
-/// Edge below which each bucket of a program's clock is counted. It stays the same for the life of a run: the measured rate
-/// of a clock moves a little, and calls must not move to other edges with it.
+/// For each latency bucket of a program's clock, the edge below which its calls are counted. The edges stay the same
+/// for a whole run: the measured rate of the clock changes a little, and this must not move calls to other edges.
 #[derive(Clone, Debug)]
 pub(crate) struct Octaves {
     of: [u8; BUCKETS],
@@ -197,7 +197,7 @@ mod tests {
             for octave in FIRST_OCTAVE..=LAST_OCTAVE {
                 let ticks = |share: f64| (2f64.powi(octave as i32) * share * rate / 1e9) as u64;
                 let below = |ticks| counted(&[ticks], rate).below_edges()[(octave - FIRST_OCTAVE) as usize];
-                // At 24 MHz, a tick is a sixth of the shortest octave: too coarse for this check.
+                // At 24 MHz, 256 ns are only six ticks: too few for this check.
                 if ticks(1.0) > 64 {
                     assert_eq!(
                         (below(ticks(0.94)), below(ticks(1.061))),

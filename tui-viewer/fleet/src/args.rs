@@ -1,4 +1,4 @@
-//! Arguments of the commands.
+//! Arguments of the commands `merge`, `metrics` and `push`.
 
 mod merge;
 mod metrics;

@@ -1,4 +1,4 @@
-//! Metrics as text: OpenMetrics 1.0, and the older text format of Prometheus, which files for the node exporter have.
+//! Metrics as text: OpenMetrics 1.0, and the older text format of Prometheus, which the node exporter reads from files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl Style {
 pub(crate) struct AccountKey {
     /// The program's name.
     pub(crate) program: String,
-    /// Process id, where each process has series of its own.
+    /// Process id if each process has separate series.
     pub(crate) pid: Option<u32>,
 }
 
@@ -42,15 +42,15 @@ pub(crate) struct AccountKey {
 pub(crate) struct AgentState {
     /// Number of ring files that cannot be read.
     pub(crate) unreadable_rings: u64,
-    /// Number of programs that were left out, above the limit.
+    /// Number of programs that were left out because of the limit.
     pub(crate) programs_left_out: u64,
     /// CPU time of the agent so far, in nanoseconds.
     pub(crate) cpu_ns: u64,
-    /// The wall clock at which the rings were read: nanoseconds since the Unix epoch.
+    /// Time at which the rings were read, in nanoseconds since the Unix epoch.
     pub(crate) unix_ns: u64,
 }
 
-/// Returns all metrics. Two edges of latencies are `octaves` octaves apart, at least one.
+/// Returns all metrics. Neighbouring edges of latencies are `octaves` octaves apart; 0 counts as 1.
 pub(crate) fn exposition(
     accounts: &BTreeMap<AccountKey, Account>,
     agent: &AgentState,
@@ -75,7 +75,7 @@ struct Text {
     style: Style,
 }
 
-/// A number that is exported: its family, unit, help and kind, the items that have it, and whether a program has it.
+/// A number that is exported: family, unit, help, number in [`Amounts`], kind of items, and whether a program has it.
 type Column = (
     &'static str,
     &'static str,
@@ -278,7 +278,7 @@ impl Text {
     }
 
     fn family(&mut self, family: &str, kind: &str, unit: &str, help: &str) {
-        // In the older format, a family has the name of its samples.
+        // In the older format, the name of a counter's family includes the suffix of its samples.
         let suffix = match (self.style, kind) {
             (Style::Text, "counter") => "_total",
             _ => "",
@@ -334,7 +334,7 @@ fn decimal(ns: u64) -> String {
     }
 }
 
-/// Formats a number as Go and Python do, so that each edge has one name for every reader.
+/// Formats a number as Go and Python do, so that an edge has the same label for every reader.
 fn float(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-4 {
         let text = format!("{value:e}");
@@ -346,7 +346,7 @@ fn float(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// Escapes a label's value, which has no control characters.
+/// Escapes the value of a label. [`label`](crate::account::label) has already escaped control characters.
 fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '"']) {
         return Cow::Borrowed(text);
@@ -374,7 +374,7 @@ mod tests {
         latency: true,
     };
 
-    /// Returns accounts of programs from runs with the programs' names.
+    /// Returns the accounts of programs after these runs, each given with its program's name.
     fn accounts(runs: &[(&str, Snapshot)]) -> BTreeMap<AccountKey, Account> {
         let mut accounts: BTreeMap<AccountKey, Account> = BTreeMap::new();
         for (program, snapshot) in runs {
@@ -432,7 +432,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Checks that the text follows the rules for all programs, and that no number falls.
+        /// Checks for generated runs that the text follows the rules of the format, and that no number falls.
         #[test]
         fn the_rules_hold_and_nothing_falls(runs in prop::collection::vec((prop::sample::select(vec!["a", "b", "c\""]), any_snapshot()), 0..6)) {
             let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), 1, Style::OpenMetrics);

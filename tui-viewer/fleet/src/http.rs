@@ -1,4 +1,4 @@
-//! Smallest part of HTTP that a scrape needs, in one thread and in bounded memory for every input.
+//! The small part of HTTP that a scrape needs, on one thread and in bounded memory whatever clients send.
 //!
 //! A request is GET or HEAD, its head has at most 8 KiB, and each connection lasts at most ten seconds. There are at most 64
 //! connections; a further one replaces the connection that has waited longest without a complete request. So slow or silent
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Largest number of connections at once.
+/// Maximum number of open connections.
 pub(crate) const CONNECTIONS_MOST: usize = 64;
 
-/// Largest number of connections that are accepted before open ones get their turn.
+/// Maximum number of connections that are accepted before the open connections are served.
 const ACCEPTED_MOST: usize = 16;
 
-/// Largest head of a request, in bytes.
+/// Maximum size of the head of a request, in bytes.
 const HEAD_MOST: usize = 8 << 10;
 
-/// Longest time of a connection.
+/// Maximum duration of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Longest time for a connection to close after its answer.
+/// Maximum time that a connection stays open after its answer.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A request for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Whether only the head of the answer is wanted.
+    /// Whether the client wants only the head of the answer.
     pub(crate) is_head: bool,
     /// Path of the resource, without the part from `?` on.
     pub(crate) path: String,
@@ -40,7 +40,7 @@ pub(crate) struct Request {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Code and words: `200 OK`.
+    /// Status code and its text: `200 OK`.
     pub(crate) status: &'static str,
     /// The type of the content.
     pub(crate) content_type: &'static str,
@@ -64,11 +64,12 @@ struct Connection {
 
 #[derive(Debug)]
 enum State {
-    /// Bytes that came so far.
+    /// The part of the request's head that has arrived.
     Reading(Vec<u8>),
-    /// Head, body, and number of bytes of both that were sent.
+    /// Head and body of the answer, and the number of bytes of both together that were sent.
     Writing(Vec<u8>, Arc<str>, usize),
-    /// Further input is dropped: closing with unread input could make the system discard the answer.
+    /// The answer is sent. Further input is read and dropped: closing with unread input could make the system discard
+    /// the answer.
     Leaving,
 }
 
@@ -86,7 +87,7 @@ impl Server {
         })
     }
 
-    /// Waits at most this long for work, and does it. A signal ends the wait.
+    /// Waits at most `wait` until a connection can be served, and serves all that can. A signal ends the wait.
     ///
     /// # Errors
     /// The system's error while waiting.
@@ -133,7 +134,7 @@ impl Server {
 
     fn accept(&mut self, now: Instant) {
         for _ in 0..ACCEPTED_MOST {
-            // An error of one connection does not concern the next one.
+            // The system has no more connections, or this one failed. The next turn accepts others.
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };
@@ -142,7 +143,7 @@ impl Server {
             }
             if self.connections.len() >= CONNECTIONS_MOST {
                 let idle = |connection: &Connection| !matches!(connection.state, State::Writing(..));
-                // Connections are in the order in which they came.
+                // Connections are in the order in which they were accepted.
                 let oldest = self.connections.iter().position(idle).unwrap_or(0);
                 self.connections.remove(oldest);
             }
@@ -156,7 +157,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Does the work that needs no wait; returns false if the connection is over.
+    /// Reads or writes what is possible without waiting. Returns false if the connection has ended.
     fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
         let mut buffer = [0; 2048];
         match &mut self.state {
@@ -230,10 +231,10 @@ pub(crate) fn refusal(status: &'static str) -> Answer {
     }
 }
 
-/// Reads a head: returns none until it is complete, and the status of the error if it is invalid.
+/// Parses the head of a request. Returns `None` until it is complete, and the status for the answer if it is invalid.
 fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
     const BAD: &str = "400 Bad Request";
-    // Bytes that are no HTTP are refused at once.
+    // Input that is not HTTP is refused before its head is complete.
     let word = head.split(|&byte| byte == b' ').next().unwrap_or_default();
     if word.len() > 16 || !word.iter().all(u8::is_ascii_uppercase) {
         return Some(Err(BAD));
@@ -311,13 +312,13 @@ mod tests {
         );
     }
 
-    /// Starts a server that answers this many requests.
+    /// Starts a server that ends after this many requests.
     fn serve(requests: usize) -> (SocketAddr, thread::JoinHandle<usize>) {
         let mut server = Server::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = server.listener.local_addr().unwrap();
         let serving = thread::spawn(move || {
             let (mut asked, mut most) = (0, 0);
-            // The body is larger than a socket takes at once.
+            // The body is larger than what a socket takes in one write.
             let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
             while asked < requests || !server.connections.is_empty() {
                 let mut answer = |_: &Request| {
@@ -350,7 +351,7 @@ mod tests {
         let mut silent = Vec::new();
         for index in 0..200 {
             let mut stream = TcpStream::connect(address).unwrap();
-            // Half of a request, or nothing. The server may close the connection before the write.
+            // Each client sends half of a request, or nothing. The server may close the connection before the write.
             if index % 2 == 0 {
                 let _ = stream.write_all(b"GET / HT");
             }

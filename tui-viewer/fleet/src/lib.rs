@@ -1,4 +1,4 @@
-//! Many programs at once: counts of all rings of a host, as metrics for Prometheus and as profiles for Pyroscope.
+//! Many programs together: counts of all rings of a host, as metrics for Prometheus and as profiles for Pyroscope.
 //!
 //! ```text
 //! rings -> agent -> account (a program, over all its runs) -> exposition -> metrics (http, or a file)

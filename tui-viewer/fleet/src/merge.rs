@@ -1,4 +1,4 @@
-//! `tickscope merge`: adds up runs of any hosts in one file.
+//! `tickscope merge`: adds up runs from any hosts in one file.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Reads the newest snapshot of a file of any kind that holds snapshots.
+/// Reads the newest snapshot of a file that contains snapshots, whatever kind of file it is.
 fn read(path: &Path) -> Result<Snapshot, FormatError> {
     let (mut snapshot, addresses) = match archive::is_archive(path) {
         true => (archive::read(path)?, archive::addresses(path)),

@@ -26,10 +26,10 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(500);
 
-/// Time between two writes of the sums.
+/// Time between two writes of the state file.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// Name of the file; the node exporter reads all files with this ending.
+/// Name of the file with metrics. The node exporter reads all files with this ending.
 const FILE: &str = "tickscope.prom";
 
 /// Serves metrics until SIGTERM or SIGINT.
@@ -77,15 +77,15 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     Ok(server)
 }
 
-/// Agent, and the texts of its newest round.
+/// The agent, and the metrics of its newest round as text.
 struct Metrics {
     agent: Agent,
-    /// Octaves between two edges of latencies.
+    /// Octaves between two edges of latency buckets.
     octaves: usize,
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
-    /// File for the sums, and the time when they were written.
+    /// The state file, and the time at which it was last written.
     state: Option<PathBuf>,
     kept: Instant,
 }
@@ -117,12 +117,12 @@ impl Metrics {
             metrics.agent = Agent::go_on(options, &kept)
                 .map_err(|why| anyhow!("{}: {why}; remove the file to begin at zero", cannot()))?;
         }
-        // The file is written at the start, so that an error is reported now and not a minute later.
+        // The state file is written at the start, so that an error is reported now and not a minute later.
         metrics.keep()?;
         Ok(metrics)
     }
 
-    /// Writes the sums for the next agent.
+    /// Writes the state file, from which the next agent continues.
     fn keep(&mut self) -> anyhow::Result<()> {
         let Some(state) = &self.state else { return Ok(()) };
         let bytes = self.agent.keep()?;
@@ -130,7 +130,7 @@ impl Metrics {
         OutputFile::new(Some(state), true).write(|out| out.write_all(&bytes))
     }
 
-    /// Returns the time until rings must be read even without a request, because programs overwrite their records.
+    /// Returns the time until the rings must be read even without a request, because programs overwrite their records.
     fn next_look(&self, every: Duration) -> Duration {
         let since = self.looked.map(|at| at.elapsed());
         since.map_or(Duration::ZERO, |since| every.saturating_sub(since))
@@ -179,7 +179,7 @@ impl Metrics {
         }
     }
 
-    /// Reads rings and writes the file when they are due.
+    /// Reads the rings and writes the files, if the time has come.
     fn keep_up(&mut self, every: Duration, file: Option<&Path>) {
         if !self.next_look(every).is_zero() {
             return;
@@ -199,7 +199,7 @@ impl Metrics {
         self.complaint = complaint;
     }
 
-    /// Writes the file in the older format, which the node exporter reads.
+    /// Writes the metrics into the file, in the older format that the node exporter reads.
     fn write(&mut self, file: &Path) -> anyhow::Result<()> {
         let text = self.text(Style::Text);
         OutputFile::new(Some(file), true).write(|out| out.write_all(text.as_bytes()))

@@ -1,4 +1,4 @@
-//! `tickscope push`: work of a host's programs, every few seconds, as profiles for Pyroscope.
+//! `tickscope push`: sends the work of each program of a host to Pyroscope, as a profile every few seconds.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -23,8 +23,8 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(200);
 
-/// Sends profiles until SIGTERM or SIGINT. Then sends a last profile, and those waiting profiles that the server takes
-/// at once.
+/// Sends profiles until SIGTERM or SIGINT. Then sends a last profile of each program, and stops at the first profile
+/// that the server does not take.
 ///
 /// # Errors
 /// The address cannot be used, or a directory cannot be read.
@@ -82,7 +82,7 @@ fn add(windows: &mut Windows, queue: &mut Pyroscope) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a new problem once, every dropped profile, and the end of a problem.
+/// Prints a message for each new problem, for each dropped profile, and for the end of a problem.
 fn tell(said: Option<String>, complaint: &mut Option<String>) {
     let reason = |text: &String| text.split(';').next().unwrap_or_default().to_owned();
     let new = said.as_ref().map(reason);
@@ -102,7 +102,7 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
         .filter(|(scheme, rest)| ["http", "https"].contains(scheme) && !rest.is_empty())
         .ok_or_else(|| wrong("http://HOST:PORT or https://HOST"))?;
     if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-        // The message leaves the address out, because it may have a password.
+        // The message leaves the address out, because the address contains a user or a password.
         let why = "--pyroscope: found a user or a password in the address, where others can read it; put it into \
                    TICKSCOPE_PUSH_AUTHORIZATION or --auth-file";
         return Err(Misuse(why.into()).into());

@@ -14,33 +14,33 @@ use ureq::Agent;
 
 use crate::windows::Window;
 
-/// Largest number of profiles that wait to be sent; if there are more, the oldest are dropped.
+/// Maximum number of profiles that wait to be sent. If there are more, the oldest are dropped.
 pub(crate) const WAITING_MOST: usize = 240;
 
-/// Largest number of bytes of waiting profiles.
+/// Maximum size of all waiting profiles, in bytes.
 const BYTES_MOST: usize = 64 << 20;
 
-/// Longest time for a server to answer.
+/// Maximum time that a server may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Time before another attempt: after the first failure, and at most.
+/// Pause before another attempt: after the first failure, and the maximum to which it doubles.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Line between the parts of a body. No profile contains it, because profiles are compressed, and the line is long.
+/// Line between the parts of a body. It is so long that no compressed profile contains it by chance.
 const BOUNDARY: &str = "tickscope-7f0c2f6be1a94d5a9d1f3f3b7f7c61d2";
 
-/// Receiver of profiles, and their labels.
+/// The server for profiles, and what is sent with each profile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PyroscopeOptions {
-    /// The server: `http://host:4040`.
+    /// Address of the server: `http://host:4040`.
     pub(crate) url: String,
     /// Labels of all profiles.
     pub(crate) labels: Vec<(String, String)>,
-    /// The tenant.
+    /// The tenant (`X-Scope-OrgID`).
     pub(crate) tenant: Option<String>,
     /// The value of the header `Authorization`.
     pub(crate) authorization: Option<Secret>,
-    /// Certificates in PEM form, one of which must have signed the server's; without them, Mozilla's list counts.
+    /// Certificates in PEM form, one of which must have signed the server's certificate. `None` means Mozilla's list.
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "https alone reads it"))]
     pub(crate) authorities: Option<Vec<u8>>,
 }
@@ -63,14 +63,14 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Profile that waits.
+/// A profile that waits to be sent.
 #[derive(Debug)]
 struct Upload {
     query: String,
     body: Vec<u8>,
 }
 
-/// Queue, and state of sending.
+/// Queue of profiles, and the state of sending them.
 #[derive(Debug)]
 pub(crate) struct Pyroscope {
     options: PyroscopeOptions,
@@ -79,22 +79,23 @@ pub(crate) struct Pyroscope {
     bytes: usize,
     pause: Duration,
     next: Option<Instant>,
-    /// Number of profiles that the server took.
+    /// Number of profiles that the server has taken.
     pub(crate) sent: u64,
     /// Number of profiles that were dropped.
     pub(crate) dropped: u64,
 }
 
-/// Result of an attempt.
+/// Result of an attempt to send a profile.
 enum Outcome {
     Taken,
-    /// The server may take it another time.
+    /// The server may take the profile at a later attempt.
     Later(String),
-    /// The server will never take it.
+    /// The server will never take the profile.
     Never(String),
 }
 
-/// Returns the certificates that a client of https trusts. Invalid ones are left out, so servers with them are not trusted.
+/// Returns the certificates that the https client trusts. Invalid certificates are left out, so servers that need them
+/// are not trusted.
 #[cfg(feature = "tls")]
 fn trust(authorities: Option<&[u8]>) -> ureq::tls::TlsConfig {
     use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -114,7 +115,7 @@ fn trust(authorities: Option<&[u8]>) -> ureq::tls::TlsConfig {
 }
 
 impl Pyroscope {
-    /// Returns an empty queue to a server.
+    /// Returns an empty queue of profiles for a server.
     pub(crate) fn new(options: PyroscopeOptions) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(ANSWER))
@@ -136,7 +137,7 @@ impl Pyroscope {
         }
     }
 
-    /// Adds a window at the end of the queue. Returns the number of oldest profiles that were dropped for it.
+    /// Adds the profile of a window at the end of the queue. Returns how many of the oldest profiles were dropped.
     ///
     /// # Errors
     /// The profile cannot be written.
@@ -161,7 +162,7 @@ impl Pyroscope {
         self.waiting.len()
     }
 
-    /// Returns the time until the next attempt; none if nothing waits.
+    /// Returns the time until the next attempt; `None` if no profile waits.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let next = self
             .next
@@ -169,7 +170,7 @@ impl Pyroscope {
         (!self.waiting.is_empty()).then(|| next.unwrap_or_default())
     }
 
-    /// Sends the first profile. Returns a message; none if the server has taken it.
+    /// Sends the oldest profile. Returns a message if the server has not taken it.
     pub(crate) fn send(&mut self) -> Option<String> {
         let upload = self.waiting.front()?;
         match self.attempt(upload) {
@@ -226,7 +227,7 @@ impl Pyroscope {
         match request.send(&upload.body[..]) {
             Ok(answer) => match answer.status().as_u16() {
                 200..=299 => Outcome::Taken,
-                // Requests come too fast or too slowly, or the server fails: the profile itself is right.
+                // Requests come too fast or too slowly, or the server fails. The profile itself is valid.
                 status @ (408 | 425 | 429 | 500..=599) => Outcome::Later(format!("{url} answers {status}")),
                 status => Outcome::Never(format!("{url} answers {status}")),
             },
@@ -257,7 +258,7 @@ fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> Str
     query
 }
 
-/// Returns a request's body: the profile, and the types of its values, because Pyroscope itself knows only Go's types.
+/// Returns a request's body: the profile, and the types of its values, because Pyroscope knows only the types of Go.
 fn body(window: &Window) -> std::io::Result<Vec<u8>> {
     let mut types = Map::new();
     for (name, unit) in pprof::sample_types(&window.snapshot) {

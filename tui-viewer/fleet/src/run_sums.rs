@@ -1,4 +1,4 @@
-//! Counts of one run of a program since its start; each record hands on the counts that are new.
+//! Counts of one run of a program since its start. Each record passes on only counts that no earlier record had.
 
 use serde::{Deserialize, Serialize};
 use tickscope_analysis::series::{RecordEpoch, Series};
@@ -6,24 +6,24 @@ use tickscope_format::snapshot::CaptureInfo;
 
 use crate::amounts::Amounts;
 
-/// Largest number of records whose counts are kept separately, so that an undo can take back the newest of them.
+/// Maximum number of records whose counts are kept separately, so that an undo can remove the counts of the newest.
 const LINKS_MOST: usize = 4;
 
-/// Sums of a run, by the index of a function, counter or group.
+/// Sums of a run, by the index of an item: a function, a counter or a group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunSums {
     #[serde(with = "kept")]
     series: Series<Vec<Amounts>>,
-    /// Counts that were handed on so far.
+    /// Counts that were passed on so far.
     handed_on: Vec<Amounts>,
-    /// For each item, whether its latencies are tracked.
+    /// For each item, whether an earlier record had its latencies.
     tracked: Vec<bool>,
-    /// Number of resets whose closing record is missing, so that the last counts before them are not included.
+    /// Number of resets without a closing record, so that the last counts before these resets are not included.
     pub(crate) unclosed: u64,
 }
 
 impl RunSums {
-    /// Takes a record that is newer than all before, and hands new counts on to `add`, with the index of their item.
+    /// Takes a record that is newer than all before. Passes the new counts of each item on to `add`, with the item's index.
     pub(crate) fn take(
         &mut self,
         capture: &CaptureInfo,
@@ -36,7 +36,7 @@ impl RunSums {
             raise(&mut now, &before.counts, Amounts::raise_to);
         }
         if newest.is_some_and(|before| before.begin > capture.begin()) {
-            // Latencies that were not tracked in the restored epoch come back with it.
+            // The restored epoch brings back latencies from before they were tracked.
             self.tracked.clear();
         }
         let count = now.len();
@@ -56,7 +56,7 @@ impl RunSums {
         }
         for (index, all) in all.iter().enumerate().take(count) {
             let handed_on = &mut self.handed_on[index];
-            // Latencies from before they were tracked are not handed on, except those of the first record.
+            // Latencies from before they were tracked are not passed on, except those of the first record.
             if has_latencies[index] && !std::mem::replace(&mut self.tracked[index], true) && !is_first {
                 handed_on.set_latencies(all);
             }
@@ -70,7 +70,7 @@ impl RunSums {
     }
 }
 
-/// Combines each item with the item of the same index in another list, which may be longer.
+/// Applies `how` to each item and the item of the same index in `by`, which may be longer.
 fn raise(all: &mut Vec<Amounts>, by: &[Amounts], how: fn(&mut Amounts, &Amounts)) {
     all.resize(all.len().max(by.len()), Amounts::default());
     for (one, by) in all.iter_mut().zip(by) {
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use crate::amounts::Kind;
 
-    /// Takes records of one item: epoch, withdrawn epoch, kind and number. Returns the number handed on so far after each of
-    /// them.
+    /// Takes records of one item, each with epoch, epoch that an undo continues, kind and calls. Returns after each
+    /// record the calls that were passed on so far.
     fn handed_on(sums: &mut RunSums, records: &[(u64, Option<u64>, CaptureKind, u64)]) -> Vec<u64> {
         let mut all = 0;
         let mut take = |&(reset_epoch, withdraws, kind, shown): &(u64, Option<u64>, CaptureKind, u64)| {
@@ -153,15 +153,14 @@ mod tests {
         ];
         assert_eq!(handed_on(&mut sums, &records), [3, 5, 7, 8, 8, 9]);
         assert_eq!(sums.unclosed, 0);
-        // The sums continue from a file.
+        // From here on, the sums are read back from a file.
         let mut sums: RunSums = serde_json::from_str(&serde_json::to_string(&sums).unwrap()).unwrap();
         assert_eq!(handed_on(&mut sums, &[(4, Some(0), OPEN, 12)]), [3]);
     }
 
     #[test]
     fn an_end_that_no_record_shows_is_counted() {
-        // In the second case, two resets came between two reads, and one was undone. The closing record of the first is
-        // missing.
+        // In the second case, two resets came between two reads, and the second was undone. The first has no closing record.
         for next in [(1, None, OPEN, 3), (3, Some(1), OPEN, 3)] {
             let mut sums = RunSums::default();
             assert_eq!(handed_on(&mut sums, &[(0, None, OPEN, 5), next]), [5, 8]);

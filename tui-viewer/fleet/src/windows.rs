@@ -1,4 +1,4 @@
-//! Work of each program since the last round, across resets, as a snapshot for each program.
+//! Work of each program since the last round, as a snapshot for each program. Resets do not interrupt it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::account::label;
 
-/// Largest number of runs that are followed. Further ones are left out.
+/// Maximum number of runs that are followed. Further runs are left out.
 const RUNS_MOST: usize = 1000;
 
-/// Largest number of records of a run whose counts are kept separately for undos.
+/// Maximum number of records of a run whose counts are kept separately for undos.
 const LINKS_MOST: usize = 4;
 
 /// Work of a program's processes between two rounds.
@@ -38,7 +38,7 @@ pub(crate) struct Window {
 #[derive(Debug)]
 pub(crate) struct Windows {
     places: Vec<PathBuf>,
-    /// The only program that is followed, if one was chosen.
+    /// The program that is followed; `None` for all programs.
     only: Option<String>,
     runs: HashMap<RunKey, Followed>,
     looked: bool,
@@ -52,7 +52,7 @@ struct Followed {
 }
 
 impl Windows {
-    /// Returns a follower of all programs in these directories, or of the program `only` alone.
+    /// Returns a follower of all programs in these directories, or only of the program `only`.
     pub(crate) fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
         Self {
             places,
@@ -71,7 +71,7 @@ impl Windows {
             let Ok((ring, liveness)) = ring else { continue };
             let key = RunKey::of(&ring);
             let is_wanted = self.only.as_ref().is_none_or(|only| *only == key.name);
-            // A run that had ended before the first round is not followed; the end of a followed run is still read.
+            // A run that had ended before the first round is not followed. A followed run that has ended is still read.
             let may_begin = (is_live(&liveness) || is_new) && self.runs.len() < RUNS_MOST;
             if !is_wanted || !may_begin && !self.runs.contains_key(&key) {
                 continue;
@@ -94,8 +94,8 @@ impl Windows {
 }
 
 impl Followed {
-    /// Returns the work since the record that was read last; for a run that `is_new`, since its start. Returns none if an
-    /// undo restored counts of which no record is known.
+    /// Returns the work since the last record that was read, or since the start if the run is new and `is_new` is set.
+    /// Returns `None` if an undo restored counts that no known record contains.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
         let records = self.records.read(ring, true)?;
         if records.is_empty() {
@@ -121,7 +121,7 @@ impl Followed {
     }
 }
 
-/// Merges the processes of a program; returns none if there was no work.
+/// Merges the processes of a program. Returns `None` if none of them worked.
 fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
     let (mut begin, mut end) = (u64::MAX, 0);
     let mut all = MergedRuns::default();
@@ -186,7 +186,7 @@ mod tests {
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // A new process counts from its start, also across its reset and together with the first.
+        // A new process counts from its start, even if it was reset, and together with the first process.
         let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);
         second.reset(20);

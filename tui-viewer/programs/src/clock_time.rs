@@ -1,4 +1,4 @@
-//! Clock times as text. They name fixed moments, so an idle screen need not write them again.
+//! Clock times as text. Such a text stays true as time passes, so an idle screen need not draw it again.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ const DAY_S: i64 = 86_400;
 /// The offset of local time from UTC in seconds, if it is known.
 pub type UtcOffset = Option<i32>;
 
-/// Returns the wall clock now: nanoseconds since the Unix epoch.
+/// Returns the present time in nanoseconds since the Unix epoch.
 pub fn now_unix_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, nanos)
@@ -88,7 +88,7 @@ pub fn age(ns: u64) -> String {
     }
 }
 
-/// Converts a duration to nanoseconds; one too long for `u64` becomes `u64::MAX`.
+/// Converts a duration to nanoseconds; a duration that is too long for `u64` becomes `u64::MAX`.
 pub fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::os;
 
-/// Returns the directories that may hold a process's ring, as paths of this process: the directories of its mappings, the
-/// one that its environment names, and the default ones below its own root.
+/// Returns the directories that may contain a process's ring, as paths for this process: directories of files that the
+/// process has mapped, the directory in its environment, and the default directories below its root.
 pub fn places_of(pid: u32) -> Vec<PathBuf> {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     let inside = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
@@ -42,8 +42,8 @@ pub fn places_of(pid: u32) -> Vec<PathBuf> {
     places
 }
 
-/// Returns the directories of a process's mapped files that look like rings: by name, or because they were
-/// mapped without a name (`/dev/shm/tickscope-0/#123 (deleted)`).
+/// Returns the directories of those mapped files of a process that look like rings: by their ending, or because they
+/// had no name when they were mapped (`/dev/shm/tickscope-0/#123 (deleted)`).
 fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let paths = maps
@@ -58,8 +58,8 @@ fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     dirs
 }
 
-/// Whether the process `pid` wrote a ring under another id in its own namespace. Several containers may share a directory
-/// and each has a process 1, so the id is not enough: the start time must be the ring's, too.
+/// Whether the process `pid` wrote a ring under another id in its own namespace. Several containers may share a
+/// directory and each has a process 1, so the id is not enough: the start time must match as well.
 pub fn is_inside(pid: u32, ring: &RingFile) -> bool {
     let started = ring.header().start_time;
     if started != 0 && os::start_time(pid) != Some(started) {

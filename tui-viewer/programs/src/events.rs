@@ -1,4 +1,4 @@
-//! Events that the screen receives from the program, and its requests to the program. No I/O here: a [`Feed`] does that.
+//! Events that the screen receives from the program, and its requests to the program. Only a [`Feed`] does I/O.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::status::Status;
 pub struct Target {
     /// Name that the program gave itself.
     pub name: String,
-    /// Its process id.
+    /// Process id of the program.
     pub pid: u32,
     /// File that the program is read from.
     pub path: PathBuf,
@@ -45,15 +45,15 @@ pub(crate) const TOGETHER: &str = "--all";
 /// A ring file that could be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingLine {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Name that its program gave itself.
+    /// Name that the program gave itself.
     pub name: String,
-    /// Its process id.
+    /// Process id of the program.
     pub pid: u32,
     /// State of the program: "running", "exited".
     pub state: String,
-    /// Start of that state: a clock time, or words that stay true as time passes.
+    /// When this state began: a clock time, or words that stay true as time passes.
     pub since: String,
     /// Whether the program runs.
     pub live: bool,
@@ -70,43 +70,43 @@ pub struct Events {
     pub target: Option<Target>,
     /// The newest complete record, if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records for the history, in any order: insert each by its time, and drop it if its time is known already. After a
-    /// program is opened, each poll adds a slice of the file's earlier records, oldest first; each slice is older than the
-    /// one before. With a `snapshot` come its record and all records since the last poll.
+    /// Records for the history, in any order: insert each by its time, and drop it if its time is known already. After
+    /// a program is opened, each poll adds a slice of the file's earlier records, oldest first; each slice is older
+    /// than the one before. With a `snapshot`, its own record and all records since the last poll are here as well.
     pub past: Vec<Past>,
     /// Start of the recording that the program is read from: nanoseconds since the Unix epoch.
     pub begin_ns: Option<u64>,
-    /// Ring files in the directories, only if they changed; listed while no program is open.
+    /// Ring files in the searched directories while no program is open; `None` if the list has not changed.
     pub rings: Option<Vec<RingLine>>,
-    /// Number of reads that were repeated because the program overwrote its newest record meanwhile.
+    /// Number of reads that were repeated because the program overwrote the record during the read.
     pub lapped: u64,
     /// Answers to requests since the last poll.
     pub outcomes: Vec<Outcome>,
-    /// All functions of the program, once known; includes functions that were never called, which snapshots leave out.
+    /// All functions of the program, once known. Snapshots leave out the functions that were never called.
     pub functions: Option<Rc<KnownFunctions>>,
-    /// Names that the recording holds for code addresses; these are not looked up in files.
+    /// Names of code addresses in the recording, which therefore are not looked up in files.
     pub addresses: Addresses,
     /// Old and new process id, if the program was started again.
     pub new_run: Option<(u32, u32)>,
     /// Message about the connection to the program: one line.
     pub notice: Option<String>,
-    /// Numbers of processes, if several are shown together.
+    /// Numbers of running and ended processes, if several are shown together.
     pub processes: Option<Processes>,
 }
 
 /// A record in its encoded form; it is decoded when it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The wall clock at its capture: nanoseconds since the Unix epoch.
+    /// Capture time: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// Reason for its capture.
+    /// Reason for the capture.
     pub kind: CaptureKind,
-    /// A snapshot, encoded.
+    /// The encoded snapshot.
     pub payload: Rc<[u8]>,
 }
 
 impl Past {
-    /// Returns a record for the history.
+    /// Returns a record with this stamp and this payload.
     pub(crate) fn of(stamp: Stamp, payload: Vec<u8>) -> Self {
         Self {
             unix_ns: stamp.unix_ns,
@@ -147,11 +147,11 @@ pub enum Request {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Request that is answered.
+    /// The request that was answered.
     pub request: Request,
     /// First reset epoch that shows the change, or the reason why the program refused.
     pub result: Result<u64, String>,
-    /// Message about the programs that received the request; none for a single program.
+    /// Message about the programs that received the request; `None` for a single program.
     pub words: Option<String>,
 }
 
@@ -185,13 +185,13 @@ pub trait Feed {
     /// Sends a request to the program; the answer comes as an [`Outcome`].
     ///
     /// # Errors
-    /// The program cannot be asked: one line with the reason.
+    /// The request cannot be sent. The error is one line with the reason.
     fn send(&mut self, request: Request) -> Result<(), String>;
 
     /// Opens a ring file that [`Events::rings`] named.
     ///
     /// # Errors
-    /// The file cannot be opened: one line with the reason.
+    /// The file cannot be opened. The error is one line with the reason.
     fn open(&mut self, path: &Path) -> Result<(), String>;
 
     /// Returns the longest time that may pass before the next poll.
@@ -199,7 +199,7 @@ pub trait Feed {
 }
 
 impl Events {
-    /// Returns events that hold only a status.
+    /// Returns events that contain only a status.
     pub fn quiet(status: Status) -> Self {
         Self {
             status,

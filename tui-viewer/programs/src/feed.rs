@@ -34,7 +34,7 @@ use crate::target::wanted::{Found, NoTarget, Wanted, is_live, library_of};
 /// Time between two checks of locks, directories and ended programs, which change seldom.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
 
-/// Longest time that a poll spends on a file's earlier records, and the pause between two such reads.
+/// Maximum time that a poll spends on a file's earlier records, and pause between two such polls.
 const PAST_SLICE: Duration = Duration::from_millis(5);
 const PAST_REST: Duration = Duration::from_millis(5);
 
@@ -52,7 +52,7 @@ pub struct RingFeed {
     /// Time of the next check of locks and directories.
     look_around_at: Instant,
     status: Status,
-    /// Rings that were listed last, so that only changes are handed over.
+    /// The list of rings that was handed over last. An equal list is not handed over again.
     listed: Vec<RingLine>,
     new_run: Option<(u32, u32)>,
 }
@@ -106,7 +106,7 @@ impl RingFeed {
                     let why = if ended {
                         ENDED_WITHOUT.into()
                     } else if matches!(self.wanted, Wanted::Started { .. }) {
-                        // The program need not call `start()`.
+                        // A program without `start()` publishes from its first scope on.
                         format!("{}\nIt appears here with its first scope.", none.lead)
                     } else {
                         none.lead.clone()
@@ -122,7 +122,7 @@ impl RingFeed {
         }
     }
 
-    /// Finds the ring that the process has made in place of the open one, or else the ring of a running program of the same name.
+    /// Finds the ring with which the process has replaced the open one, or else that of a running program of the same name.
     fn next_ring(&self, open: &Attached) -> Option<(RingFile, Liveness)> {
         let dir = self.dir.as_deref();
         let successor = target::successor_of(&open.ring, dir);
@@ -142,7 +142,7 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            // Streams, and several programs together, have feeds of their own.
+            // A stream, and several programs together, have separate feeds.
             Found::Streamed(_) | Found::Together(..) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
                 Ok((snapshot, addresses, recorded)) => {
@@ -216,8 +216,8 @@ fn status_of(ring: &RingFile) -> Status {
     }
 }
 
-/// Returns the status of an unreadable ring. If its program still runs, the next step comes first, because the status must
-/// fit on one line.
+/// Returns the status of an unreadable ring. If the ring's program still runs, the text first says what will happen,
+/// because only one line is shown.
 fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
     let pid = ring.header().pid;
     Status::Broken {
@@ -249,7 +249,7 @@ impl Feed for RingFeed {
             Open::Kept(target, newest, recorded) => {
                 events.target = Some(target.clone());
                 events.begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
-                // The first poll reads no earlier records, so that the newest one shows soon.
+                // The first poll reads no earlier records, so that the newest record is shown soon.
                 if let Some((snapshot, addresses)) = newest.take() {
                     (events.snapshot, events.addresses) = (Some(snapshot), addresses);
                 } else if let Some(earlier) = recorded {
@@ -260,7 +260,7 @@ impl Feed for RingFeed {
             Open::Ring(attached) => {
                 events.target = Some(attached.target.clone());
                 events.outcomes = attached.answers();
-                // Earlier records come from the second poll on, so that the first poll shows the newest record soon.
+                // Earlier records come from the second poll on, so that the newest record is shown soon.
                 events.past = attached.slice_of_past(PAST_SLICE);
                 match attached.newest(&mut events.past) {
                     Ok(snapshot) => events.snapshot = snapshot,
@@ -287,7 +287,7 @@ impl Feed for RingFeed {
     fn open(&mut self, path: &Path) -> Result<(), String> {
         let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
         self.take(found.map_err(|error| format!("{error:#}"))?);
-        // From now on the feed follows this program's name, also across restarts.
+        // From here on, the feed follows this program's name, also across restarts.
         if let Open::Ring(attached) = &self.open {
             self.wanted = Wanted::Name(attached.target.name.clone());
         }
@@ -363,7 +363,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // The feed searches the default directories as well.
+            // No other ring has this token: the feed also searches the default directories, which may contain rings.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };

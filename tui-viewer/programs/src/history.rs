@@ -1,4 +1,4 @@
-//! Past of the program: encoded snapshots, dense for the last seconds, sparse for the last hour.
+//! Past of the program: encoded snapshots, which are dense for the last seconds and ever sparser back to an hour.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use tickscope_format::codec::Decoder;
 
 use crate::events::Past;
 
-/// Largest sum of all payloads, in bytes.
+/// Maximum size of all payloads together, in bytes.
 pub const BYTES_MAX: usize = 40 << 20;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -21,30 +21,30 @@ const DENSE_NS: u64 = 30 * SECOND_NS;
 /// Age up to which one snapshot a second is kept; of older snapshots, one in ten seconds is kept.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
-/// Age above which no snapshot is kept, except of a recording.
+/// Age above which no snapshot is kept, except in a recording.
 const LONGEST_NS: u64 = 3_600 * SECOND_NS;
 
-/// Number of snapshots that stay decoded: a moment, the start of its window, and a neighbour.
+/// Number of snapshots that stay decoded: the shown moment, the start of its window, and a neighbour.
 const DECODED: usize = 3;
 
-/// A snapshot as it was encoded, without its sites.
+/// An encoded snapshot. Its sites are kept separately.
 #[derive(Debug)]
 struct Moment {
     unix_ns: u64,
-    /// Epochs of the record, where they can be read.
+    /// Reset epoch of the record; `None` if the payload has no readable capture section.
     epoch: Option<RecordEpoch>,
     payload: Box<[u8]>,
     /// Encoded sites; most moments share them with a neighbour.
     sites: Rc<[u8]>,
 }
 
-/// Snapshots of one program by the wall clock, the oldest first.
+/// Snapshots of one program, sorted by capture time.
 #[derive(Debug, Default)]
 pub struct History {
     moments: Vec<Moment>,
-    /// Whether this is a recording: all of its moments stay, at any age, as long as there is room.
+    /// Whether this is a recording. Its moments stay at any age, unless they exceed [`BYTES_MAX`].
     pub recorded: bool,
-    /// Number of times that the past was cleared, or a record was inserted before a known one.
+    /// Number of times that the past was cleared, or that a record was inserted before others.
     revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
     decoder: RefCell<Decoder>,
@@ -53,7 +53,7 @@ pub struct History {
 }
 
 impl History {
-    /// Takes records from a file, in any order; some may be known already.
+    /// Takes records from a file, in any order. Known records are skipped.
     pub fn remember(&mut self, past: Vec<Past>) {
         for moment in past {
             self.insert(moment.unix_ns, &moment.payload);
@@ -61,7 +61,7 @@ impl History {
         self.thin();
     }
 
-    /// Takes a new snapshot, unless its record from the file is known already.
+    /// Takes a new snapshot, unless the history already has its record from the file.
     pub fn note(&mut self, snapshot: &Snapshot) {
         let unix_ns = snapshot.capture.unix_ns;
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
@@ -76,7 +76,7 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Whether a large program's snapshot comes within a second of the last moment. Encoding every such snapshot would
+    /// Whether snapshots are large, and this one comes within a second of the last moment. Encoding each of these would
     /// cost time, and displace older moments.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
@@ -114,7 +114,7 @@ impl History {
         self.moments.insert(at, moment);
     }
 
-    /// Thins out old snapshots, and keeps all payloads below `BYTES_MAX`.
+    /// Thins out old snapshots, and keeps the size of all payloads below `BYTES_MAX`.
     fn thin(&mut self) {
         let Some(newest) = self.moments.last().map(|moment| moment.unix_ns) else {
             return;
@@ -139,7 +139,7 @@ impl History {
         }
     }
 
-    /// Returns the bytes of all moments; sites that neighbours share count once.
+    /// Returns the size of all moments in bytes. Sites that neighbours share count once.
     pub(crate) fn bytes(&self) -> usize {
         let mut former: Option<&Rc<[u8]>> = None;
         let each = self.moments.iter().map(|moment| {
@@ -175,7 +175,7 @@ impl History {
         };
     }
 
-    /// Returns a number that changes when the past changes, except by a new record at its end.
+    /// Returns a number that changes whenever the past changes, except when a new record is added at the end.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -185,19 +185,19 @@ impl History {
         self.moments.iter().map(|moment| moment.unix_ns)
     }
 
-    /// Returns the time of the last moment at or before a time.
+    /// Returns the capture time of the last moment at or before `unix_ns`.
     pub fn at_or_before(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         Some(self.moments[after.checked_sub(1)?].unix_ns)
     }
 
-    /// Returns the time of the first moment after a time.
+    /// Returns the capture time of the first moment after `unix_ns`.
     pub fn after(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         self.moments.get(after).map(|moment| moment.unix_ns)
     }
 
-    /// Returns the time of the moment that is nearest to a time.
+    /// Returns the capture time of the moment that is nearest to `unix_ns`.
     pub fn nearest(&self, unix_ns: u64) -> Option<u64> {
         let before = self.at_or_before(unix_ns);
         let after = self.after(unix_ns);
@@ -208,7 +208,7 @@ impl History {
         }
     }
 
-    /// Returns the times and the epochs of the moments from one time to another, the oldest first.
+    /// Returns capture time and epoch of all moments from `from` to `to`, the oldest first.
     pub fn epochs(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = (u64, RecordEpoch)> + '_ {
         let begin = self.moments.partition_point(|moment| moment.unix_ns < from);
         let end = self.moments.partition_point(|moment| moment.unix_ns <= to);
@@ -216,7 +216,7 @@ impl History {
         moments.filter_map(|moment| Some((moment.unix_ns, moment.epoch?)))
     }
 
-    /// Returns the snapshot that was captured at a time, and keeps it decoded.
+    /// Returns the snapshot that was captured at `unix_ns`, and keeps it decoded.
     pub fn get(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
         let mut decoded = self.decoded.borrow_mut();
         let known = decoded
@@ -231,7 +231,7 @@ impl History {
         Some(snapshot)
     }
 
-    /// Decodes the snapshot that was captured at a time, without keeping it.
+    /// Decodes the snapshot that was captured at `unix_ns`, without keeping it.
     pub fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
         let whole = [&moment.payload[..], &moment.sites[..]].concat();

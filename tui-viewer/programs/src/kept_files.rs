@@ -5,15 +5,15 @@ use std::time::SystemTime;
 
 use tickscope_format::recording::Recording;
 
-/// Number of files that are read: the newest ones.
+/// Maximum number of files that are read, beginning with the newest.
 const MOST: usize = 20;
 
 /// A file that `tickscope FILE` opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The name of its program.
+    /// Name of the program.
     pub name: String,
     /// The process id that the program had.
     pub pid: u32,

@@ -1,4 +1,4 @@
-//! Traces of slow calls. Each snapshot holds the traces of only some calls, in turn, so a reader collects them.
+//! Traces of slow calls. Snapshots take turns: each contains the traces of only some calls, so a reader collects them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,13 +6,13 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Exemplar, Trace, Watch};
 
-/// Number of traces that are kept: a few times the traces of all functions watched at once.
+/// Maximum number of traces that are kept: a few times as many as all watched functions have together.
 const MOST: usize = 192;
 
 /// Traces of slow calls, from the snapshots so far.
 #[derive(Clone, Debug, Default)]
 pub struct KeptTraces {
-    /// Traces by the number of the watch and the number of the call.
+    /// Traces by the numbers of the watch and of the call.
     traces: HashMap<(u64, u64), Kept>,
     /// Number of snapshots taken so far.
     looks: u64,
@@ -49,14 +49,14 @@ impl KeptTraces {
         }
     }
 
-    /// Returns the trace of a call of a watch: from the snapshot, or from an earlier one.
+    /// Returns the trace of a watched call: from the snapshot, or else from an earlier snapshot.
     pub fn of<'a>(&'a self, watch: &Watch, exemplar: &'a Exemplar) -> Option<&'a Trace> {
         let kept = || {
             self.traces
                 .get(&(watch.number, exemplar.number))
                 .map(|kept| &*kept.trace)
         };
-        // A kept trace may use a path that the watch of this snapshot does not list.
+        // Leaves out a kept trace with a path that the watch in this snapshot does not list.
         exemplar
             .trace
             .as_ref()
@@ -64,7 +64,7 @@ impl KeptTraces {
             .filter(|trace| trace.path.iter().all(|&path| (path as usize) < watch.paths.len()))
     }
 
-    /// Puts kept traces into a snapshot that leaves them out. Returns whether every call has its trace.
+    /// Adds kept traces to a snapshot that lacks them. Returns whether every call has its trace.
     pub fn fill(&self, snapshot: &mut Snapshot) -> bool {
         let mut is_complete = true;
         for watch in &mut snapshot.watches {
@@ -101,7 +101,7 @@ mod tests {
         traces.take(&second);
         assert!(traces.fill(&mut first) && first == whole);
 
-        // Call numbers are per watch, so traces of another watch do not fit.
+        // Each watch counts its calls from its own start, so traces of another watch do not fit.
         second.watches[0].number += 1;
         assert!(!traces.fill(&mut second));
     }

@@ -1,5 +1,5 @@
-//! All functions of a running program. Snapshots hold only functions that were called, so that records stay small; the
-//! others are in the table that `cargo tickscope` has put into the program's file.
+//! All functions of a running program. Snapshots contain only functions that were called, so that records stay small.
+//! The table that `cargo tickscope` has put into the program's file has the other functions as well.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -21,10 +21,10 @@ pub struct KnownFunctions {
 }
 
 impl KnownFunctions {
-    /// Reads the functions of a process from its file, if the file holds exactly `known` functions. The number differs if
-    /// this id belongs to another process in this namespace, or if the process has loaded a library with functions.
+    /// Reads the functions of a process from its executable, if this contains exactly `known` functions. The number
+    /// differs if `pid` means another process in this namespace, or if the process has loaded a library with functions.
     pub fn of_process(pid: u32, known: u32) -> Option<Self> {
-        // The link leads to the running file, even if a new build has replaced it.
+        // The link leads to the file that is running, even if a new build has replaced it.
         let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;
         (found.sites.len() == known as usize).then_some(found)
     }
@@ -36,7 +36,7 @@ impl KnownFunctions {
         Self::of_table(table.into_owned())
     }
 
-    /// Reads the functions of a table.
+    /// Reads the functions from the bytes of a table.
     pub fn of_table(table: Vec<u8>) -> Option<Self> {
         let read = FunctionTable::read(&table).ok()?;
         let functions = (0..read.len()).map_while(|index| read.get(index));
@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns for each function whether `choice` measures it, and why not. Rules from requests do not count.
+    /// Returns for each function whether `choice` measures it, and if not, why. Rules from requests are left out of account.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {
@@ -61,7 +61,7 @@ impl KnownFunctions {
         functions.map(|function| chooser.look(&function)).collect()
     }
 
-    /// Counts functions that a pattern selects and that a snapshot does not have.
+    /// Counts the functions that a pattern selects and that a snapshot does not contain.
     pub fn unmet(&self, snapshot: &Snapshot, pattern: &Pattern) -> usize {
         let chosen = self.sites.iter().filter(|site| pattern.matches(site));
         let met: HashSet<&Site> = snapshot.sites.iter().collect();

@@ -8,8 +8,8 @@
 //! snapshot -> sampled_code (rows of functions that were sampled), known_functions, kept_traces
 //! ```
 //!
-//! The crate has the name that messages and pages give to what is observed: `source` would mean source code, and a `target`
-//! is one program that was named.
+//! The crate is called `programs`, because messages and pages use this word for what is observed. `source` would mean
+//! source code, and a `target` is one program that the user has named.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -11,11 +11,11 @@ use crate::clock_time::time_of_day;
 /// Moment of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Time after the beginning.
+    /// Time after the beginning of the recording.
     After(Duration),
-    /// Time before the end.
+    /// Time before the end of the recording.
     Before(Duration),
-    /// Time of the clock, in seconds of the day: the last such moment before the end.
+    /// Local time in seconds since midnight, on the last day on which it comes before the recording's end.
     Clock(u32),
 }
 

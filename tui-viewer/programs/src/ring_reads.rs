@@ -1,4 +1,4 @@
-//! Reads of a ring's older records, and the identity of the run that writes it.
+//! Reads those records of a ring that are new to the reader, and identifies the run that writes the ring.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::codec::Decoder;
@@ -14,7 +14,7 @@ pub struct RunKey {
     pub name: String,
     /// Process id.
     pub pid: u32,
-    /// Start time of the process, from the kernel.
+    /// Start time of the process, as the kernel reports it.
     pub start_time: u64,
     /// Start time of the collector: nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
@@ -38,14 +38,14 @@ impl RunKey {
 pub struct NewRecords {
     /// Decodes unchanged sites only once.
     decoder: Decoder,
-    /// Nonce of the ring that was read last, and position and number of its last record that was read.
+    /// Nonce of the ring that was read last, with the position and the sequence number of the last record that was read.
     read: Option<(u64, u64, u64)>,
-    /// Number and epoch of the newest snapshot.
+    /// Sequence number and reset epoch of the newest snapshot that was read.
     newest: Option<(u64, u64)>,
 }
 
 impl NewRecords {
-    /// Returns a reader that continues after the snapshot with this number and epoch.
+    /// Returns a reader that continues after the snapshot with this sequence number and reset epoch.
     pub fn after(newest: Option<(u64, u64)>) -> Self {
         Self {
             newest,
@@ -53,13 +53,13 @@ impl NewRecords {
         }
     }
 
-    /// Returns the number and the epoch of the newest snapshot.
+    /// Returns the sequence number and the reset epoch of the newest snapshot that was read.
     pub fn newest(&self) -> Option<(u64, u64)> {
         self.newest
     }
 
-    /// Returns the new snapshots, the newest last. `ring` may be one that replaces a lost ring of the run. `from_start`
-    /// decides whether the first call also returns the ends of earlier epochs.
+    /// Returns the new snapshots, the newest last. `ring` may be the successor of a lost ring of the run. `from_start`
+    /// decides whether the first call also returns the last record of each earlier epoch.
     ///
     /// # Errors
     /// The newest record cannot be read.
@@ -75,7 +75,7 @@ impl NewRecords {
         let newest = self.decoder.decode(&record.payload)?;
         let (seq, epoch) = self.newest.unwrap_or_default();
         let mut records = Vec::new();
-        // A ring that was replaced may still be there: it has nothing new, and reading continues with its successor.
+        // A ring may still exist after it was replaced. It has nothing new, and the next read is from its successor.
         if newest.capture.seq <= seq {
             return Ok(records);
         }
@@ -85,7 +85,7 @@ impl NewRecords {
             .map_or(0, |(.., number)| number);
         if newest.capture.reset_epoch != epoch && (self.newest.is_some() || from_start) {
             for end in ends_between(ring, after, &record).iter().rev() {
-                // Records that another process has overwritten meanwhile are left out.
+                // Records that the program has overwritten meanwhile are left out.
                 if let Ok(end) = self.decoder.decode(&end.payload)
                     && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
                 {
@@ -99,8 +99,8 @@ impl NewRecords {
     }
 }
 
-/// Returns the last records of the epochs between one record and the newest, the newest first. The coarse ring, which has no
-/// latencies, supplies the records that the ring no longer holds.
+/// Returns the last records of the epochs between the record `after` and the newest, the newest first. Records that the
+/// fine ring has lost come from the coarse ring, without latencies.
 fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
     let mut oldest = (newest.sequence, newest.stamp.unix_ns);
     let mut ends = Vec::new();

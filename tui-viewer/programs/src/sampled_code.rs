@@ -8,8 +8,8 @@ use tickscope_format::addresses::Addresses;
 use tickscope_report::SourceCode;
 use tickscope_symbols::symbolizer::Symbols;
 
-/// Adds rows to a snapshot for functions that were sampled and not counted. Returns the code of its samples, without the
-/// text of source lines. Addresses that the recording has `named` are not looked up in files.
+/// Adds rows to a snapshot for functions that were sampled and not counted. Returns the code of the snapshot's samples,
+/// without the text of source lines. The addresses in `named`, which the recording contains, are not looked up in files.
 pub fn read_code(snapshot: &mut Snapshot, named: Addresses) -> SourceCode {
     let mut symbols = Symbols::of(snapshot.process.pid);
     let mut addresses = named;

@@ -1,14 +1,14 @@
-//! State of a program, for lists and reports, and for the screen: a word and a mark. Colour only repeats them.
+//! State of a program, for lists, reports and the screen, which shows a word and a mark. Colour only repeats these.
 
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;
 
-/// State of the program, which its snapshot does not show.
+/// State of the program, as far as its snapshot does not show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is nothing to show yet.
     Waiting {
-        /// Program that the screen waits for, and places searched.
+        /// The program that the screen waits for, and the directories that were searched.
         why: String,
     },
     /// The program runs and its heartbeat is fresh.
@@ -28,7 +28,7 @@ pub enum Status {
         /// Time of the last sign of life, if there was one: nanoseconds since the Unix epoch.
         unix_ns: Option<u64>,
     },
-    /// A snapshot that was kept in a file; no program is behind it.
+    /// A snapshot from a file, without a program that runs.
     Kept,
     /// The records of a program come through a pipe, which takes no requests.
     Piped(Pipe),
@@ -59,7 +59,7 @@ pub enum Pipe {
     Closed,
 }
 
-/// Shape that goes with a word, so that colour is not the only sign.
+/// Shape next to the word for a state, so that colour is not the only sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A filled dot.
@@ -77,7 +77,7 @@ pub enum Mark {
 }
 
 impl Status {
-    /// Returns the word in the header.
+    /// Returns the word that the header shows.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Waiting { .. } => "WAITING",
@@ -104,7 +104,7 @@ impl Status {
         }
     }
 
-    /// Whether new records may come by themselves.
+    /// Whether new records may come without a request.
     pub fn moves(&self) -> bool {
         self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
     }
@@ -125,7 +125,7 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// Returns the start of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+/// Returns when a program's state began, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

@@ -1,4 +1,4 @@
-//! Finds the file of the program that the user typed.
+//! Finds the file of the program that the user has named.
 
 mod damaged_rings;
 mod program;
@@ -28,7 +28,7 @@ use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, readable,
 
 /// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
-    // The process is known, so all directories are searched: its former directory may take no ring any more.
+    // All directories are searched, because the process may be unable to make a ring in its former directory.
     let mut dirs = places::places(dir);
     // The directory of the old ring is searched too, because a path may be given without `--dir`.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
@@ -44,13 +44,13 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
     others.next()
 }
 
-/// Finds the target. Takes the newest finished program only where no fitting program runs; a target without a
+/// Finds the target. If no fitting program runs, takes the newest fitting program that has ended. A target without a
 /// name has to run.
 ///
 /// # Errors
 /// [`NoTarget`] with the programs there, or the reason why a file cannot be opened or the directory cannot be read.
 pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
-    // A started program may be about to make the directory.
+    // A started program may not have made the directory yet.
     if !matches!(wanted, Wanted::Started { .. }) {
         check_dir(dir)?;
     }
@@ -64,7 +64,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         return find_all(name, dir);
     }
     let found = find_program(wanted, dir);
-    // No program of this name runs, but the name may be a file that can be started.
+    // No program of this name runs, but the name may also be that of a program file.
     if let Wanted::Name(name) = wanted
         && found.as_ref().is_err_and(NoTarget::may_come)
         && program::is_program(Path::new(name))
@@ -76,7 +76,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let places = if matches!(wanted, Wanted::Started { .. }) {
-        // The token tells the program's ring from all others, in any directory.
+        // All directories are searched, because the token identifies the program's ring in each of them.
         places::places(dir)
     } else {
         places::chosen(dir)
@@ -95,15 +95,15 @@ fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     found.map_err(|none| search_paths::add_places(none, wanted, &places).into())
 }
 
-/// Returns the title of all programs of a name.
+/// Returns the title under which all programs of a name are shown.
 pub fn title_of(name: &str) -> String {
     format!("all of {name}")
 }
 
-/// Checks a name that stands for all programs of that name.
+/// Checks a name that is to stand for all programs of that name.
 ///
 /// # Errors
-/// The name is empty, or names a process or a file.
+/// The name is empty, or is a process id or a path.
 pub fn check_all(name: &str) -> anyhow::Result<()> {
     let of_one = Wanted::typed(name);
     let what = if name.is_empty() {
@@ -125,7 +125,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     let wanted = Wanted::All(name.into());
     let places = places::chosen(dir);
     let mut seen = HashSet::new();
-    // Each run counts once: two paths may lead to one file, and a process may have lost an earlier ring.
+    // Each run counts once: two paths may lead to one file, and a process may have made several rings.
     let live = readable(list::list(&places))
         .filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
@@ -136,7 +136,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Together(name.into(), fitting))
 }
 
-/// Returns all rings of a started program and of the programs that it started, in the order of the list.
+/// Returns all rings of a started program and of the programs that it started in turn, in the order of `list`.
 pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
     readable(list::list(&places::places(dir)))
         .map(|(ring, _)| ring)
@@ -158,7 +158,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// Returns the message for a report in a form that cannot be opened again; none for other files. The ending decides.
+/// Returns the message for a report in a form that cannot be opened again; `None` for other files. Only the ending is checked.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];
@@ -178,7 +178,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     let (mut fitting, others): (Vec<_>, Vec<_>) = all.partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
-        // The command itself comes before the programs that it started; of these, the earliest comes first.
+        // The started program comes first, and then the programs that it started in turn, the earliest first.
         fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
     } else if live > 1 {
         return Err(several(wanted, &fitting));
@@ -192,7 +192,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     }
 }
 
-/// Returns a hint that a file has the typed name and needs a path; empty if there is no such file.
+/// Returns a hint that the typed name is also the name of a file, which needs a path; empty if there is no such file.
 fn file_of(wanted: &Wanted) -> String {
     if let Wanted::Name(name) = wanted
         && Path::new(name).is_file()
@@ -202,7 +202,7 @@ fn file_of(wanted: &Wanted) -> String {
     String::new()
 }
 
-/// Returns a hint at a program whose name is close to the typed one.
+/// Returns a hint with a program name that is similar to the typed one.
 fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
@@ -218,7 +218,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // The user has started this program, and means no other one.
+        // The user has started this program, so a list of other programs would not help.
         lead.clone()
     } else if there.is_empty() {
         format!(

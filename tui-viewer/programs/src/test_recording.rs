@@ -1,4 +1,4 @@
-//! Recordings for tests of readers.
+//! Recordings for tests.
 
 use std::path::Path;
 

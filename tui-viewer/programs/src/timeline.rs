@@ -1,4 +1,4 @@
-//! Moments that a target still holds: all of a recording, or the coarse and then the fine records of a ring.
+//! Moments that a target contains: all of a recording, or first the coarse and then the fine records of a ring.
 
 use std::iter::successors;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Timeline {
     records: Records,
     facts: Vec<RecordEpoch>,
-    /// Wall clock at each moment: nanoseconds since the Unix epoch.
+    /// Capture time of each moment: nanoseconds since the Unix epoch.
     unix_ns: Vec<u64>,
-    /// Number of coarse moments, which are the oldest ones and have no latencies.
+    /// Number of moments from the coarse ring. These are the oldest, and have no latencies.
     coarse: usize,
     offset: UtcOffset,
 }
@@ -94,7 +94,7 @@ impl Timeline {
     fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
         let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
         let newest = ring.newest().map_err(failed)?;
-        // Records that were overwritten meanwhile are gone.
+        // A record that was overwritten meanwhile ends the list.
         let fine = successors(Some(newest), |last| ring.before(last).ok().flatten());
         let mut records = Vec::from_iter(fine);
         let fine = records.len();
@@ -141,7 +141,7 @@ impl Timeline {
         self.unix_ns.len() - 1
     }
 
-    /// Returns the wall clock at a moment: nanoseconds since the Unix epoch.
+    /// Returns the capture time of a moment: nanoseconds since the Unix epoch.
     pub fn unix_ns(&self, at: usize) -> u64 {
         self.unix_ns[at]
     }
@@ -161,7 +161,7 @@ impl Timeline {
     /// Finds the last moment at or before a time.
     ///
     /// # Errors
-    /// The time lies outside the moments.
+    /// The time is before the oldest or after the newest moment.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
         // A recording of 30 s may end a little earlier, so a second beyond its end is accepted.
         let inside = self.first()..=self.last().saturating_add(SECOND_NS);
@@ -178,7 +178,7 @@ impl Timeline {
     pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted),
-            // A clock time outside the moments is more likely a mistake.
+            // A clock time before the oldest moment is probably a mistake.
             _ if matches!(when, When::Clock(_)) => Err(self.not_of_then()),
             _ => Ok(0),
         }
@@ -195,7 +195,7 @@ impl Timeline {
         }
     }
 
-    /// Converts a time to nanoseconds since the Unix epoch; returns none for a time before the epoch.
+    /// Converts a time to nanoseconds since the Unix epoch. Returns `None` for a time before the epoch.
     fn unix_ns_of(&self, when: When) -> Option<u64> {
         let (first, last) = (self.first(), self.last());
         match when {
@@ -232,7 +232,7 @@ impl Timeline {
         self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
     }
 
-    /// Returns the first moment of a span that ends with `end`: `length` before it, or the oldest moment.
+    /// Returns the moment with which a span begins that ends at `end`: `length` earlier, or the oldest moment.
     pub fn begin_of(&self, end: usize, length: Duration) -> usize {
         let length_ns = nanos(length);
         // Records come slightly early or late, so half a percent of slack is allowed.
@@ -241,7 +241,7 @@ impl Timeline {
         self.at_or_before(begin).min(end)
     }
 
-    /// Describes the length and the ends of the moments.
+    /// Describes the time that the moments cover: its length and its ends.
     pub fn extent(&self) -> String {
         let (first, last) = (self.first(), self.last());
         format!(
@@ -253,7 +253,7 @@ impl Timeline {
         )
     }
 
-    /// Describes the time of a moment.
+    /// Describes when a moment was captured.
     pub fn words(&self, at: usize) -> String {
         format!(
             "{}, {} after the beginning of what is recorded",
@@ -271,8 +271,8 @@ impl Timeline {
         }
     }
 
-    /// Returns the activity of threads between two moments. Each snapshot gets rows for code sampled at `addresses`, and `change`
-    /// alters it before it counts.
+    /// Returns the activity of threads between two moments. Each snapshot gets rows for code sampled at `addresses`,
+    /// and is altered by `change` before it is used.
     ///
     /// # Errors
     /// A snapshot cannot be read.
@@ -321,7 +321,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies, so a difference of latencies would not cover this span.
+            // Coarse records have no latencies, so the difference could not have those of the whole span.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
@@ -344,7 +344,7 @@ impl Timeline {
     }
 }
 
-/// Returns the error for a file with one snapshot, which has no past.
+/// Returns the error for a file that has no past, because it contains a single snapshot.
 fn single(path: &Path) -> anyhow::Error {
     anyhow!(
         "{} holds one moment, without a past; `tickscope record` keeps a series",

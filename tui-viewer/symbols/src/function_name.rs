@@ -1,7 +1,7 @@
-//! Readable names of functions: the path of the module, and the rest.
+//! Readable names of functions, split into the path of the module and the name in the module.
 //!
-//! The rest has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its
-//! path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
+//! The name has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its
+//! path and its trait, then the method. Generic arguments stay, because instances differ in their time.
 
 pub mod async_bodies;
 mod text;
@@ -15,10 +15,10 @@ use tickscope_format::path::{parts, subject_and_trait};
 use crate::function_name::text::{AsyncBody, Shortener};
 use crate::function_name::v0::{Base, TYPE, head};
 
-/// Largest length of a name, in characters.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 120;
 
-/// Depths of generic arguments that are tried until the name fits.
+/// Depths of generic arguments that are tried, until the name is short enough.
 const DEPTHS: [usize; 6] = [32, 4, 3, 2, 1, 0];
 
 /// Crates of the standard library.
@@ -37,9 +37,9 @@ const STD: [&str; 9] = [
 /// Name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// Path of its module, which begins with its crate; empty if the name has none.
+    /// Path of the function's module, which begins with the crate; empty if the symbol names no module.
     pub module: String,
-    /// The name in the module.
+    /// The function's name in the module.
     pub name: String,
     /// Whether the function is written in Rust.
     pub is_rust: bool,
@@ -50,12 +50,12 @@ struct Split<'a> {
     module: String,
     subject: Option<&'a str>,
     rest: String,
-    /// Path that `rest` continues, as debug information writes it.
+    /// Path in front of `rest`, as debug information writes it.
     parent: String,
 }
 
 impl Name {
-    /// Splits the name of a symbol. `path` is the result of [`rust_path`] for it.
+    /// Splits the name of a symbol. `path` is the result of [`rust_path`] for this symbol.
     pub fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
         let (module, name, is_rust) = if let Some(path) = path {
             let split = split(path, symbol);
@@ -119,7 +119,7 @@ pub fn rust_path(symbol: &str) -> Option<String> {
         return None;
     }
     let path = format!("{path:#}");
-    // After a dot, the compiler and the linker say how a copy was made.
+    // The compiler and the linker mark copies of a function by a suffix after a dot.
     let copy = if symbol.starts_with("_R") {
         path.find('.')
     } else {
@@ -141,7 +141,7 @@ pub fn is_std(crate_name: &str) -> bool {
     STD.contains(&crate_name)
 }
 
-/// Returns the first word of each path in a name.
+/// Returns the first word of each path in a name, which is a crate.
 pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     path.split(move |c| !is_word(c) && c != ':')
@@ -150,10 +150,10 @@ pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty() && !KEYWORDS.contains(word))
 }
 
-/// Words of types that are no paths.
+/// Words in types that belong to no path.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether a name of the old scheme ends with a hash, as Rust's names do. Names of C++ begin in the same way.
+/// Returns whether a mangled name ends with a hash, as legacy names of Rust do. Names of C++ also begin with `_ZN`.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -170,7 +170,7 @@ fn cpp_path(symbol: &str) -> Option<String> {
     Some(path.replace("(anonymous namespace)", "{anonymous}"))
 }
 
-/// Splits a path of C++. Writes lambdas like closures of Rust, without the operator that calls them.
+/// Splits a path of C++. Writes lambdas like closures of Rust, without their `operator()`.
 fn cpp_parts(path: &str) -> Vec<String> {
     let path = path.trim_end_matches(['&', ' ']);
     let path = path.strip_suffix(" volatile").unwrap_or(path);
@@ -187,8 +187,8 @@ fn cpp_parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` if several files may have it. Both
-/// examples are the first lambda of a function.
+/// Converts a part of a path that is a lambda to `{lambda#0}`. Clang writes `$_0`, or `{lambda(int)#1}` if several
+/// files may contain the lambda. All three stand for the first lambda of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
         Some(number) => number.parse().ok(),
@@ -200,7 +200,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Returns the index of the first part that is a function: the module ends there.
+/// Returns the index of the first part that is a function, where the module's path ends.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
@@ -237,7 +237,7 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
             parent,
         };
     }
-    // Traits and types are marked like modules, but begin with a capital letter.
+    // Names mark traits and types like modules, but these begin with a capital letter.
     let is_module = |at: usize, part: &str| {
         let is_plain =
             !part.starts_with(|c: char| c.is_uppercase() || "{<".contains(c)) && !part.ends_with('>');
@@ -248,12 +248,12 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
         .enumerate()
         .take_while(|(at, part)| is_module(*at, part));
     let mut modules = (modules.count() + 1).min(parts.len() - 1);
-    // The old scheme does not mark functions, but a closure is always inside a function.
+    // Legacy names do not mark functions, but the part before a closure is always a function.
     if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
         modules -= 1;
     }
     let module = parts[..modules].join("::");
-    // The old scheme has impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
+    // Legacy names have impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
     let inner = subject_and_trait(parts[modules]);
     Split {
         parent: module.clone(),
@@ -263,8 +263,8 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     }
 }
 
-/// Returns the module of a type's first path. The trait's module is used if the type has no module, or if only the type
-/// is of the standard library, because an `impl` is in the crate of the type or of the trait.
+/// Returns the probable module of an `impl`, which is in the crate of its type or of its trait: the type's module. The
+/// trait's module is used if the type has no module, or if only the type is of the standard library.
 fn module_of_type(subject: &str, of: Option<&str>) -> String {
     let subject = first_module(subject);
     let of = of.map(first_module).unwrap_or_default();
@@ -300,7 +300,7 @@ fn without_arguments(path: &str) -> String {
         .to_string()
 }
 
-/// Writes a name with the deepest generic arguments that fit.
+/// Writes a name with the deepest generic arguments that fit into [`LONGEST`]. If none fit, the middle of the name is cut out.
 fn limited(write: impl Fn(usize) -> String) -> String {
     let mut name = String::new();
     for depth in DEPTHS {

@@ -1,7 +1,7 @@
 //! Finds functions, also inlined ones, and source lines of a program's code addresses, from the program's files.
 //!
-//! A file counts only if it is the one that the program has loaded: its build id is compared, if it has one. The debug
-//! information may be in a separate file, as distributions ship it.
+//! A file is used only if the program has loaded this very file. That is checked by the build id, if the file has one.
+//! The debug information may be in a separate file, as distributions ship it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct Symbols {
     modules: HashMap<Module, Known>,
 }
 
-/// Names the code of a program's samples for a recording, each address once.
+/// Names of sampled code for a recording. Each address is looked up once.
 #[derive(Debug)]
 pub struct Names {
     symbols: Symbols,
@@ -40,7 +40,7 @@ struct Known {
     loader: Option<Loader>,
     /// Names of the module's async bodies, by the paths that symbols give them.
     async_bodies: HashMap<String, String>,
-    /// Reason why functions or lines are missing.
+    /// Message why functions or lines are missing.
     problem: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Symbols {
         self.pid
     }
 
-    /// Looks up the addresses of samples that `known` does not have.
+    /// Looks up those addresses of samples that `known` does not contain.
     pub fn new_in(&mut self, lines: &Lines, known: &Addresses) -> Addresses {
         let mut new = Addresses::default();
         for sample in &lines.samples {
@@ -72,14 +72,15 @@ impl Symbols {
         new
     }
 
-    /// Finds the frames of an address, the innermost first. Reads the module's file when it is first asked about.
+    /// Finds the frames of an address, the innermost first. Reads the module's file on the first call for this module.
     pub fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
         let known = self.modules.entry(module.clone());
         let known = known.or_insert_with(|| Known::of(module, self.pid));
         let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
             frames(loader, &known.async_bodies, address)
         });
-        // The standard library brings debug information into programs without debug information of their own.
+        // Any program contains debug information of the standard library. Only a function without lines shows that its
+        // own is missing.
         if !has_lines
             && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
@@ -123,9 +124,9 @@ impl Names {
         }
     }
 
-    /// Finds the code of a record's samples at addresses that no earlier record had.
+    /// Names the code of a record's samples at addresses that no earlier record had.
     pub fn new_in(&mut self, payload: &[u8]) -> Addresses {
-        // A damaged record is reported when it is written.
+        // A damaged record counts as empty here, and is reported when it is written.
         self.new_of(&codec::lines(payload).unwrap_or_default())
     }
 
@@ -138,15 +139,15 @@ impl Names {
         new
     }
 
-    /// Returns the names of all code so far, including the code of these samples.
+    /// Returns the names of all code that was looked up so far, including the code of these samples.
     pub fn with(&mut self, lines: &Lines) -> &Addresses {
         self.new_of(lines);
         &self.known
     }
 }
 
-/// Returns the frames of an address, the innermost first, and whether debug information has the function's name or line. Line
-/// tables alone name few functions, and code that the compiler has made belongs to no line.
+/// Returns the frames of an address, the innermost first, and whether debug information has the function's name or line. One
+/// is enough: line tables alone name few functions, and code that the compiler has generated belongs to no line.
 fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     let mut has_place = false;
@@ -174,7 +175,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             None => frames.push(named),
         }
     }
-    // Line tables alone call a closure by its number: it gets the name of the function that it is inlined into.
+    // Line tables alone give an inlined closure only a number. It gets the name of the function that it is inlined into.
     for at in (1..frames.len()).rev() {
         if is_closure_alone(&frames[at - 1]) {
             let Frame { module, function, .. } = frames[at].clone();
@@ -200,7 +201,7 @@ fn in_public(frame: &mut Frame) {
     }
 }
 
-/// Returns the function of a symbol, named as functions with scopes are.
+/// Returns the function of a symbol, named as counted functions are.
 fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
     let body = |path: &str| async_bodies.get(path).map(String::as_str);
     let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &body);
@@ -212,14 +213,14 @@ fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
 }
 
 impl Known {
-    /// Finds the file of a module, and its debug information. `pid` is the program's, if it still runs.
+    /// Finds the file of a module, and its debug information. `pid` is the process id of the program, which may have ended.
     fn of(module: &Module, pid: u32) -> Self {
         let told = |why: &str| Some(format!("{}: {why}", module.path));
         let nothing = |why: &str| Self {
             problem: told(why),
             ..Self::default()
         };
-        // Code that the kernel provides has no file.
+        // Code that the kernel provides, such as the vDSO, has no file.
         if !module.path.starts_with('/') {
             return Self::default();
         }
@@ -231,7 +232,7 @@ impl Known {
         ];
         let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
         let Some(file) = there.iter().find(|file| is_it(file, module)) else {
-            // The last candidate, the link to the executable, is there for each module, so it does not count.
+            // Only files with the module's path count. The last candidate, the program's executable, exists for every module.
             return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
                 false => "the file is not there, so its functions and lines are not known",
                 true => {
@@ -261,13 +262,13 @@ impl Known {
     }
 }
 
-/// Reads a part of an object file; returns none for other files.
+/// Reads a part of an object file. Returns `None` for other files.
 fn read<T>(path: &Path, part: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Option<T>) -> Option<T> {
     let cache = ReadCache::new(File::open(path).ok()?);
     part(&object::File::parse(&cache).ok()?)
 }
 
-/// Whether a file is the module's file. Without a build id, only the path is compared.
+/// Returns whether the module was loaded from this file. Without a build id, only the path is compared.
 fn is_it(path: &Path, module: &Module) -> bool {
     let id = || read(path, |file| file.build_id().ok().flatten().map(<[u8]>::to_vec));
     module.build_id.is_empty() && path == Path::new(&module.path)
@@ -278,7 +279,7 @@ fn has_debug_info(path: &Path) -> bool {
     read(path, |file| file.section_by_name(".debug_info").map(|_| ())).is_some()
 }
 
-/// Finds the file with the debug information of another file: by the build id, or by the name that the file holds.
+/// Finds the file with the debug information of another file, by the build id or by the file name in `.gnu_debuglink`.
 fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
     let mut candidates = Vec::new();
     if let Some((first, rest)) = module.build_id.split_first() {

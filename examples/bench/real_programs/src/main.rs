@@ -1,8 +1,8 @@
 //! Five libraries at work. The script `run` of this package builds the program with scopes in the libraries' functions
 //! and without scopes.
 //!
-//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both
-//! programs once more, with `plain` and `scoped` as their first arguments.
+//! `real_programs share CASE SECONDS PLAIN` compares the functions' shares of time with those that perf finds; PLAIN is
+//! the program without scopes. perf runs both programs once more, with `plain` and `scoped` as their first arguments.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -14,8 +14,8 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Cases: the name, which is also the name of the unit's scope; the function of a unit, which opens no scope itself; and
-/// the library that this function calls.
+/// Cases: the name, which is also the name of a unit's scope; the function that does a unit, and opens no scope itself;
+/// and the library that this function calls.
 const CASES: [(&str, fn(), &str); 5] = [
     ("markdown", markdown, "pulldown-cmark"),
     ("compressor", compressor, "miniz_oxide"),

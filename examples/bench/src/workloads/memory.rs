@@ -1,7 +1,7 @@
 //! Functions that wait for memory: their data is far larger than the caches of a core, and no prefetcher can predict
 //! their next address. Every run computes the same numbers.
 //!
-//! Each function needs the result of the previous one, so that no core can run two of them at once.
+//! Each function needs the result of the previous one, so that no core can run two of them at the same time.
 
 use std::sync::LazyLock;
 
@@ -12,9 +12,9 @@ use crate::{Probe, probe};
 const SLOTS: usize = 1 << 23;
 /// Number of keys in the hash table.
 const KEYS: u64 = 1 << 22;
-/// Number of elements of the linked list, each with a cache line of its own: 128 MiB.
+/// Number of elements of the linked list, each in a separate cache line: 128 MiB.
 const LINKS: usize = 1 << 21;
-/// Count of the numbers that are read at random, a power of two: 128 MiB.
+/// Number of elements of the array that is read at random, a power of two: 128 MiB.
 const NUMBERS: usize = 1 << 24;
 
 /// Numbers of look-ups, steps and reads in a call.
@@ -41,7 +41,7 @@ struct Link {
     value: u64,
 }
 
-/// Returns a number that is unrelated to its neighbours' (the end of Murmur's hash).
+/// Returns a number that is unrelated to the results for neighbouring numbers (the end of Murmur's hash).
 #[inline(always)]
 fn scattered(number: u64) -> u64 {
     let x = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -68,7 +68,7 @@ fn table() -> Vec<Slot> {
     slots
 }
 
-/// Makes one circle of all elements, in random order (Sattolo's shuffle).
+/// Links all elements into one circle, in random order (Sattolo's shuffle).
 fn list() -> Vec<Link> {
     let mut order: Vec<u32> = (0..LINKS as u32).collect();
     for last in (1..LINKS).rev() {
@@ -106,7 +106,7 @@ fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
     sum
 }
 
-/// Reads numbers at random places: loads that are independent of each other.
+/// Reads elements at random positions: loads that are independent of each other.
 #[inline(never)]
 fn gather<P: Probe>(array: &[u64], state: u64) -> u64 {
     probe!(P, "gather");

@@ -1,4 +1,4 @@
-//! Functions in debug information: their places in the source, and which closures are async.
+//! Reads debug information: where functions are in the source, and which closures are async bodies.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,9 +32,9 @@ pub(super) struct DebugInfo<'a> {
 /// Declaration of a function. Every field may be missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// Source file as the compiler was given it, below the compiler's working folder.
+    /// Source file as the compiler was given it, joined to the compiler's working folder.
     pub(super) file: String,
-    /// First line of the function, or 0.
+    /// First line of the function, or 0 if it is missing.
     pub(super) line: u32,
     /// Name, mangled if the debug information has the mangled name.
     pub(super) name: String,
@@ -97,8 +97,8 @@ impl DebugInfo<'_> {
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
         }
-        // From `debuginfo=1` on, the entry has the line of `fn`. `line-tables-only` has the first instruction's line,
-        // which is often the line of the first statement.
+        // From `debuginfo=1` on, the function's debug entry has the line of `fn`. With `line-tables-only` there is only
+        // the line of the first instruction, often that of the first statement.
         if let Some(offset) = function.dw_die_offset
             && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
         {
@@ -114,15 +114,15 @@ impl DebugInfo<'_> {
         Ok(found)
     }
 
-    /// Returns the name of a closure that is the body of an `async fn` or an async block. The path has no generic
-    /// arguments and calls each closure `{closure#N}`, as symbols do.
+    /// Returns the name in debug information, such as `{async_fn#0}`, of the closure at this path, if the closure is an
+    /// async body. The path has no generic arguments and calls each closure `{closure#N}`, as symbols do.
     pub(super) fn async_body(&self, path: &str) -> Option<&str> {
         self.asyncs.get(path).map(String::as_str)
     }
 }
 
-/// Reads the file, if the line table has it, and the line of a function's declaration. Reads the kind of an async body
-/// from the body's name in debug information, such as `{async_fn#0}`; symbols call it a closure.
+/// Fills in file, line and kind of async body from a function's debug entry. The kind is the beginning of a name such
+/// as `{async_fn#0}`, which only debug information has: symbols call the body a closure.
 fn declare(
     found: &mut Declaration,
     unit: UnitRef<'_, Slice<'_>>,
@@ -145,7 +145,7 @@ fn declare(
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
         match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
             Some(AttributeValue::UnitRef(of)) if place.is_none() || name.is_none() => offset = of,
-            // Link-time optimisation may leave the declaration in another unit. The line table is used then.
+            // Link-time optimisation may leave the declaration in another unit. Then the line table's file and line stay.
             _ => break,
         }
     }
@@ -166,7 +166,7 @@ fn declare(
     Ok(())
 }
 
-/// Returns the path of a file of the unit's line table, with the folders that it is relative to.
+/// Returns the path of a file in the unit's line table, joined to the folders that it is relative to.
 fn file_name(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Result<Option<String>, gimli::Error> {
     let Some(program) = &unit.line_program else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Names of functions that the linker knows, by address.
+//! Names of functions in symbol tables, by address.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ pub(super) struct Symbols<'a> {
 /// A symbol of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Symbol<'a> {
-    /// The name as the compiler wrote it.
+    /// The mangled name.
     pub(super) name: &'a str,
-    /// Bytes of code.
+    /// Size of the code in bytes.
     pub(super) size: u64,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Symbols<'a> {
                 });
             }
         }
-        // Equal functions share an address. The choice of the name must not depend on the linker's order.
+        // Equal functions share an address. Sorting makes the choice of their name independent of the linker's order.
         for here in by_address.values_mut() {
             here.sort();
             here.dedup();

@@ -1,4 +1,4 @@
-//! Functions of a program: each address of the compiler's map with its name, its place and its origin.
+//! Functions of a program: the name, position and origin of each function address in the compiler's map of sleds.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use crate::function_table::origins::Sources;
 use crate::function_table::poll_function;
 use crate::function_table::poll_function::code::Code;
 
-/// Crates of tickscope in a profiled program. A sled there would make the collector enter itself.
+/// Crates of tickscope in a profiled program. A sled in them would make the collector call itself.
 const COLLECTOR: [&str; 5] = [
     "tickscope",
     "tickscope_analysis",
@@ -21,22 +21,23 @@ const COLLECTOR: [&str; 5] = [
     "tickscope_report",
 ];
 
-/// Crate of the compiler's own functions, such as the allocator's entry. The collector calls them as well.
+/// Crate of functions that the compiler adds, such as the allocator's entry. They get no sleds, because the collector
+/// calls them as well.
 const COMPILER: &str = "__rustc";
 
-/// Prefixes of the compiler's own functions that are not mangled.
+/// Prefixes of unmangled names of functions that the compiler adds.
 const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 
 /// Beginning of the path of functions that drop values of a type; the type follows.
 const DROP: &str = "core::ptr::drop_in_place::<";
 
-/// Fields by which a reader can tell functions apart: module, name, file, line, and the place of their future.
+/// What distinguishes functions for the user: module, name, file, line, and where a poll function gets its future.
 type Key = (String, String, String, u32, Option<PollFunction>);
 
-/// Functions that poll an async body, by its path.
+/// Poll functions of async bodies, by the body's path.
 type Polls = HashMap<String, Vec<(PollFunction, Key)>>;
 
-/// Describes the functions with these sleds, in the order of their names.
+/// Describes the functions that contain these sleds. The result is sorted by module and name.
 pub(super) fn describe(
     sleds: BTreeMap<u64, Vec<Sled>>,
     symbols: &Symbols<'_>,
@@ -47,7 +48,7 @@ pub(super) fn describe(
     let mut places = sources.places();
     let mut functions: BTreeMap<Key, Function> = BTreeMap::new();
     let mut polls = Polls::new();
-    // A function that drops a value may turn out to drop a future.
+    // Functions that drop a value, to be matched with poll functions later: the value may be a future.
     let mut drops: Vec<(String, u64, Key)> = Vec::new();
     for (address, sleds) in sleds {
         let here = symbols.at(address);
@@ -83,7 +84,7 @@ pub(super) fn describe(
         let key = (name.module, name.name, place.file, declaration.line, poll);
         match (path, poll) {
             (Some(_), Some(poll)) => {
-                // Equal bodies share one function, but each body has a type of its own.
+                // Async bodies with equal code share one function, but each body is a type with its own path.
                 for path in here.iter().filter_map(|symbol| name::rust_path(symbol.name)) {
                     polls.entry(as_type(&path)).or_default().push((poll, key.clone()));
                 }
@@ -120,7 +121,7 @@ pub(super) fn describe(
     functions.into_values().collect()
 }
 
-/// Returns the path of a function as names of types write it: `f<u8>` and not `f::<u8>`.
+/// Writes the path of a function as the path of a type: `f<u8>` and not `f::<u8>`.
 fn as_type(path: &str) -> String {
     path.replace("::<", "<")
 }
@@ -136,7 +137,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Several functions may have this key. Only the start of the function that drops the future is known.
+    // Several functions may share this key. The sleds of this one are its entry sled and those before the next entry sled.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };
@@ -156,7 +157,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     }
 }
 
-/// Removes async functions that only make the future, because with the body's name each would be listed twice.
+/// Removes async functions that only make the future, which would otherwise be listed as well as their bodies.
 fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     let bodies: BTreeSet<(String, String)> = functions
         .values()
@@ -168,8 +169,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses the name of a function among its symbols: the name that debug information has, else the first. Without
-/// symbols, the name in debug information is used.
+/// Chooses the symbol of a function: the one that debug information names too, else the first one. Without symbols,
+/// returns the name in debug information.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {
@@ -178,8 +179,8 @@ fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option
     }
 }
 
-/// Returns whether the collector may call the function itself. Such functions are never switched on, because the
-/// collector would enter itself.
+/// Returns whether the collector may call the function. Such a function is never measured, because the collector would
+/// call itself.
 fn is_collectors(symbol: &str, path: Option<&str>) -> bool {
     if COMPILER_PREFIXES.iter().any(|prefix| symbol.starts_with(prefix)) {
         return true;
@@ -189,7 +190,7 @@ fn is_collectors(symbol: &str, path: Option<&str>) -> bool {
     };
     let crate_name = name::crate_of(path);
     let is_ours = |name: &str| COLLECTOR.contains(&name);
-    // Code of std for a type of the collector runs in the collector.
+    // Code of std that is instantiated for a type of the collector runs in the collector.
     crate_name == COMPILER || is_ours(crate_name) || is_std(crate_name) && name::crates_in(path).any(is_ours)
 }
 

@@ -1,5 +1,5 @@
-//! Origin of a function, by the path of its source file, and the form of that path in the table: no path of this
-//! machine goes into a program.
+//! Finds the origin of a function from the path of its source file, and shortens the path for the table: a program must
+//! not contain paths of the machine that built it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,7 +12,7 @@ use tickscope_symbols::function_name::{Name, is_std};
 /// Folders of a program's sources.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sources {
-    /// The folder of the workspace.
+    /// The root folder of the workspace.
     pub(crate) workspace_root: PathBuf,
     /// The packages of the workspace.
     pub(crate) members: Vec<Member>,
@@ -29,22 +29,22 @@ pub(crate) struct Member {
     pub(crate) package: String,
 }
 
-/// Origin of a function.
+/// Origin of a function, with its package and its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) origin: Origin,
-    /// Name and version, or only the name if the version is unknown.
+    /// Name and version of the package, or only the name if the version is unknown.
     pub(super) package: String,
-    /// File, as the table has it.
+    /// Path of the file as it is written into the table.
     pub(super) file: String,
 }
 
-/// Decides where functions come from. Each file is examined once.
+/// Finds out where functions come from. Each file is examined once.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
-    /// The workspace's root as it was named, and its real path if it contains links.
+    /// The workspace's root as it was given and, if that contains symbolic links, its real path.
     roots: Vec<PathBuf>,
-    /// Folders with their packages, the longest first.
+    /// Folders of packages with the package names, the longest path first.
     members: Vec<(PathBuf, &'a str)>,
     sysroot: &'a Path,
     known: HashMap<String, Option<Place>>,
@@ -67,7 +67,7 @@ impl Sources {
     }
 }
 
-/// Returns a folder as it was named, and its path without links.
+/// Returns a folder's path as it was given and, if that contains symbolic links, its real path.
 fn names_of(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let named = (!dir.as_os_str().is_empty()).then(|| dir.to_path_buf());
     let real = fs::canonicalize(dir).ok().filter(|real| real != dir);
@@ -75,7 +75,7 @@ fn names_of(dir: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 impl Places<'_> {
-    /// Returns the place of a function from the path of its file, which may be empty, and its name.
+    /// Returns the origin of a function, from the path of its file, which may be empty, and from its name.
     pub(super) fn of(&mut self, file: &str, name: &Name) -> Place {
         let by_file = match self.known.get(file) {
             Some(known) => known.clone(),
@@ -96,8 +96,8 @@ impl Places<'_> {
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
-    /// Returns the place in the standard library: `/rustc/HASH/library/...` in programs, or the compiler's copy of its
-    /// sources.
+    /// Recognises a file of the standard library: `/rustc/HASH/library/...` in programs, or a path in the compiler's
+    /// own copy of the sources.
     fn std(&self, file: &Path) -> Option<Place> {
         let text = file.to_str()?;
         let rest = if let Some(rest) = text.strip_prefix("/rustc/") {
@@ -114,7 +114,7 @@ impl Places<'_> {
         Some(Place::std(rest))
     }
 
-    /// Returns the place of a file that a build script wrote: `target/.../build/NAME-HASH/out/...`.
+    /// Recognises a file that a build script wrote: `target/.../build/NAME-HASH/out/...`.
     fn built(&self, file: &Path) -> Option<Place> {
         let parts = texts(file);
         let at = parts.windows(3).position(|parts| {
@@ -140,7 +140,7 @@ impl Places<'_> {
     fn package(&self, file: &Path) -> Option<Place> {
         let member = self.members.iter().find(|(dir, _)| file.starts_with(dir));
         let depth = member.map_or(0, |(dir, _)| dir.components().count());
-        // Cargo's folder may be inside the workspace, or a workspace inside cargo's folder. The inner folder decides.
+        // Cargo's folder of dependencies may be inside the workspace, or the workspace inside it. The inner folder decides.
         if let Some((place, place_depth)) = fetched(file)
             && place_depth > depth
         {
@@ -167,9 +167,9 @@ impl Places<'_> {
         Some(elsewhere(file))
     }
 
-    /// Returns the place by the crate's name alone.
+    /// Returns the origin that the crate's name alone gives.
     fn of_crate(&self, file: &str, name: &Name) -> Place {
-        // A relative path was remapped for reproducible builds and is no path of this machine.
+        // A relative path does not show this machine's folders: the compiler was told to remap it for reproducible builds.
         let is_plain = !file.is_empty() && !Path::new(file).is_absolute() && !file.starts_with("..");
         let file = if is_plain { file.to_string() } else { String::new() };
         let Some(crate_name) = name.crate_name().filter(|name| !name.is_empty()) else {
@@ -194,7 +194,7 @@ impl Places<'_> {
 }
 
 impl Place {
-    /// Returns the place of `library/core/src/option.rs`, or of a package that the standard library is built with.
+    /// Makes a `Place` from `library/core/src/option.rs`, or from the path of a crate that the standard library depends on.
     fn std(file: &str) -> Self {
         let mut parts = file.split('/');
         let package = match (parts.next(), parts.next()) {
@@ -209,7 +209,7 @@ impl Place {
         }
     }
 
-    /// Returns the place in a package that is named after its folder.
+    /// Makes a `Place` in a dependency whose package has the name of its folder.
     fn dependency(folder: &str, rest: &[&str]) -> Self {
         Self {
             origin: Origin::Dependency,
@@ -218,7 +218,8 @@ impl Place {
         }
     }
 
-    /// Returns the module of the file, for functions whose name has no module: `app::net::http` for `src/net/http.rs`.
+    /// Returns the module that the file's path stands for, such as `app::net::http` for `src/net/http.rs`. It is used
+    /// for functions whose name has no module.
     pub(super) fn module(&self) -> String {
         let path = self
             .file
@@ -238,10 +239,10 @@ impl Place {
     }
 }
 
-/// Returns the place in a package that cargo fetched, and the depth of the package's folder.
+/// Recognises a file of a package that cargo fetched. Also returns the depth of the package's folder.
 fn fetched(file: &Path) -> Option<(Place, usize)> {
     let parts = texts(file);
-    // The depth counts the root as well, which `texts` leaves out.
+    // The depth includes the root of the path, which `texts` leaves out: hence 5 for 4 parts.
     for at in (0..parts.len()).rev() {
         match parts[at..] {
             ["registry", "src", _index, folder, ref rest @ ..] => {
@@ -257,7 +258,7 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
-/// Returns the place of a file outside all known folders. The kept path begins with the folder that contains `src`.
+/// Makes a `Place` for a file outside all known folders. The kept path begins with the folder that contains `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
     let from = parts
@@ -313,7 +314,7 @@ fn texts(path: &Path) -> Vec<&str> {
     parts.collect()
 }
 
-/// Returns the path without `.` and `..`, which `#[path]` leaves in.
+/// Returns the path without `.` and `..`, which the compiler keeps from `#[path]`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,8 +1,8 @@
 //! Adds the table to the file as a section that no loader reads.
 //!
-//! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections, each
-//! including the table's. Then the file's header points to them. Addresses and all other bytes stay. The linker's own
-//! names and headers of sections stay in the file as bytes that nothing points to, some kilobytes.
+//! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections. Names
+//! and headers include those of the table's section. Then the file's header points to the new parts. All other bytes
+//! and their addresses stay. The linker's names and headers also stay, as some kilobytes that nothing points to.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,24 +15,23 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U16, U32, U64};
 use tickscope_format::function_table::SECTION;
 
-/// From this number of sections on, the first section's header holds the number.
+/// From this number of sections on, the size field of the first section's header contains the number.
 const MANY_SECTIONS: usize = 0xff00;
 
 /// Alignment of the appended parts, in bytes.
 const ALIGNMENT: usize = 8;
 
-/// Bytes that are appended to the file, and its new header.
+/// Bytes that are appended to the file, and the file's new header.
 #[derive(Debug)]
 struct Tail {
-    /// Number of bytes at the start of the file that stay.
+    /// Number of bytes at the start of the old file that are kept.
     kept: usize,
     appended: Vec<u8>,
     header: FileHeader64<LittleEndian>,
 }
 
-/// Writes a copy of the file with its table, and then replaces the file by the copy. So at any moment the program is
-/// complete, with the table or without. A process that runs the file keeps the old file, and on a full disk the
-/// linker's file stays.
+/// Writes a copy of the file with its table, and then replaces the file with the copy. So the program is complete at
+/// any moment. A process that runs the file keeps the old file, and on a full disk the linker's file stays.
 pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> anyhow::Result<()> {
     let path = executable.display();
     let tail = tail(bytes, table).map_err(|error| anyhow!("{path}: damaged: {error}"))?;
@@ -119,9 +118,8 @@ fn tail(bytes: &[u8], table: &[u8]) -> Result<Tail, object::Error> {
     })
 }
 
-/// Returns how many bytes at the start of a file with a table stay: all before the table, if only this module's own
-/// parts follow. After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without
-/// a name.
+/// Returns how many bytes at the start of a file that already has a table are kept: all before the table if only names and
+/// headers follow it. After `strip`, other sections may follow. Then all bytes are kept, also those of the old table.
 fn kept(
     bytes: &[u8],
     header: &FileHeader64<LittleEndian>,
@@ -183,7 +181,7 @@ mod tests {
         if count >= MANY_SECTIONS {
             set(32, count as u64);
         }
-        // The name is at 1, and the type is a table of strings.
+        // This section's name is at offset 1, and its type is 3, a string table.
         set(64, 1 | 3 << 32);
         set(64 + 24, 64);
         set(64 + 32, names.len() as u64);
@@ -222,7 +220,7 @@ mod tests {
     #[test]
     fn what_follows_a_table_is_kept() {
         let mut bytes = added(&program(2), b"table");
-        // As if a tool had written another section after the table.
+        // A section that another tool has written after the table.
         let behind = bytes.len();
         bytes.extend_from_slice(b"behind it");
         let header = FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();

@@ -1,5 +1,4 @@
-//! Reads the compiler's map of sleds: entries of 32 bytes with two addresses, each relative to the location where it is
-//! stored.
+//! Reads the compiler's map of sleds. Its entries have 32 bytes with two addresses, each relative to its own location.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,19 +9,19 @@ use tickscope_format::function_table::{Sled, SledKind};
 
 use crate::function_table::poll_function::code::Code;
 
-/// Name of the compiler's section.
+/// Name of the section with the compiler's map.
 pub(crate) const MAP: &str = "xray_instr_map";
 
-/// Version of the map in which each address is relative to its own location. Other versions are refused.
+/// Version of the map whose addresses are relative to their own locations. Other versions are refused.
 pub(crate) const VERSION: u8 = 2;
 
-/// Bytes of an entry.
+/// Size of an entry in bytes.
 const ENTRY: usize = 32;
 
 /// All sleds of a program.
 #[derive(Debug)]
 pub(super) struct Sleds {
-    /// Address range of the map.
+    /// Range of addresses of the map itself.
     pub(super) map: Range<u64>,
     /// The sleds of each function, by the function's address.
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
@@ -31,7 +30,7 @@ pub(super) struct Sleds {
 /// Splits a map into its entries.
 ///
 /// # Errors
-/// The map has another version, or a part of an entry; the message says which.
+/// The map has another version, or ends within an entry; the message says which.
 pub(crate) fn entries(map: &[u8]) -> Result<&[[u8; ENTRY]], String> {
     let (entries, rest) = map.as_chunks::<ENTRY>();
     if let Some(entry) = entries.iter().find(|entry| entry[18] != VERSION) {
@@ -49,7 +48,7 @@ pub(crate) fn entries(map: &[u8]) -> Result<&[[u8; ENTRY]], String> {
     Ok(entries)
 }
 
-/// Reads the map, and keeps the entries that point to a sled.
+/// Reads the map, and keeps the entries whose address has the code of a sled.
 pub(super) fn read(elf: &ElfFile64<'_, Endianness>, code: &Code<'_>) -> Result<Sleds, String> {
     let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
         let why = match elf.section_by_name(".note.gnu.gold-version") {
@@ -84,13 +83,13 @@ pub(super) fn read(elf: &ElfFile64<'_, Endianness>, code: &Code<'_>) -> Result<S
     Ok(sleds)
 }
 
-/// Converts a code of the map. The codes after the first three are for C and C++ only.
+/// Converts the map's code for a kind of sled. Only the first three codes occur in Rust.
 fn kind(code: u8) -> Option<SledKind> {
     SledKind::of(code.into()).filter(|kind| *kind != SledKind::Drop)
 }
 
-/// Returns whether the code at the address matches the compiler's code for such a sled: a jump over nine bytes, or a
-/// return before a long `nop`.
+/// Returns whether the machine code at the address is that of such a sled: a jump over nine bytes, or a return before a
+/// long `nop`.
 fn is_sled(code: &Code<'_>, address: u64, kind: SledKind) -> bool {
     let wanted: &[u8] = match kind {
         SledKind::Entry | SledKind::TailCall | SledKind::Drop => &[0xeb, 0x09],

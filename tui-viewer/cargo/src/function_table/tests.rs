@@ -11,7 +11,7 @@ use tickscope_format::function_table::{Function, FunctionTable, Origin, SECTION,
 
 use super::*;
 
-/// Returns the bytes of a program's table, if it has one.
+/// Returns the bytes of the table in a file, or `None` without a table.
 fn table_of(executable: &Path) -> Option<Vec<u8>> {
     let bytes = fs::read(executable).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
@@ -19,19 +19,19 @@ fn table_of(executable: &Path) -> Option<Vec<u8>> {
     Some(object::ObjectSection::data(&section).unwrap().to_vec())
 }
 
-/// Adds its table to a program.
+/// Adds the table to a program.
 fn with_table(program: Program) -> Program {
     add(&program.path, &program.sources()).unwrap();
     program
 }
 
-/// Checks that a file gets no table, for a reason with these words.
+/// Checks that a file gets no table, and that the error contains these words.
 fn refused(path: &Path, words: &[&str]) {
     let error = add(path, &Sources::default()).unwrap_err().to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{error}");
 }
 
-/// Reads a program's table.
+/// Returns the functions in a program's table.
 fn table(program: &Program) -> Vec<Function> {
     let bytes = table_of(&program.path).unwrap();
     let table = FunctionTable::read(&bytes).unwrap();
@@ -51,7 +51,7 @@ fn function(functions: &[Function], module: &str, name: &str) -> Function {
     found[0].clone()
 }
 
-/// Returns the line of the program's source that holds the text.
+/// Returns the line of [`APP`] that contains the text.
 fn line_of(text: &str) -> u32 {
     let at = APP
         .find(text)
@@ -149,7 +149,8 @@ fn what_the_collector_may_call_is_not_in_the_table() {
     }
 }
 
-/// Returns names of the program's own functions. Only debug information distinguishes an async body from a closure.
+/// Returns the names of the program's own functions. Async bodies have the names of closures, because only debug
+/// information distinguishes them.
 fn own_names(program: &Program) -> BTreeSet<(String, String)> {
     let own = table(program).into_iter().filter(|f| f.origin == Origin::Own);
     let names = own.map(|f| {
@@ -178,7 +179,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
 
     let lines = with_table(programs::compile(APP, &["-Cdebuginfo=line-tables-only"]));
     assert_eq!(own_names(&lines), names);
-    // The line is at most the line of the first statement.
+    // Without `debuginfo=1`, the line is that of `fn` or of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
         assert_eq!(
@@ -250,7 +251,7 @@ fn a_second_table_takes_the_place_of_the_first() {
         .filter(|name| name.to_string_lossy().starts_with(".tickscope"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    // Other sources give another table, which may have another length.
+    // Other sources give another table, which may differ in length.
     add(&program.path, &Sources::default()).unwrap();
     assert!(table(&program).iter().all(|f| f.origin != Origin::Own));
     assert_eq!(sections(&program), 1);
@@ -275,7 +276,7 @@ fn strip_keeps_the_table() {
     let before = table_of(&program.path).unwrap();
     programs::output("strip", &["--strip-debug".as_ref(), program.path.as_os_str()]);
     assert!(table_of(&program.path).unwrap() == before);
-    // The program still has symbols, so it can get another table, without lines.
+    // The program still has symbols, so the table can be made again, but without lines.
     add(&program.path, &program.sources()).unwrap();
     let again = table(&program);
     assert!(again.iter().all(|f| f.line == 0) && sections(&program) == 1);
@@ -285,7 +286,7 @@ fn strip_keeps_the_table() {
     assert_eq!(program.run(), expected);
     let headers = programs::output("readelf", &["-SW".as_ref(), program.path.as_os_str()]);
     assert!(headers.contains(SECTION), "{headers}");
-    // Now no function has a name, and the file stays as it is.
+    // Without symbols no function has a name, so the table cannot be made, and the file stays unchanged.
     let stripped = fs::read(&program.path).unwrap();
     refused(&program.path, &["no symbols and no debug information"]);
     assert!(fs::read(&program.path).unwrap() == stripped);
@@ -298,7 +299,7 @@ fn libraries_for_c_have_tables() {
     let program = with_table(programs::compile(source, &["--crate-type=cdylib"]));
     let twice = function(&table(&program), "app", "twice");
     assert_eq!((twice.origin, twice.line), (Origin::Own, 2));
-    // The dynamic linker's symbols stay after `strip`.
+    // `strip` keeps the dynamic linker's symbols.
     programs::output("strip", &[program.path.as_os_str()]);
     assert_eq!(function(&table(&program), "app", "twice"), twice);
     add(&program.path, &program.sources()).unwrap();
@@ -408,7 +409,7 @@ fn damaged_programs_are_refused_or_read() {
     let whole = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*whole).unwrap();
     let headers = elf.elf_header().e_shoff.get(Endianness::Little) as usize;
-    // Flips a byte of the file's header or of the sections' headers, or cuts the file.
+    // Damages each file in one way: flips a byte of the file's header or a section header, or cuts the file.
     let bytes = (0..64).chain((headers..whole.len()).step_by(23)).map(|at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xff;

@@ -1,4 +1,4 @@
-//! Recorded calls of the compiler by cargo 1.95, with shorter paths.
+//! Calls of the compiler that were recorded from cargo 1.95, with shortened paths.
 
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ pub(crate) fn read(name: &str) -> Invocation {
     Invocation::read(&words)
 }
 
-/// The calls by name; each line has an argument, or an option with its value.
+/// Name and text of each call. Each line of a text is an argument, or an option with its value.
 const CALLS: [(&str, &str); 8] = [
     // A dependency, in release.
     (
@@ -125,7 +125,7 @@ mylib/src/lib.rs
 -L dependency=/p/target/tickscope/x86_64-unknown-linux-gnu/debug/deps
 -L dependency=/p/target/tickscope/debug/deps"#,
     ),
-    // A library for C and for Rust.
+    // A crate that is both a library for C and a Rust library.
     (
         "shared",
         r#"/toolchain/bin/rustc
@@ -194,7 +194,7 @@ app/build.rs
 -L dependency=/p/target/tickscope/debug/deps
 --extern mylib=/p/target/tickscope/debug/deps/libmylib-80fa9d9c06cd1f45.rlib"#,
     ),
-    // Cargo asks for the version.
+    // Cargo queries the version.
     (
         "version",
         r#"/toolchain/bin/rustc

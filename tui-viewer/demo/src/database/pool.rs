@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tickscope::sync::{Mutex, named_mutex};
 
-/// Time that the other end takes to answer a ping.
+/// Time from a ping to its answer.
 const PING: Duration = Duration::from_millis(25);
 /// Number of uses of a connection between two pings.
 const USES_A_PING: u32 = 200;
@@ -53,7 +53,7 @@ impl Pool {
 }
 
 impl Connection {
-    /// Reads from the disk, or writes to it.
+    /// Stands for reading from the disk or writing to it: sleeps for `time`.
     #[tickscope::profile(group = "disk")]
     pub(crate) fn read_disk(&self, time: Duration) {
         thread::sleep(time);

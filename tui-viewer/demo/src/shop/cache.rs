@@ -20,7 +20,7 @@ pub(crate) enum Key {
     Offers(u32),
 }
 
-/// A cached value. A copy shares its bytes.
+/// A cached value. Clones share its bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Picture(Arc<[u8]>),
@@ -35,7 +35,7 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct Entries {
     by_key: HashMap<Key, Entry>,
-    /// The keys in the order in which they came.
+    /// The keys in the order in which their entries were added.
     order: VecDeque<Key>,
 }
 

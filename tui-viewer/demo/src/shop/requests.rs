@@ -10,13 +10,13 @@ use crate::random::{Random, mixed};
 use crate::shop::catalogue::{self, SECTION_ITEMS, SECTIONS};
 use crate::shop::store::Store;
 
-/// The items that most clients look at.
+/// The number of items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;
-/// The time to read the paper for an invoice, for which the thread waits.
+/// The time for which a thread sleeps to read the paper for an invoice.
 const READ_PAPER: Duration = Duration::from_millis(8);
-/// Number of rounds of work to rank a row, less than 1 us.
+/// Number of hash rounds that stand for the ranking of a row, less than 1 us.
 const RANK_ROUNDS: u64 = 250;
-/// Number of rows below which a list is sorted without being divided.
+/// Number of rows below which a list is sorted as a whole.
 const FEW_ROWS: usize = 512;
 
 /// A request with its parameters.
@@ -131,7 +131,7 @@ fn rank(rows: Vec<u64>, word: u32) -> Vec<u64> {
     rows.into_iter().map(rank).collect()
 }
 
-/// Sorts each half in memory of its own, and merges them.
+/// Sorts each half in separate memory, and merges the halves.
 #[tickscope::profile]
 fn sort(rows: Vec<u64>) -> Vec<u64> {
     if rows.len() < FEW_ROWS {

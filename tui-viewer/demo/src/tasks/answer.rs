@@ -1,26 +1,26 @@
-//! One value from a thread to a task that waits for it.
+//! Passes one value from a thread to a task that waits for it.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// The end that gives the value.
+/// The end that sends the value.
 #[derive(Debug)]
 pub(crate) struct Reply<T>(Arc<Mutex<State<T>>>);
 
-/// The end that waits: a future. Its output is `None` if the other end was dropped.
+/// The end that waits: a future. Its output is `None` if the sending end was dropped without a value.
 #[derive(Debug)]
 pub(crate) struct Answer<T>(Arc<Mutex<State<T>>>);
 
 #[derive(Debug)]
 struct State<T> {
     value: Option<T>,
-    /// Whether no value can come any more.
+    /// Whether the sending end has been dropped.
     closed: bool,
     waker: Option<Waker>,
 }
 
-/// Makes both ends.
+/// Makes the sending end and the waiting end.
 pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
     let state = Arc::new(Mutex::new(State {
         value: None,
@@ -31,7 +31,7 @@ pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
 }
 
 impl<T> Reply<T> {
-    /// Sends the value. It is dropped if the other end was dropped.
+    /// Sends the value, which is lost if the waiting end was dropped.
     pub(crate) fn send(self, value: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).value = Some(value);
     }

@@ -26,7 +26,7 @@ struct Queue {
 }
 
 struct Task {
-    /// `None` once the future is ready.
+    /// The future, or `None` once it is ready.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
     /// Whether the task is in the queue, so that several wakes put it there once.
     queued: AtomicBool,
@@ -62,7 +62,7 @@ impl Executor {
         self.changed.notify_all();
     }
 
-    /// Waits for a task that can continue.
+    /// Waits for a task that can continue. Returns `None` when the executor is closed and all tasks have ended.
     fn next(&self) -> Option<Arc<Task>> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let mut queue = self
@@ -81,8 +81,8 @@ impl Executor {
 
 impl Task {
     fn poll(self: Arc<Self>) {
-        // A wake after this store queues the task again, because this poll may not yet see what the wake is about. A
-        // thread that takes the task meanwhile waits below until this poll has ended.
+        // A wake after this store queues the task again, because this poll may not see the event that caused the wake.
+        // If another thread then takes the task, it waits for the lock below until this poll has ended.
         self.queued.store(false, Ordering::Release);
         let mut slot = self.future.lock().unwrap_or_else(PoisonError::into_inner);
         let waker = Waker::from(Arc::clone(&self));

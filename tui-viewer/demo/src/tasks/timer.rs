@@ -1,4 +1,4 @@
-//! Time for tasks: futures that are ready later, and the thread that wakes their tasks.
+//! Sleep for tasks: futures that are ready later, and the thread that wakes their tasks.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// All futures that wait for a time.
+/// All futures that sleep.
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     state: Mutex<State>,
@@ -15,14 +15,14 @@ pub(crate) struct Timer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Wakers by time, and by a number, because several may have the same time.
+    /// Wakers by the time at which they are due, and by a number that distinguishes equal times.
     sleeping: BTreeMap<(Instant, u64), Waker>,
     next_number: u64,
     /// Whether the timer is closed, so that no future waits any more.
     closed: bool,
 }
 
-/// A future that is ready at its time, or at once if the timer is closed.
+/// A future that is ready at a set time, or immediately if the timer is closed.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     timer: Arc<Timer>,
@@ -110,7 +110,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            // The waker is dropped after the lock is released, because it may hold the last reference to a task.
+            // Drops the waker without the lock, because it may hold the last reference to a task, whose drop locks again.
             let _waker = self.timer.lock().sleeping.remove(&key);
         }
     }

@@ -20,7 +20,7 @@ fn agent(dir: &Path, per_pid: bool) -> Agent {
     })
 }
 
-/// Returns the calls of `work`, and the number of running processes.
+/// Makes the agent read all rings. Returns the calls of `work`, and the number of running processes.
 fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
     agent.look();
     let key = AccountKey {
@@ -37,7 +37,7 @@ fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
 fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = TestProgram::named(dir.path(), "app", 1, 1);
-    // The program was reset before the first round.
+    // The program is reset before the agent's first round.
     first.shows(3, CaptureKind::Periodic);
     first.reset(10);
     first.shows(1, CaptureKind::Periodic);
@@ -64,7 +64,7 @@ fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
     again.shows(12, CaptureKind::Periodic);
     again.ring.link().unwrap();
     assert_eq!(found(&mut agent, "app"), (26, 1));
-    // The agent itself is restarted, with its kept data and without.
+    // The agent itself is restarted, with and without its kept state.
     let kept = agent.keep().unwrap();
     let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
     assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
@@ -105,7 +105,7 @@ fn garbage_is_counted_and_said_once() {
     program.shows(3, CaptureKind::Periodic);
     fs::write(dir.path().join("a.ring"), "no ring").unwrap();
     fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
-    // A ring cut off, as a full disk leaves it, and one with noise in place of its records.
+    // A truncated ring, as a full disk leaves it, and a ring with noise in place of its records.
     let bytes = fs::read(program.ring.path()).unwrap();
     fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
     let mut other = TestProgram::named(dir.path(), "other", 5, 9);
@@ -139,7 +139,7 @@ fn names_that_come_and_go_are_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let mut agent = agent(dir.path(), false);
     let numbers: Vec<u64> = (0..PROGRAMS_MOST as u64 + 5).collect();
-    // Five programs come and go between two rounds.
+    // Five programs start and end between two rounds.
     for five in numbers.chunks(5) {
         let start = |&number| {
             let mut program = TestProgram::named(dir.path(), &format!("app-{number}"), number, number);
@@ -174,8 +174,8 @@ fn the_series_of_a_process_end_with_it() {
     assert!(agent.accounts.is_empty());
 }
 
-/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each second
-/// of the programs. With FLEET_DIR, the rings stay in that directory, and get more records for another agent.
+/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each
+/// published second. With FLEET_DIR, the rings stay in that directory, and get more records for another agent.
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {
@@ -230,7 +230,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
     println!(
         "fleet: 50 programs of 1000 nodes: {each:?} a scrape of {bytes} bytes, {early} kB, {late} kB later"
     );
-    // One hundredth of 15 s.
+    // One hundredth of the 15 s between two rounds.
     assert!(
         cfg!(debug_assertions) || each <= Duration::from_millis(150),
         "{each:?}"

@@ -46,8 +46,8 @@ pub struct MetricsArgs {
     /// Longest time between two reads of the rings, and between two writes of the file: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
-    /// Number of functions of each program that have series of their own, 1 to 1000: those with most time. A function keeps its series,
-    /// so there are up to four times as many where ranks change.
+    /// Number of functions of each program that have separate series, 1 to 1000: those with most time. A function keeps
+    /// its series, so there are up to four times as many where ranks change.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub top: u16,
     /// A group stands in place of its functions, with its name in brackets.
@@ -62,7 +62,7 @@ pub struct MetricsArgs {
     /// Octaves between two edges of tickscope_latency_seconds, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub octaves: u8,
-    /// Keep sums in this file, and begin with the sums in it: an agent that is started again goes on where it was.
+    /// Keep sums in this file, and begin with the sums in it: an agent that is started again continues them.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Read the rings of this directory, and of no other; may be given several times.

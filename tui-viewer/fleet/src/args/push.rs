@@ -21,7 +21,7 @@ Examples:
   tickscope push --pyroscope http://127.0.0.1:4040
   tickscope push order-book --pyroscope http://pyroscope:4040 --label host=web-1 --tenant shop";
 
-/// What to send, where, and as whose.
+/// What to send, and to which server and tenant.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = NOTES)]
 pub struct PushArgs {
@@ -42,7 +42,7 @@ pub struct PushArgs {
     /// The value of the header Authorization is the first line of this file.
     #[arg(long, value_name = "FILE")]
     pub auth_file: Option<PathBuf>,
-    /// File (PEM) with the certificates that may sign the server's; no other is trusted (https).
+    /// PEM file with the certificates that may sign the server's certificate; no other is trusted (https).
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// Read the rings of this directory, and of no other; may be given several times.

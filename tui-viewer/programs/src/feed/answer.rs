@@ -39,7 +39,7 @@ pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> 
     }
 }
 
-/// Returns the reset epoch in force since the request, or the reason why the program refused.
+/// Returns the first reset epoch that shows the request, or the reason why the program refused it.
 pub fn result_of(reply: &Reply) -> Result<u64, String> {
     match reply.outcome {
         Outcome::Done => Ok(reply.reset_epoch),

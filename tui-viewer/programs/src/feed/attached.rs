@@ -15,7 +15,7 @@ use crate::feed::pace::{LOOK, Pace};
 use crate::feed::past::{Earlier, past_of};
 use crate::known_functions::KnownFunctions;
 
-/// Largest number of records since the last poll that are handed over besides the newest.
+/// Maximum number of records since the last poll that are handed over in addition to the newest.
 pub(super) const MISSED_MOST: usize = 8;
 
 #[derive(Debug)]
@@ -24,16 +24,16 @@ pub(super) struct Attached {
     pub(super) target: Target,
     /// Decodes unchanged sites only once.
     decoder: Decoder,
-    /// Slot for requests; none if the program takes no requests, or all slots are taken.
+    /// Slot for requests; `None` if the program takes no requests, or if all slots are taken.
     slot: Option<Slot>,
     sent: Option<(Request, Sent)>,
-    /// Position and number of the record that was handed over last.
+    /// Position and sequence number of the record that was handed over last.
     shown: Option<(u64, u64)>,
     /// Earlier records of the ring that are still to be read.
     earlier: Option<Earlier>,
-    /// Requests that wait until the slot is free: it holds one at a time.
+    /// Requests that wait for the slot, which takes one request at a time.
     queue: Vec<Request>,
-    /// When to check for the next record.
+    /// Decides when to check for the next record.
     pace: Pace,
     /// Whether the program's functions were looked up already.
     asked_for_functions: bool,
@@ -47,7 +47,7 @@ impl Attached {
             pid: header.pid,
             path: ring.path().to_path_buf(),
         };
-        // A program publishes at the watched rate while a slot is held.
+        // While a viewer holds a slot, the program publishes at the faster rate for viewers.
         let slot = ring.take_slot().ok().flatten();
         Self {
             ring,
@@ -99,7 +99,7 @@ impl Attached {
         Ok(Some(Rc::new(snapshot)))
     }
 
-    /// Returns all functions of the program at the first snapshot that reports functions; later returns none.
+    /// Returns all functions of the program at the first snapshot that reports functions, and `None` afterwards.
     pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
         let told = snapshot?.functions.as_ref()?;
         if std::mem::replace(&mut self.asked_for_functions, true) {
@@ -108,7 +108,7 @@ impl Attached {
         KnownFunctions::of_process(self.target.pid, told.known).map(Rc::new)
     }
 
-    /// Returns the records between the record of number `shown` and `newest`, oldest first.
+    /// Returns the records between the sequence number `shown` and `newest`, oldest first.
     fn missed(&self, newest: &Record, shown: u64) -> Vec<Past> {
         let between = self.ring.between(shown, newest).take(MISSED_MOST);
         let mut missed: Vec<Past> = between.map(|mut record| past_of(&mut record)).collect();

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// Time between two checks at an unknown or high publishing rate: too short for the eye to notice.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// The first check comes this long before a record is due, and the next checks follow at this distance. So late records are
-/// seen soon, and the checks do not fall behind the records.
+/// Time from the first check to the moment at which a record is due, and time between further checks. So a late record
+/// is seen soon, and the checks do not fall behind the records.
 const STEP: Duration = Duration::from_millis(4);
 
 /// Time between two checks once records have stopped coming.
@@ -43,7 +43,7 @@ impl Pace {
         } else if self.interval < LOOK * 2 || overdue > LOOK {
             LOOK
         } else if since + STEP < self.interval {
-            // At most `SELDOM`: another viewer may have asked for a record out of turn.
+            // At most `SELDOM`, because another viewer may request a record before it is due.
             (self.interval - STEP - since).min(SELDOM)
         } else {
             STEP
@@ -57,8 +57,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Follows a program that publishes a hundred records at this interval, each a little late. Returns the largest delay
-    /// after the first twenty, and the number of checks per record.
+    /// Follows a program that publishes a hundred records at this interval, each a little late. Returns the largest
+    /// delay after the first twenty records, and the number of checks per record.
     fn watch(interval: Duration) -> (Duration, f64) {
         let begin = Instant::now();
         let mut pace = Pace::new(begin);

@@ -1,4 +1,4 @@
-//! Records that a ring held before it was opened: read backwards, slice by slice, and thinned until they fit.
+//! Records that a ring contained when it was opened. They are read backwards, slice by slice, and thinned out until they fit.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,23 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::events::Past;
 
-/// Age, counted from the newest record, up to which every record is taken.
+/// Records that are older than the newest record by at most this are all taken.
 const FULL_NS: u64 = 30_000_000_000;
 
-/// Least time between records that are older than `FULL_NS`: about a second.
+/// Minimum time between taken records that are older than `FULL_NS`: about a second.
 const SECOND_NS: u64 = 950_000_000;
 
 /// Shortest time between two records: of the fine ring, and of the coarse ring.
 const SHORTEST_NS: [u64; 2] = [10_000_000, 10_000_000_000];
 
-/// Largest number of bytes that are handed over: from both rings together, and from the fine ring alone.
+/// Maximum number of bytes that are handed over: from both rings together, and from the fine ring alone.
 const BYTES_MOST: usize = 48 << 20;
 const FINE_BYTES_MOST: usize = 24 << 20;
 
 /// Reads backwards from the record that was shown first: the fine ring, then the coarse ring.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    /// The record read last, without its payload; none before the first record of the coarse ring.
+    /// The last record that was read, without its payload; `None` before the first record of the coarse ring.
     last: Option<Record>,
     stage: Stage,
     /// Capture time of the record that was shown first.
@@ -56,11 +56,11 @@ struct Thinner {
 enum Fate {
     Taken,
     Left,
-    /// The bytes that are left do not suffice for the record, so no older one is read.
+    /// The record needs more bytes than are left, so reading ends here.
     Full,
 }
 
-/// Converts a record for the history; leaves the record without its payload.
+/// Makes an entry of the history from a record, and leaves the record without its payload.
 pub(super) fn past_of(record: &mut Record) -> Past {
     Past::of(record.stamp, std::mem::take(&mut record.payload))
 }
@@ -75,8 +75,8 @@ impl Thinner {
         }
     }
 
-    /// Decides whether a record is taken if records should lie at least `gap_ns` apart. A record that closes an epoch, or
-    /// ends the program, is taken at any gap.
+    /// Decides whether a record is taken if taken records must be at least `gap_ns` apart. A record that closes an
+    /// epoch, or ends the program, is always taken.
     fn judge(&mut self, unix_ns: u64, kind: CaptureKind, bytes: usize, gap_ns: u64) -> Fate {
         if bytes > self.left {
             return Fate::Full;
@@ -118,8 +118,8 @@ impl Earlier {
         self.stage == Stage::Done
     }
 
-    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first. If the program has
-    /// overwritten a record meanwhile, it and all older records of its ring are lost.
+    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first. If the program
+    /// has overwritten a record meanwhile, this record and all older ones of its ring are lost.
     pub(super) fn slice(&mut self, ring: &RingFile, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -135,7 +135,7 @@ impl Earlier {
         taken
     }
 
-    /// Reads one record; after the last one of a stage, begins the next stage.
+    /// Reads one record. After the last record of a stage, begins the next stage.
     fn step(&mut self, ring: &RingFile) -> Option<Past> {
         let read = match (self.stage, &self.last) {
             (Stage::Done, _) => return None,
@@ -144,7 +144,7 @@ impl Earlier {
             (Stage::Coarse, Some(last)) => ring.coarse_before(last),
             (Stage::Coarse, None) => ring.coarse_newest(),
         };
-        // An unreadable record only ends this stage: the record on the screen does not depend on it.
+        // An unreadable record ends only this stage, because the record on the screen does not depend on it.
         let Some(mut record) = read.ok().flatten() else {
             self.next_stage();
             return None;
@@ -316,7 +316,7 @@ mod tests {
         test_program::payload(&snapshot)
     }
 
-    /// Polls until all earlier records have been handed over, and returns their numbers.
+    /// Polls until all earlier records have been handed over, and returns the second of each.
     fn numbers(feed: &mut RingFeed) -> Vec<u64> {
         let mut numbers = Vec::new();
         while matches!(&feed.open, Open::Ring(attached) if attached.has_past()) {
@@ -410,7 +410,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that records never exceed the room, and reach further back than without thinning.
+        /// Checks that taken records never exceed the limit of bytes, and reach further back than without thinning.
         #[test]
         fn less_room_thins_and_reaches_back(bytes in 1usize..4000) {
             let room = 64 << 10;

@@ -17,21 +17,21 @@ use crate::events::{Events, Feed, PIPE, Past, Request, Target};
 use crate::status::{Pipe, Status};
 use crate::target::stream::{broke_off, nothing_came, open};
 
-/// Largest number of record bytes that wait for the screen, exceeded by at most one record; the rest waits in the pipe.
+/// Maximum number of record bytes that wait for the screen, exceeded by at most one record. All others wait in the pipe.
 const WAITING_MAX: usize = 16 << 20;
 
-/// Largest number of pieces that one poll takes.
+/// Maximum number of pieces of the stream that one poll takes.
 const AT_A_LOOK: usize = 64;
 
 /// Time between two polls: while records come, and after the end of the stream.
 const LOOK: Duration = Duration::from_millis(25);
 const LOOK_AT_THE_END: Duration = Duration::from_millis(400);
 
-/// Time without a record after which the pipe counts as silent; the larger of a duration and a number of intervals.
+/// The pipe counts as silent after this time without a record, or after this many publishing intervals if that is longer.
 const SILENT: Duration = Duration::from_secs(3);
 const SILENT_INTERVALS: u64 = 5;
 
-/// Reason why the program cannot be sent requests.
+/// Reason why a request cannot be sent.
 const ONE_WAY: &str = "a pipe takes no requests; send them on the program's host";
 
 /// A feed from standard input.
@@ -51,10 +51,10 @@ pub struct PipeFeed {
     is_over: bool,
 }
 
-/// A piece of the stream that has arrived, or the reason why the input is no recording.
+/// A piece of the stream that has arrived, or the reason why the input is not a recording.
 type Arrived = Result<Piece, String>;
 
-/// Pieces between the thread that reads and the screen.
+/// Pieces that the thread has read from the stream, for the screen.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
@@ -68,7 +68,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Adds a piece; waits until there is room.
+    /// Adds a piece, after waiting until the queue is below its limit.
     fn push(&self, item: Arrived) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |waiting: &mut Waiting| waiting.bytes > WAITING_MAX;
@@ -105,9 +105,9 @@ impl PipeFeed {
     /// Waits until a recording begins on standard input, and reads it from then on.
     ///
     /// # Errors
-    /// Standard input is a terminal, ends at once, or is no recording.
+    /// Standard input is a terminal, ends before a recording begins, or is not a recording.
     pub fn begin() -> anyhow::Result<Self> {
-        // Before the first piece, `ssh` may ask for a password on the terminal.
+        // Waits for the first piece before the screen begins, because `ssh` may ask for a password on the terminal.
         let mut stream = open()?;
         match stream.next_piece() {
             Ok(Piece::Begin) => {}
@@ -151,7 +151,7 @@ impl PipeFeed {
         }
     }
 
-    /// Decodes the newest of the records that came.
+    /// Decodes `record`, the newest that has arrived.
     fn newest(&mut self, record: &Past, events: &mut Events) {
         let snapshot = match codec::decode(&record.payload) {
             Ok(snapshot) => snapshot,
@@ -186,7 +186,7 @@ impl PipeFeed {
     }
 }
 
-/// Reads to the end, or up to input that is no recording.
+/// Reads the stream to its end, or to input that is not a recording.
 fn read(mut stream: Stream<impl io::Read>, queue: &Queue) {
     loop {
         let piece = stream.next_piece();

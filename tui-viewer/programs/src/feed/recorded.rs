@@ -1,4 +1,4 @@
-//! Records of a series: the newest at once, then older ones, a slice at a time.
+//! Records of a recording: the newest immediately, then older ones, slice by slice.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use tickscope_format::snapshot::CaptureKind;
 use crate::events::Past;
 use crate::history::BYTES_MAX;
 
-/// A file of records that is being read.
+/// A recording that is being read.
 #[derive(Debug)]
 pub(super) struct Recorded {
     series: Recording,
-    /// Number of records not visited yet, which are the first ones of the series.
+    /// Number of records that are still to be read: the first ones of the recording.
     left: usize,
-    /// Least time between two records that are taken.
+    /// Minimum time between two records that are taken.
     gap_ns: u64,
     /// Capture time of the record that was taken last.
     taken_ns: u64,
@@ -41,7 +41,7 @@ impl Recorded {
         Ok((recorded, snapshot))
     }
 
-    /// Returns the names that the file holds for code addresses.
+    /// Returns the names of code addresses that the file contains.
     pub(super) fn addresses(&self) -> Addresses {
         self.series.addresses()
     }
@@ -83,8 +83,8 @@ impl Recorded {
     }
 }
 
-/// Returns the least time between taken records, so that they fit into the history if each is as long as the newest.
-/// Returns 0 if all records fit.
+/// Returns the minimum time between taken records with which they fit into the history, if each is as long as the
+/// newest. Returns 0 if all records fit.
 fn gap_ns(moments: &[Moment], bytes: usize) -> u64 {
     let all = moments.len().saturating_mul(bytes);
     let times = moments.iter().map(|moment| moment.stamp.unix_ns);
@@ -120,7 +120,7 @@ mod tests {
         test_recording::recorded(path, (0..records).map(snapshot));
     }
 
-    /// Returns the history that the screen keeps of a file.
+    /// Reads a file as the screen does, and returns the history that the screen would keep.
     fn history(path: &Path) -> History {
         let mut feed = RingFeed::new(Wanted::File(path.into()), None, None);
         let first = feed.poll();

@@ -1,4 +1,4 @@
-//! All processes of a name as one program: a pre-fork server, the processes of a test run.
+//! Shows all processes of a name as one program, such as a pre-fork server or the processes of a test run.
 //!
 //! Thread names include the process, so the threads of each process stay apart. Counts of ended processes stay in the sums.
 //! A reset from the screen restarts the counts of all processes; a reset that one process makes by itself does not change
@@ -34,7 +34,7 @@ use crate::status::Status;
 use crate::target::wanted::{Wanted, is_live};
 use crate::target::{name_and_pid, title_of};
 
-/// Largest number of processes that are followed at once: each keeps a file open.
+/// Maximum number of processes that are followed: each needs an open file.
 const MEMBERS_MOST: usize = 256;
 
 /// Time between two reads of the rings while no record comes.
@@ -44,7 +44,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const SHORTEST: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Reading and summing up takes at most 1/`PARTS` of the time.
+/// Reading and adding up takes at most 1/`PARTS` of the time.
 const PARTS: u32 = 5;
 
 /// A feed of all processes of a name.
@@ -58,20 +58,20 @@ pub struct TogetherFeed {
     /// Processes that have ended, and the sum of their counts.
     over: HashSet<RunKey>,
     ended: Option<Snapshot>,
-    /// Counts from before the screen's last reset, of processes that have ended before or after it.
+    /// Counts of ended processes from before the screen's last reset.
     ended_before: Option<Snapshot>,
-    /// Epoch from which counts start once the screen's last reset is undone; none if it cannot be undone.
+    /// Epoch that is restored when the screen's last reset is undone; `None` if it cannot be undone.
     undoable: Option<u64>,
-    /// Lifetime counts of ended processes that a reset has removed from the sum; added to totals, so that none falls.
+    /// Lifetime counts of ended processes that a reset has removed from the sum. They are added to totals, so that none falls.
     gone: Lifetime,
-    /// Names of the programs followed so far.
+    /// Names of the programs that were followed so far.
     programs: HashSet<String>,
     /// Rings of running processes that cannot be read, and the reasons.
     unread: BTreeMap<PathBuf, String>,
     left_out: usize,
-    /// Clock that the sums use.
+    /// Clock in whose ticks the sums are.
     clock: Option<ClockInfo>,
-    /// Number, epoch and time of the last sum.
+    /// Sequence number, epoch and capture time of the last sum.
     seq: u64,
     epoch: u64,
     withdraws: Option<u64>,
@@ -177,7 +177,8 @@ impl TogetherFeed {
             }
             return true;
         }
-        // A process that ended before this feed began is not shown; one that started and ended between two checks is.
+        // A process that ended before this feed began is not shown. A process that started and ended between two checks
+        // is shown.
         let is_new = key.started_unix_ns >= self.began_unix_ns;
         if !is_live(liveness) && !is_new {
             return true;
@@ -259,7 +260,7 @@ impl TogetherFeed {
         }
     }
 
-    /// Sums the counts of all processes in one snapshot; returns none before the first record.
+    /// Adds up the counts of all processes in one snapshot; returns `None` before the first record.
     fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
         let members = self.members.iter();
         let shown: Vec<(&Member, Cow<'_, Snapshot>)> = members
@@ -285,7 +286,7 @@ impl TogetherFeed {
         Some(self.completed(sum, kind))
     }
 
-    /// Sets the fields that belong to the whole and not to a single process.
+    /// Sets the fields that belong to the sum and not to a single process.
     fn completed(&mut self, mut sum: Snapshot, kind: CaptureKind) -> Snapshot {
         self.seq += 1;
         self.unix_ns = sum.capture.unix_ns.max(self.unix_ns + 1);
@@ -326,7 +327,7 @@ impl TogetherFeed {
     }
 }
 
-/// Returns the counts of ended processes as a part of the whole; they are already in ticks of the whole's clock.
+/// Returns the counts of ended processes as a part of the sum. They are already in ticks of the sum's clock.
 fn ended(snapshot: &Snapshot) -> Part<'_> {
     Part {
         snapshot,
@@ -403,7 +404,7 @@ impl Feed for TogetherFeed {
         }
         let mut asked = Asked::new(request, Instant::now());
         for member in &mut self.members {
-            // A process that did not do the reset has nothing to undo.
+            // A process that was not reset has nothing to undo.
             if request != Request::Undo || member.counted.was_reset() {
                 let sent = member.attached.ask(request);
                 asked.sent(member.id, member.key.pid, sent);

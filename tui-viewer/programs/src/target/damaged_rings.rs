@@ -1,4 +1,4 @@
-//! Rings that cannot be read, and whether their programs run on and will make others.
+//! Rings that cannot be read, and whether their programs still run and will make new rings.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tickscope_format::os;
 
 use crate::target::wanted::NoTarget;
 
-/// Number of header words up to the fields that name the process.
+/// Number of header words up to the last field that identifies the process.
 const WHO: usize = at::BOOT_ID + 2;
 
 /// Whether the process that wrote a ring still runs.
@@ -20,7 +20,7 @@ pub fn runs_on(header: &Header) -> bool {
     header.boot_id == os::boot_id() && os::start_time(header.pid) == Some(header.start_time)
 }
 
-/// Returns the message about a process where none of its rings can be read.
+/// Returns the message about a process none of whose rings can be read.
 pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     let (path, error) = listed.iter().find_map(|listed| {
         let error = listed.ring.as_ref().err()?;

@@ -1,4 +1,4 @@
-//! Program files that were named in place of running programs.
+//! Program files that were named instead of running programs.
 
 use std::fs;
 use std::io::Read;
@@ -29,7 +29,7 @@ pub(super) fn is_program(path: &Path) -> bool {
     may && file.read(&mut start).is_ok() && (start == *b"\x7fELF" || start.starts_with(b"#!"))
 }
 
-/// Finds the program that runs from a file, among programs that carry tickscope.
+/// Finds the program that runs from a file and contains tickscope.
 ///
 /// # Errors
 /// [`NoTarget`] if no such program runs, or several do.
@@ -61,7 +61,7 @@ fn runs_from(pid: u32, path: &Path) -> bool {
         .is_ok_and(|path| path.as_os_str().as_bytes() == bytes)
 }
 
-/// Returns the commands to type instead. If a name was typed (`may_come`), the program may start later.
+/// Returns the error with the commands to type instead. If a name was typed (`may_come`), the program may start later.
 pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     let name = printable(&path.display().to_string());
     let start = if name.contains('/') {

@@ -10,10 +10,10 @@ use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::target::wanted::{NoTarget, Wanted};
 
-/// Checks that a directory that was asked for can be read.
+/// Checks that the requested directory can be read.
 ///
 /// # Errors
-/// [`NoTarget`] with the reason; a directory that is not there may still come.
+/// [`NoTarget`] with the reason. A missing directory may still be made.
 pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     let Some(dir) = dir else { return Ok(()) };
     let Err(error) = fs::read_dir(dir) else {
@@ -31,10 +31,10 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     Err(NoTarget::new(message, kind == ErrorKind::NotFound))
 }
 
-/// Checks that a file exists, as far as the system tells.
+/// Checks that a file exists.
 ///
 /// # Errors
-/// [`NoTarget`] if there is no such file, or it may not be read.
+/// [`NoTarget`] if there is no such file, and another error if the system does not tell.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());
@@ -49,14 +49,14 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     Err(NoTarget::new(message, true).into())
 }
 
-/// Returns the places as text, with a note at each that the user may not read.
+/// Returns the directories as text, with a note at each that the user may not read.
 pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
     places.iter().map(words).collect()
 }
 
-/// Adds to the message the places that the user may not read, or else the only place searched. A process id has more places:
-/// those of its process.
+/// Adds to the message the directories that the user may not read, or else the only directory that was searched. For a
+/// process id, no directory is the only one, because those of its process were searched as well.
 pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;
@@ -75,7 +75,7 @@ pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]
     none
 }
 
-/// Returns the note on a place that the user may not read; none if the place can be read.
+/// Returns the note about a directory that the user may not read; `None` if the directory can be read.
 fn denied(place: &Path) -> Option<String> {
     let error = fs::read_dir(place).err()?;
     (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))

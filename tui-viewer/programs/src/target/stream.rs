@@ -1,4 +1,4 @@
-//! Standard input: a recording, as `tickscope record -o -` writes it.
+//! Standard input with a recording, as `tickscope record -o -` writes it.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use tickscope_format::addresses::Addresses;
 use tickscope_format::codec;
 use tickscope_format::recording::{Piece, Stream};
 
-/// Largest size of a record of a stream in bytes, packed or not, because memory is allocated for it.
+/// Maximum size in bytes of a record in a stream, packed or unpacked, because memory is allocated for it.
 const RECORD_MAX: u64 = 64 << 20;
 
 /// Command that messages suggest.
@@ -27,7 +27,7 @@ pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
     if input.is_terminal() {
         return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
     }
-    // The standard library's lock on standard input would not do, because it cannot move to another thread.
+    // Reads a copy of the descriptor, because the standard library's lock on standard input cannot move to another thread.
     let file = File::from(input.as_fd().try_clone_to_owned()?);
     Ok(Stream::new(BufReader::new(file), RECORD_MAX))
 }
@@ -40,7 +40,7 @@ pub(crate) fn nothing_came() -> anyhow::Error {
 /// Reads standard input to its end; returns the newest snapshot, and the names of code in the stream.
 ///
 /// # Errors
-/// There is no snapshot, or the input is no recording.
+/// There is no snapshot, or the input is not a recording.
 pub(crate) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     let mut stream = open()?;
     let (mut newest, mut has_begun) = (None, false);

@@ -36,7 +36,7 @@ pub enum Wanted {
     Started {
         /// Token that was passed in the environment.
         token: u64,
-        /// The command's own process id.
+        /// Process id of the started command itself.
         pid: u32,
     },
 }
@@ -54,14 +54,14 @@ pub enum Found {
     Streamed(Box<(Snapshot, Addresses)>),
 }
 
-/// Error if there is no target: names the programs that are there, and the command that opens one.
+/// Error that there is no such target. It names the programs that exist, and the command that opens one.
 #[derive(Debug)]
 pub struct NoTarget {
-    /// Missing target, in one line.
+    /// What is missing, in one line.
     pub lead: String,
-    /// Whole message, at most four lines: the lead, and the programs there.
+    /// Whole message, at most four lines: the lead, and the programs that exist.
     pub message: String,
-    /// Whether the target may still come: no program of that name is there yet.
+    /// Whether the target may still appear: no program of that name exists yet.
     pub may_come: bool,
 }
 
@@ -75,7 +75,7 @@ impl NoTarget {
         }
     }
 
-    /// Whether an error says that the target may still come.
+    /// Returns whether an error says that the target may still appear.
     pub fn may_come(error: &anyhow::Error) -> bool {
         error.downcast_ref::<Self>().is_some_and(|none| none.may_come)
     }
@@ -114,12 +114,12 @@ impl Wanted {
         }
     }
 
-    /// Whether all programs of this name are wanted.
+    /// Returns whether this is `All` with a pattern that matches the name.
     pub fn names(&self, name: &str) -> bool {
         matches!(self, Self::All(wanted) if covers(wanted, name))
     }
 
-    /// Describes one of the wanted programs.
+    /// Describes a single program that is wanted.
     pub fn one(&self) -> String {
         if let Self::All(name) = self {
             return format!("program called \"{}\"", printable(name));
@@ -172,12 +172,12 @@ fn covers(wanted: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether the program that wrote a ring runs.
+/// Whether the program that wrote a ring still runs.
 pub fn is_live(liveness: &Liveness) -> bool {
     matches!(liveness, Liveness::Running | Liveness::Stale { .. })
 }
 
-/// Returns the error that a command cannot take several programs; `what` says why: "a program is recorded while it runs".
+/// Returns the error that a command takes a single program; `what` is the reason: "a program is recorded while it runs".
 pub fn one_alone(name: &str, what: &str) -> Misuse {
     Misuse(format!(
         "--all: {what}, one at a time: tickscope list shows the programs called {} with their process ids; report, top, stacks, sites and snapshot \
@@ -213,7 +213,7 @@ pub(crate) fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTa
     let one_pid = live
         .iter()
         .all(|(ring, _)| ring.header().pid == live[0].0.header().pid);
-    // Only their files tell two rings of one process apart.
+    // Two rings of one process differ only in their files.
     let how = |ring: &RingFile| {
         if one_pid {
             ring.path().display().to_string()

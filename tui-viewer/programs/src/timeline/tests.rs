@@ -8,7 +8,7 @@ use tickscope_testkit::test_program;
 use super::*;
 use crate::test_recording;
 
-/// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
+/// A ring with a coarse record every ten seconds from 100 s to 130 s, and a fine one every second from 125 s to 130 s.
 fn ring(dir: &Path) -> RingFile {
     let header = Header {
         coarse_words: (1 << 20) / 8,
@@ -53,7 +53,7 @@ fn a_ring_reaches_back_over_its_coarse_records_and_percentiles_do_not() {
         let (from, to) = (timeline.find_from(when), timeline.find_to(when));
         (from.ok(), to.ok())
     };
-    // The nearest moment counts, and times beyond the ends are clamped.
+    // The nearest moment is taken, and times beyond the ends are clamped.
     assert_eq!(ends("24s"), (Some(3), Some(3)));
     assert_eq!(ends("26.4s"), (Some(4), Some(4)));
     assert_eq!(ends("26.6s"), (Some(5), Some(5)));

@@ -1,16 +1,16 @@
-//! Bodies of `async fn`, async blocks and async closures: their closures and their names.
+//! Bodies of `async fn`, async blocks and async closures: which closures they are, and how they are named.
 
 use std::collections::HashMap;
 
 use memchr::memmem;
 
-/// Suffix of an async function's name in the name of its body.
+/// Suffix that the body of an async function adds to the function's name.
 const ASYNC_FN: &str = "::{async_fn}";
 
-/// Ends of other bodies' names.
+/// Suffixes in the names of other bodies.
 const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
 
-/// Suffix of a body's name if the calls of its row are polls.
+/// Suffix of a body's name if its row counts polls as calls.
 const POLL: &str = "::{poll}";
 
 /// Returns the name to show for a function or an async body. A body has its function's name if its row counts calls
@@ -22,8 +22,8 @@ pub fn name_of_body(name: &str, is_certain: bool) -> String {
     name.replace(ASYNC_FN, "") + poll
 }
 
-/// Finds the bodies of `async fn`, async blocks and async closures among the names of types and functions. Symbols call
-/// them closures; debug information has `app::fetch::{async_fn_env#0}<u8>` for the body's type.
+/// Finds async bodies among the names in debug information, such as `app::fetch::{async_fn_env#0}<u8>` for a body's
+/// type. Returns their names by the paths that symbols have, in which each body is a closure.
 pub fn async_bodies(names: &[u8]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for at in memmem::find_iter(names, b"::{async_") {

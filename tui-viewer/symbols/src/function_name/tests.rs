@@ -223,7 +223,7 @@ fn types_are_short() {
 }
 
 proptest::proptest! {
-    /// Checks that naming ends and keeps to its length for any text that a symbol table may hold.
+    /// Checks for generated symbols that naming always ends, and that no name is too long.
     #[test]
     fn any_symbol_gets_a_name(
         symbol in "(_R|_ZN|_Z)?[NICvtMXYBsCE0-9a-c_<>:{}#, ().-]{0,60}",

@@ -2,14 +2,14 @@
 
 use tickscope_format::path::{step, subject_and_trait};
 
-/// Returns the name of a closure that is the body of an async function, by its path.
+/// Returns the name of the async body that the closure with this path is, or `None` for other closures.
 pub(crate) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
 /// Writer of short names.
 pub(crate) struct Shortener<'a> {
-    /// Depth to which generic arguments are written. Deeper ones become `…`.
+    /// Depth to which generic arguments are written. Arguments below it become `…`.
     pub(crate) depth: usize,
-    /// Names of the bodies of async functions.
+    /// Returns the names of async bodies.
     pub(crate) async_body: AsyncBody<'a>,
 }
 
@@ -29,8 +29,8 @@ impl Shortener<'_> {
         self.list(&mut Reader(text), 0)
     }
 
-    /// Writes all parts of a path, with short arguments. `parent` is the path that it continues, for the names of
-    /// closures.
+    /// Writes all parts of a path, with shortened generic arguments. `parent` is the path in front of it, which is
+    /// needed to find async bodies.
     pub(crate) fn of_path(&self, path: &str, parent: &str) -> String {
         let parts = self.path(&mut Reader(path), 0, parent);
         let texts = parts
@@ -39,7 +39,7 @@ impl Shortener<'_> {
         texts.collect::<Vec<_>>().join("::")
     }
 
-    /// Writes everything up to the end or to a closing bracket.
+    /// Writes all types up to the end of the text or to a closing bracket.
     fn list(&self, from: &mut Reader<'_>, depth: usize) -> String {
         let mut short = String::new();
         while let Some(c) = from.0.chars().next() {
@@ -51,7 +51,7 @@ impl Shortener<'_> {
                     short.push_str(&self.list(from, depth));
                     short.push_str(from.take(1));
                 }
-                // Lifetimes tell a reader of a profile nothing.
+                // Lifetimes are left out, because they tell the reader of a profile nothing.
                 '&' if from.0.starts_with("&'") => {
                     short.push_str(from.take(1));
                     from.take(1);
@@ -75,7 +75,7 @@ impl Shortener<'_> {
         short
     }
 
-    /// Writes the last part of a path. A closure has no name, so the last name before it stays as well.
+    /// Writes the last part of a path. A closure has no name, so the last named part before it stays as well.
     fn last_of_path(&self, from: &mut Reader<'_>, depth: usize) -> String {
         let is_for = from.0.starts_with("for<");
         let parts = self.path(from, depth, "");
@@ -152,7 +152,7 @@ impl Shortener<'_> {
                 is_type,
             });
             if !from.0.starts_with("::") {
-                // A character that is neither of a word nor a bracket is skipped, so that reading always ends.
+                // Skips a character that belongs to no path, so that reading always ends.
                 if is_empty && parts.len() == 1 {
                     let c = from.0.chars().next();
                     from.take(c.map_or(0, char::len_utf8));
@@ -165,7 +165,7 @@ impl Shortener<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes this many bytes, or the rest.
+    /// Takes this many bytes, or all that are left.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.0.split_at_checked(bytes).unwrap_or((self.0, ""));
         self.0 = rest;
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, like the source: `(u8) -> u16`.
+/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, as the source does: `(u8) -> u16`.
 fn as_call(arguments: &str) -> Option<String> {
     let inner = arguments
         .trim_start_matches("::")

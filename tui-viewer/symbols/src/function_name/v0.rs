@@ -1,52 +1,52 @@
-//! Facts in a mangled name of Rust's scheme v0 that its readable form lacks: which parts of a path are modules, and the
-//! place of an `impl`.
+//! Reads from mangled names of Rust's scheme v0 what their readable form lacks: which parts of a path are modules, and
+//! where an `impl` is.
 //!
 //! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in
 //! the type or module (`t`) `lib` of the crate `app`.
 
-/// Beginning of a name.
+/// Beginning of a mangled name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Kinds of the parts after the base, the outermost first.
     pub(crate) kinds: Vec<u8>,
-    /// Beginning of the path.
+    /// What the path begins with.
     pub(crate) base: Base,
 }
 
-/// Beginning of a path.
+/// What a path begins with.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     /// A crate.
     Crate,
-    /// An `impl`, with its place if that is a plain path.
+    /// An `impl`, with its path unless that is too complex.
     Impl(Option<ImplPath>),
-    /// A method that a trait provides.
+    /// A trait, which provides the method itself.
     Provided,
 }
 
-/// Place of an `impl`.
+/// Path of an `impl`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImplPath {
-    /// Its module.
+    /// Module that contains the `impl`.
     pub(crate) module: String,
-    /// Its path as debug information has it, `app::shapes::{impl#1}`; empty in a generic function.
+    /// Path of the `impl` as debug information has it, `app::shapes::{impl#1}`; empty in a generic function.
     pub(crate) path: String,
 }
 
-/// Kind of types and modules.
+/// Kind of a part that is a type, a trait or a module.
 pub(crate) const TYPE: u8 = b't';
 
-/// Place where reading a path has ended.
+/// How far a path was read.
 enum End {
-    /// The path was read to its end.
+    /// To its end.
     Whole,
-    /// The path was read up to its first generic arguments.
+    /// To its first generic arguments.
     Generic,
-    /// The path begins with this `impl`.
+    /// Only to this `impl`, with which the path begins.
     Impl(ImplPath),
 }
 
-/// Rest of a mangled name.
+/// The part of a mangled name that is still to be read.
 struct Rest<'a>(&'a [u8]);
 
 /// Reads the beginning of a mangled name.
@@ -55,7 +55,7 @@ pub(crate) fn head(symbol: &str) -> Option<Head> {
     let mut kinds = Vec::new();
     let base = loop {
         match rest.next()? {
-            // Generic arguments follow after the path.
+            // `I` stands for generic arguments, which follow after the path.
             b'I' => {}
             b'N' => kinds.push(rest.next()?),
             b'C' => break Base::Crate,
@@ -90,7 +90,7 @@ impl Rest<'_> {
         Some(ImplPath { module, path })
     }
 
-    /// Reads the modules of a path. No modules follow after generic arguments or another `impl`.
+    /// Reads the parts of a path up to generic arguments or another `impl`. No module comes after these.
     fn path(&mut self, parts: &mut Vec<(u8, String)>) -> Option<End> {
         let kind = match self.next()? {
             b'C' => TYPE,
@@ -115,7 +115,7 @@ impl Rest<'_> {
         Some(End::Whole)
     }
 
-    /// Reads the number that distinguishes things of one name: `s_` is the second, `s0_` the third.
+    /// Reads the number that distinguishes items of the same name: `s_` is the second, `s0_` the third.
     fn disambiguator(&mut self) -> Option<u64> {
         if self.0.first() != Some(&b's') {
             return Some(0);
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn kinds_of_parts_and_places_of_impls_are_read() {
-        // Each line has a symbol, the kinds of its parts, and its base. An impl as the base is shown by its module and
-        // its path.
+        // Each line has a symbol, the kinds of its parts, and its base. A base that is an `impl` is shown by its module
+        // and its path.
         let table = "
             _RNvCs6xxl1lAjzDf_1a5fetch | v Crate
             _RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_ | vC Crate

@@ -27,7 +27,7 @@ fn run(command: &mut Command) {
     );
 }
 
-/// Compiles a program in a folder; returns its file.
+/// Compiles a program in a folder, and returns the path of the program.
 fn compiled(folder: &Path, name: &str, program: &str, options: &[&str]) -> PathBuf {
     let source = folder.join(format!("{name}.rs"));
     fs::write(&source, program).unwrap();
@@ -41,7 +41,7 @@ fn compiled(folder: &Path, name: &str, program: &str, options: &[&str]) -> PathB
     file
 }
 
-/// The file as a module, and the address of `marked` in it.
+/// Returns the file as a module, and the address of `marked` in it.
 fn module(file: &Path) -> (Module, u64) {
     let bytes = fs::read(file).unwrap();
     let object = object::File::parse(&*bytes).unwrap();
@@ -75,14 +75,14 @@ fn lines_are_found_wherever_the_debug_information_is() {
         let (module, address) = module(&file);
         assert_eq!(found(&module, address), ("marked".into(), 3, None), "{split}");
     }
-    // Lines alone do not name a function that nothing was inlined into; its symbol does.
+    // Line tables do not name a function into which nothing was inlined, but its symbol does.
     let options = ["-Cdebuginfo=line-tables-only"];
     let file = compiled(place.path(), "lines", PROGRAM, &options);
     let (of_lines, address) = module(&file);
     assert_eq!(found(&of_lines, address), ("marked".into(), 3, None));
     let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
     let (module, address) = module(&file);
-    // Distributions put debug information beside the program, named by a link.
+    // Distributions ship debug information in a separate file, whose name is in the program.
     let debug = place.path().join("parts.debug");
     objcopy(&["--only-keep-debug"], &file, &debug);
     let link = format!("--add-gnu-debuglink={}", debug.display());
@@ -96,8 +96,8 @@ fn lines_are_found_wherever_the_debug_information_is() {
     assert!(problem.unwrap().contains("no debug information"));
 }
 
-/// Sampled code has the names of counted rows. Debug information has the names of async bodies in the names of
-/// functions that drop their futures.
+/// Sampled code is named as counted rows are. Debug information has the names of async bodies in the names of functions
+/// that drop the bodies' futures.
 #[test]
 fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
     let program = "

@@ -1,4 +1,4 @@
-//! Sends requests to a server, like its clients.
+//! Sends requests to a server, as its clients would.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// Time for which a server is silent after the first answer.
+/// The first answer is complete when the server has sent nothing for this time.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Sends requests to a server on this host. All answers are as long as the first one, which ends where the server falls silent.
+/// Sends requests to a server on this host. The first answer ends when the server falls silent. All others are as long as it.
 fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
@@ -37,7 +37,7 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends requests to a server from this many connections at once. `\\r` and `\\n` in the text mean the ends of lines.
+/// Sends requests to a server from this many connections at the same time. `\r` and `\n` in the text mean CR and LF.
 pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");

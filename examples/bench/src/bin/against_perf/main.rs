@@ -8,7 +8,7 @@
 //!
 //! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so kernel time
 //! belongs to the code that entered the kernel. Inlined code belongs to the function that it was inlined into. In a
-//! report, rows of inlined functions count for the function above them. Instances of a generic function are one
+//! report, rows of inlined functions are added to the function above them. Instances of a generic function are one
 //! function here, and all names of one piece of code are one name.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 

@@ -1,8 +1,8 @@
-//! Names of functions on both sides.
+//! Names of functions, in a form in which perf's names and tickscope's names are equal.
 
 use tickscope_format::path::split_at;
 
-/// Names in source code that are primitive types and not modules.
+/// Primitive types. At the beginning of a path they are types and not modules.
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",
     "u64", "u8", "usize",
@@ -60,9 +60,9 @@ fn short_part(part: &str) -> String {
     }
 }
 
-/// Returns the name by which both sides know a function: a method by its type and its own name, another function by its
-/// path. Both sides lose generic arguments, traits, numbers and the hash of a symbol. A function of C loses leading
-/// underscores, because libraries have several such names for one function.
+/// Returns the name by which a function is found on both sides: for a method, its type and its own name; for another
+/// function, its path. Generic arguments, traits, numbers and the hash of a symbol are left out. So are leading
+/// underscores of C functions, because libraries have several such names for one function.
 pub(crate) fn key(path: &str) -> String {
     let parts = split(path, "::");
     if let [name] = parts[..]
@@ -79,7 +79,7 @@ pub(crate) fn key(path: &str) -> String {
             || part.starts_with("dyn ")
             || PRIMITIVES.contains(part)
     };
-    // The last part is the function, and `::<T>` after it has its generic arguments.
+    // The last part is the function. A part `<T>` after it has the function's generic arguments.
     let is_argument = |at: usize| at > 0 && parts[at].starts_with('<') && !parts[at].starts_with("<impl ");
     let first = (0..parts.len()).find(|&at| is_type(&parts[at]) && !is_argument(at));
     let kept = (first.unwrap_or(0)..parts.len()).filter(|&at| !is_argument(at));

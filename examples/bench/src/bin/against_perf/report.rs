@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// Each of perf's hottest functions must be among this many of tickscope's. A tall screen shows as many.
+/// Each of perf's hottest functions must be among this many hottest ones of tickscope: as many as a tall screen shows.
 const SHOWN: usize = 40;
 
 /// Numbers of a function in a report.
@@ -41,12 +41,12 @@ fn array<'a>(of: &'a Value, member: &str) -> &'a [Value] {
     of[member].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Rows of a report, with the known code of each.
+/// Rows of a report, with the functions in which their samples are.
 struct Rows<'a> {
     nodes: BTreeMap<u64, &'a Value>,
-    /// Names of the libraries.
+    /// Names of the libraries that the program has loaded.
     libraries: BTreeSet<&'a str>,
-    /// Functions of the binary that contained the samples of a row.
+    /// For each row, the functions of the binary that contain the row's samples.
     called: HashMap<u64, BTreeSet<&'a str>>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the name of a row. Names of C have no module.
+    /// Returns the key of a row's function. Functions of C have no module.
     fn key(&self, node: &Value) -> String {
         match (text(node, "module"), text(node, "name")) {
             ("", name) => key(name),
@@ -87,8 +87,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the function that contains the code of a row. A row of samples counts as inlined into the function of
-    /// the row above if none of its samples is in a function of its own name.
+    /// Returns the key of the function that contains a row's code. A sampled row was inlined into the row above if no
+    /// sample of the row above is in a function with the sampled row's name.
     fn function(&self, node: &Value) -> String {
         let key = self.key(node);
         let is_elsewhere = self.libraries.contains(text(node, "module")) || key.starts_with('(');
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Report {
-    /// Sums a report of a run of the binary by function.
+    /// Adds up the rows of a report by function. `binary` is the program that ran.
     pub(crate) fn of(report: &Value, binary: &str, symbols: &Symbols) -> Self {
         let rows = Rows::of(report, binary, symbols);
         let mut out = Self::default();
@@ -136,7 +136,7 @@ impl Report {
         out
     }
 
-    /// Returns the share of a function with these names, and its stated error, 0 to 1.
+    /// Returns the share of the function with these keys, and the stated error of the share, both from 0 to 1.
     pub(crate) fn share(&self, keys: &BTreeSet<String>) -> (f64, f64) {
         let of = keys.iter().filter_map(|key| self.functions.get(key));
         let (cpu_ns, error_ns) = of.fold((0.0, 0.0_f64), |(cpu_ns, error_ns), of| {
@@ -145,8 +145,8 @@ impl Report {
         (cpu_ns / self.all_ns, error_ns / self.all_ns)
     }
 
-    /// Returns the standard error of a share by this report's samples. Counting one more sample of each kind avoids an
-    /// error of 0.
+    /// Returns the standard error that a share has with this report's number of samples. One sample more in the
+    /// function and one more outside avoid an error of 0.
     pub(crate) fn binomial(&self, share: f64) -> f64 {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);
@@ -165,7 +165,7 @@ impl Report {
         shown.map(|(key, _)| key).collect()
     }
 
-    /// Returns the functions that have used the CPU.
+    /// Returns the functions that have used the CPU, the hottest first.
     fn hottest_first(&self) -> Vec<(&str, &Shown)> {
         let all = self.functions.iter().map(|(key, shown)| (key.as_str(), shown));
         let mut all: Vec<_> = all.filter(|(_, shown)| shown.cpu_ns > 0.0).collect();
@@ -201,7 +201,7 @@ mod tests {
         let mut symbols = Symbols::default();
         symbols.add("_ZN3app3run17h0123456789abcdefE", 0x10, 16);
         symbols.add("_ZN3app2eq17h0123456789abcdefE", 0x20, 16);
-        // The function exists elsewhere, and is inlined here.
+        // `small` exists as a function, but here it is inlined.
         symbols.add("_ZN3app5small17h0123456789abcdefE", 0x40, 16);
         let report = Report::of(&report, "/app", &symbols);
         assert_eq!(report.samples, 99);

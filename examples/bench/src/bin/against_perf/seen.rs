@@ -1,4 +1,4 @@
-//! Finds the functions of perf's samples, by the symbols of a binary and the text of `perf script`.
+//! Finds the functions of perf's samples, from the symbols of a binary and the text of `perf script`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -14,7 +14,7 @@ const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 /// The functions of a binary or a library.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
-    /// Keys of the symbols at each address, and the size of the largest in bytes.
+    /// Keys of the symbols at each address, and the size of the largest symbol in bytes.
     at: BTreeMap<u64, (BTreeSet<String>, u64)>,
     of_symbol: HashMap<String, u64>,
 }
@@ -109,7 +109,7 @@ impl Seen {
         self.without_user += other.without_user;
     }
 
-    /// Returns the share of samples in a function with one of these names, 0 to 1.
+    /// Returns the share of samples in the function with these keys, from 0 to 1.
     pub(crate) fn share(&self, keys: &BTreeSet<String>) -> f64 {
         let of = self.samples.iter().filter(|(of, _)| !of.is_disjoint(keys));
         let all: u64 = self.samples.values().sum();
@@ -130,7 +130,7 @@ fn keys_of(symbol: &str, file: &str, files: &mut Files) -> BTreeSet<String> {
         return BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]);
     }
     if !files.contains_key(file) {
-        // Code that the kernel provides belongs to no file.
+        // Code that the kernel provides, such as the vDSO, belongs to no file.
         files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
     }
     files[file].keys_of(symbol)

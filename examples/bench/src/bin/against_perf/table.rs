@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::report::Report;
 use crate::seen::Seen;
 
-/// Number of perf's functions that are compared.
+/// Number of perf's hottest functions that are compared.
 const HOTTEST: usize = 10;
 
 /// Number of functions whose shares may differ by more than [`POINTS`].
@@ -15,10 +15,10 @@ const OFF_MAX: usize = 1;
 /// Allowed difference of two shares; twice their stated error is allowed as well.
 const POINTS: f64 = 0.02;
 
-/// Largest ratio of a stated error to the binomial error of the samples.
+/// Maximum ratio of a stated error to the binomial error of the samples.
 const ERROR_MAX: f64 = 2.0;
 
-/// Share of a function in a report of tickscope, compared with its share by perf.
+/// Share of a function in a report of tickscope, compared with its share in perf's samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beside {
     share: f64,
@@ -38,7 +38,7 @@ impl Beside {
             share,
             error,
             is_shown: keys.iter().any(|key| hottest.contains(key.as_str())),
-            // A stated error above its limit allows no larger difference.
+            // A stated error counts only up to its limit, so a larger one allows no larger difference.
             is_near: (share - truth).abs() <= POINTS.max(2.0 * error.min(error_max)),
             is_sure: error <= error_max,
         }
@@ -58,7 +58,7 @@ impl Beside {
     }
 }
 
-/// Unites sets that have a name in common.
+/// Joins sets that have a key in common, because they are of one function. The result has the most samples first.
 fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u64)> {
     let mut all: Vec<(BTreeSet<String>, u64)> = Vec::new();
     for (keys, count) in samples {
@@ -86,7 +86,7 @@ struct Row {
     beside: Vec<Beside>,
 }
 
-/// Returns the functions that are off in some reports and on in others, and their mean share of the CPU time together.
+/// Returns the functions that are off in some reports and on in others, and the mean of their joint share of CPU time.
 fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     let all: BTreeSet<&String> = reports.iter().flat_map(|report| &report.off).collect();
     let differs = |key: &&&String| reports.iter().any(|report| !report.off.contains(**key));
@@ -138,7 +138,7 @@ impl Table {
         }
     }
 
-    /// Returns the number of functions in a report for which `holds` is true.
+    /// Returns for how many functions `holds` is true in a report.
     fn count(&self, report: usize, holds: impl Fn(&Beside) -> bool) -> usize {
         self.rows.iter().filter(|row| holds(&row.beside[report])).count()
     }

@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the shares of the cases that have functions. If perf is not permitted, one line says so.
+/// Compares the shares of the cases that have functions. If perf is not permitted, prints only a line that says so.
 fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     let file = std::env::current_exe().map_err(|error| error.to_string())?;
     for case in cases.iter().filter(|case| !case.functions.is_empty()) {

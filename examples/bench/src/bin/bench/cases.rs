@@ -95,8 +95,8 @@ macro_rules! cases {
     };
 }
 
-// A run takes about 2 ms, the picture and the waits more. This is short compared to interruptions, and long compared to
-// the clock. With scopes, a unit takes 0.5 to 5 ms.
+// A run takes about 2 ms, the picture and the waits more. This is short compared with the time between interruptions,
+// and long compared with a read of the clock. With scopes, a unit takes 0.5 to 5 ms.
 cases! {
     empty Wall 100_000, 50_000, [];
     work20ns Wall 60_000, 50_000, [];
@@ -139,7 +139,7 @@ mod tests {
             };
             assert!(whole >= least && half < whole, "{}: {half}, {whole}", case.name);
             let ratio = whole as f64 / half as f64;
-            // In the middle of the picture more rays hit something.
+            // In the middle of the picture more rays hit something, so the ratio is not exactly 2.
             assert!((1.2..2.3).contains(&ratio), "{}: {half}, {whole}", case.name);
         }
         for case in CASES.iter().filter(|case| case.unit > 0) {

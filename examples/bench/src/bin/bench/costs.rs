@@ -1,5 +1,5 @@
-//! Costs of small operations with tickscope and without it. Each case of the table has a process of its own, in which
-//! turns with and without tickscope alternate.
+//! Costs of small operations with tickscope and without it. Each case runs in a separate process, in which turns with
+//! and without tickscope alternate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -18,14 +18,14 @@ use crate::spans;
 /// Number of operations in a turn.
 const TIMES: u64 = 100_000;
 
-/// Gets a lock and releases it `count` times, with the types of a module.
+/// Takes a lock of this module and releases it `count` times.
 macro_rules! locks {
     ($sync:path, $lock:ident, $get:ident) => {
         |count| {
             use $sync as sync;
             let lock = black_box(sync::$lock::new(0u64));
             for _ in 0..count {
-                // A panic is not part of the comparison.
+                // Avoids `unwrap`, because a panic is not part of the comparison.
                 if let Ok(guard) = lock.$get() {
                     black_box(&*guard);
                 }
@@ -38,7 +38,7 @@ macro_rules! locks {
 #[derive(Debug)]
 struct Group {
     name: &'static str,
-    /// The operation that is done once.
+    /// Description of the operation.
     what: &'static str,
     cases: &'static [Case],
 }
@@ -49,7 +49,7 @@ struct Case {
     name: &'static str,
     plain: fn(u64),
     measured: fn(u64),
-    /// Prepares the process.
+    /// Prepares the child process.
     begin: fn(),
 }
 

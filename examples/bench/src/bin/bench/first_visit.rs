@@ -1,5 +1,5 @@
-//! Measures the cost of the first visit of a place in the call tree: the beginning of a scope that needs a new node.
-//! One process has latency histograms and one has none, each with 21 844 nodes.
+//! Measures the cost of the first visit of a node in the call tree: the beginning of a scope that needs a new node. One
+//! process has latency histograms and one has none, each with 21 844 nodes.
 
 use std::time::Instant;
 
@@ -32,13 +32,13 @@ fn visit_below(depth: u32, times: &mut Vec<f64>) {
     visit!("west", depth, times);
 }
 
-/// Runs as a child that visits all places twice, and prints the times of both visits in microseconds.
+/// Runs as a child that visits all nodes twice, and prints the times of both visits in microseconds.
 pub(crate) fn visit(histograms: bool) {
     let _session = tickscope::Builder::new("first_visit")
         .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
-    // The memory for all times is written beforehand, so that only the collector's memory is new.
+    // Writes to the memory for all times, so that later only the collector's memory is new to the process.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     for _ in 0..2 {

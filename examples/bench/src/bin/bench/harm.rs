@@ -1,4 +1,4 @@
-//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, against the same
+//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, compared with the same
 //! program without them.
 //!
 //! Operations without a session and with one take turns.
@@ -15,11 +15,12 @@ const GOAL: f64 = 100.0;
 /// us higher even if nothing else interrupts.
 const INTERRUPTED: f64 = 10.0;
 
-/// Numbers of paired rounds: enough for an interval; with `--long`, enough to distinguish ten interruptions from none.
+/// Numbers of paired rounds: enough for a confidence interval; with `--long`, enough to distinguish ten interruptions
+/// from none.
 const ROUNDS: usize = 9;
 const ROUNDS_LONG: usize = 121;
 
-/// Results of comparing a figure's whole interval with its goal.
+/// Verdicts: the whole interval of a figure is within its goal, or beyond it, or contains it.
 const REACHED: &str = "reached";
 const MISSED: &str = "MISSED";
 const OPEN: &str = "not told from noise";
@@ -56,7 +57,7 @@ pub(crate) fn run(long: bool) -> Result<bool, String> {
     Ok(!long || !verdicts.contains(&MISSED))
 }
 
-/// Formats the added value with its interval.
+/// Formats the value that a session adds, with its interval.
 fn text(Middle { low, middle, high }: Middle) -> String {
     format!("{middle:+.0} [{low:+.0} {high:+.0}]")
 }

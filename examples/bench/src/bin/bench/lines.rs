@@ -1,5 +1,5 @@
-//! Measures the cost of sampling lines: the CPU time of a picture of `sphereflake`, with all handling of samples in the
-//! process. Turns with and without samples alternate; a turn takes a second.
+//! Measures the cost of sampling lines: the CPU time of a picture of `sphereflake`, including all handling of samples
+//! in the process. Turns with and without samples alternate; a turn takes a second.
 
 use std::error::Error;
 use std::thread;

@@ -72,7 +72,7 @@ enum Benchmark {
     Start,
     /// Cost of the first visit of a place in the call tree.
     FirstVisit,
-    /// Task of this program in the processes that it starts.
+    /// Does a task of a benchmark, which has started this process for it.
     #[command(name = child::FLAG, hide = true)]
     Child { words: Vec<String> },
 }

@@ -1,4 +1,4 @@
-//! The modes: the code around the work, and the switch to a mode.
+//! The modes of the benchmark: which code is around the work, and how the process is switched to a mode.
 
 use std::thread;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Mode {
         thread::sleep(SETTLED);
     }
 
-    /// Returns the mode of tickscope. Plain and floor open no scopes, so the publisher works as in exact mode.
+    /// Returns the mode of tickscope. `Plain` and `Floor` open no scopes; for them the publisher works as in exact mode.
     pub(crate) fn of_tickscope(self) -> tickscope::Mode {
         match self {
             Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,

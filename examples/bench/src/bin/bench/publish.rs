@@ -1,5 +1,5 @@
-//! Measures the publisher's cost of a record, each step by itself: capture, encode, write; and decode, which the reader
-//! does. Each measurement has its own process, because a process has one collector.
+//! Measures the publisher's cost of a record, separately for capturing, encoding and writing it, and the reader's cost
+//! of decoding it. Each measurement has its own process, because a process has one collector.
 
 mod tree;
 
@@ -72,7 +72,7 @@ pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> 
         // The interval is so long that the publisher does not interfere.
         .interval(Duration::from_secs(3600))
         .start();
-    // Histograms get durations of several octaves.
+    // Fills the histograms with durations of several octaves.
     for round in 0..20 {
         tree::visit(nodes, &|node| {
             (0..(node * 7 + round * 31) % 200).for_each(|_| std::hint::spin_loop())

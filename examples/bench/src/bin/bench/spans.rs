@@ -12,13 +12,13 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry;
 use tracing_subscriber::registry::LookupSpan;
 
-/// A layer that looks nothing up and keeps nothing.
+/// A layer that does nothing.
 #[derive(Debug)]
 struct Nothing;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for Nothing {}
 
-/// A layer that keeps the time of entry and the open time among the span's extensions.
+/// A layer that keeps the time of entry and the open time in the span's extensions.
 #[derive(Debug)]
 struct Times;
 

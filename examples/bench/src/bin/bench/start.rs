@@ -30,7 +30,7 @@ pub(crate) fn life(end: &str) -> Result<(), String> {
     let begin = Instant::now();
     let session = tickscope::start("life");
     let started = ms(begin);
-    // The ring has its name when it has a record; the publisher reports the name a little later.
+    // The ring gets its file name with its first record. The session knows the name a little later.
     let has_record = |path: PathBuf| RingFile::open(&path).is_ok_and(|ring| ring.newest().is_ok());
     while !session.path().is_some_and(has_record) {
         if begin.elapsed() > Duration::from_secs(2) {
@@ -99,7 +99,7 @@ pub(crate) fn print_quiet() -> Result<(), String> {
     series("nothing beside them")
 }
 
-/// Prints the table without additional load, and the table beside four busy loops for each CPU.
+/// Prints the table without additional load, and then the table while four busy loops run for each CPU.
 pub(crate) fn print() -> Result<(), String> {
     print_quiet()?;
     let over = AtomicBool::new(false);

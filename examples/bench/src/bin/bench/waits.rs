@@ -30,7 +30,7 @@ fn work(us: u64) {
     }
 }
 
-/// Wall time and time off the CPU of all rounds of a case, by the kernel.
+/// Wall time and time off the CPU of all rounds of a case, as the kernel measures them.
 #[derive(Default)]
 struct Truth {
     name: &'static str,
@@ -47,7 +47,7 @@ impl Truth {
     }
 }
 
-/// Runs a body in a scope of this name, and adds its time to the case.
+/// Runs a body in a scope of this name, and adds its times to the case of this name.
 macro_rules! timed {
     ($table:expr, $name:literal, $body:expr) => {{
         let begin = (Instant::now(), cpu());
@@ -68,7 +68,7 @@ fn add(table: &mut Vec<Truth>, name: &'static str, begin: (Instant, Duration)) {
     table[at].since(begin);
 }
 
-/// Prints all cases below titles, and the sums of all cases beside `whole`.
+/// Prints a line for each case, and compares the time off the CPU of the whole main thread with `whole`.
 fn print_table(table: &[Truth], snapshot: &Snapshot, whole: &Truth) {
     println!(
         "{:<24} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
@@ -161,7 +161,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
         timed!(table, "sleep 40 us, then", sleep(40));
         timed!(table, "work 200 us", work(200));
     }
-    // Many waits that are too short to be examined come before work that is long enough.
+    // Many waits that are too short to be examined come before work that is long enough to be examined.
     for _ in rounds(1_000) {
         (0..20).for_each(|_| timed!(table, "20 echoes, then", quick()));
         timed!(table, "work of 200 us", work(200));
@@ -201,7 +201,7 @@ fn rivals(table: &mut Vec<Truth>, factor: u32) -> Result<(), Box<dyn Error>> {
     let cpu = (0..CpuSet::MAX_CPU).find(|&cpu| before.is_set(cpu)).unwrap_or(0);
     let mut one = CpuSet::new();
     one.set(cpu);
-    // The rival inherits the affinity.
+    // The rival thread inherits this affinity to one CPU.
     sched_setaffinity(None, &one)?;
     let over = AtomicBool::new(false);
     thread::scope(|scope| {

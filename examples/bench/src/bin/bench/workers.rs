@@ -5,7 +5,6 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 
-/// Threads that run the same task at the same time.
 #[derive(Debug)]
 pub(crate) struct Workers<T> {
     tasks: Vec<Sender<T>>,
@@ -36,7 +35,7 @@ impl<T: Copy + Send + 'static> Workers<T> {
     /// Returns the nanoseconds of one run, as the mean over the threads; NaN if a thread has panicked.
     pub(crate) fn run(&self, task: T) -> f64 {
         for tasks in &self.tasks {
-            // A thread that has ended returns no time, which is noticed below.
+            // A thread that has ended returns no time, which makes the result NaN.
             _ = tasks.send(task);
         }
         let times = self.tasks.iter().map(|_| self.times.recv().unwrap_or(f64::NAN));

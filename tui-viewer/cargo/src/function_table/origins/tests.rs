@@ -33,7 +33,7 @@ fn place_of(file: &str, name: &Name) -> (Origin, String, String) {
 
 #[test]
 fn files_say_whose_they_are_without_paths_of_the_machine() {
-    // In the eighth line, cargo's folder is inside the workspace.
+    // The eighth row is a workspace that contains cargo's folder.
     let table = "
         /home/u/work/src/main.rs | Own | app 0.1.0 | src/main.rs
         /home/u/work/./src/a/../b.rs | Own | app 0.1.0 | src/b.rs
@@ -105,7 +105,7 @@ fn without_a_file_the_crate_decides() {
         place_of("", &nameless),
         (Origin::Unknown, String::new(), String::new())
     );
-    // The compiler was told to make these paths relative.
+    // The compiler was told to make the first path relative.
     let remapped = place_of("src/x.rs", &rust("my_lib::x"));
     assert_eq!(remapped.2, "src/x.rs");
     assert_eq!(place_of("../../secret/x.rs", &nameless).2, "");

@@ -1,22 +1,22 @@
-//! Code of a program, and the values that its loader writes.
+//! Code of a program, and the addresses that the loader writes into it.
 
 use std::collections::HashMap;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
 
-/// Name of the panic of a body that is polled after it has returned, as in symbols.
+/// Part of the mangled name of the panic for a body that is polled after it has returned.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
-/// Stands for the panic's address if another file contains the panic.
+/// Stands for the panic's address if the panic is in another file.
 pub(super) const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
-/// Code of a program, and the slots that it calls through.
+/// Code of a program, and the slots with the addresses that it calls.
 #[derive(Default)]
 pub(crate) struct Code<'a> {
     pub(crate) segments: Vec<(u64, &'a [u8])>,
-    /// Values that the loader writes, by address, if the linker knows them; [`RESUMED_ELSEWHERE`] where it writes the address
-    /// of another file's panic.
+    /// Values that the loader writes, by the address of their slot, as far as the file has them. [`RESUMED_ELSEWHERE`]
+    /// stands for the address of another file's panic.
     pub(crate) slots: HashMap<u64, u64>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Reads a number of `bytes` bytes at an address; in a slot, the value that the loader writes.
+    /// Reads a number of `bytes` bytes at an address. For a slot, this is the value that the loader writes.
     pub(super) fn number(&self, address: u64, bytes: usize) -> Option<u64> {
         if bytes == 8
             && let Some(written) = self.slots.get(&address)
@@ -72,7 +72,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Returns whether a symbol is the panic.
+/// Returns whether a symbol names the panic for a body that has returned.
 pub(super) fn is_resumed(name: &str) -> bool {
     // The length in `RESUMED` excludes longer names, such as `panic_const_async_fn_resumed_panic`.
     name.contains(RESUMED)

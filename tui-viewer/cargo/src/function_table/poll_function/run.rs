@@ -1,4 +1,4 @@
-//! Runs instructions on known values.
+//! Runs instructions of which only some operands are known.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -15,34 +15,34 @@ use crate::function_table::linked_symbols::Symbols;
 use crate::function_table::poll_function::code::{Code, RESUMED_ELSEWHERE, is_resumed};
 use crate::function_table::poll_function::value::{Value, cut, extended, plus};
 
-/// Largest number of instructions from a function's beginning to the read of its state.
+/// Maximum number of instructions from a function's start to the read of its state.
 const STEPS: usize = 200;
 
-/// Number of arguments that may be the future. It is the second argument if the first is for the result.
+/// Number of arguments that may be the future: it is the second argument if the first points to the result.
 const ARGUMENTS: u8 = 2;
 
 /// Location of a byte: the number of the argument that holds its base address, and the offset in bytes.
 pub(super) type Place = (u8, i64);
 
-/// End of a run: at the panic, or elsewhere.
+/// End of a run: at the panic for a body that has returned, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Resumed,
     Elsewhere,
 }
 
-/// State of the CPU.
+/// State of the CPU during a run.
 pub(super) struct Run<'c> {
     code: &'c Code<'c>,
     symbols: &'c Symbols<'c>,
     registers: [Value; 16],
-    /// Values on the stack, with their sizes in bytes.
+    /// Values on the stack by their [`Value::Stack`] address, with their sizes in bytes.
     stack: HashMap<i64, (Value, usize)>,
     zero: Option<bool>,
     carry: Option<bool>,
     sign: Option<bool>,
     overflow: Option<bool>,
-    /// Byte that is taken as the state, and its value in this run.
+    /// Byte that this run takes for the body's state, and the value of that byte.
     state: Option<(Place, u64)>,
     /// Bytes that were read through arguments.
     pub(super) read: Vec<Place>,
@@ -92,7 +92,7 @@ impl<'c> Run<'c> {
                 .any(|symbol| is_resumed(symbol.name))
     }
 
-    /// Runs an instruction, and returns the address of the next one; `None` if the address is unknown.
+    /// Runs an instruction. Returns the address of the next instruction, or `None` if that is unknown.
     fn step(&mut self, instruction: &Instruction) -> Option<u64> {
         let next = instruction.next_ip();
         match instruction.flow_control() {
@@ -110,7 +110,7 @@ impl<'c> Run<'c> {
                     next
                 })
             }
-            // Only the panic matters, because a function that calls others before it is not a poll.
+            // A call of anything but the panic ends the run, because a poll calls nothing else on the way.
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
@@ -125,7 +125,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Runs an instruction that continues with the next one. Returns `None` if its effect is unknown.
+    /// Runs an instruction that is no jump or call. Returns `None` if its effect is unknown.
     fn compute(&mut self, instruction: &Instruction) -> Option<()> {
         use Mnemonic as M;
         match instruction.mnemonic() {
@@ -169,7 +169,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // Vector registers are not tracked, so these instructions change tracked values only in memory.
+            // Vector registers are not tracked, so only a result in memory matters.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }
@@ -306,7 +306,7 @@ impl<'c> Run<'c> {
                 let whole = &mut self.registers[register.full_register().number()];
                 *whole = match (value, *whole, register.size()) {
                     (value, _, 8) => value,
-                    // The upper half becomes 0.
+                    // A 32-bit result sets the upper half of the register to 0.
                     (Value::Number(value), _, 4) => Value::Number(cut(value, 4)),
                     (Value::Number(value), Value::Number(before), bytes) if !is_high_byte(register) => {
                         Value::Number(before - cut(before, bytes) + cut(value, bytes))
@@ -366,7 +366,8 @@ impl<'c> Run<'c> {
     }
 
     fn store(&mut self, address: Value, value: Value, bytes: usize) {
-        // A future is not on the stack of its own poll. Other stores do not matter before the state is read.
+        // Only stores to the stack are tracked. The future is never there, and other stores matter only after its state
+        // is read.
         if let Value::Stack(at) = address {
             let end = at.saturating_add(bytes as i64);
             self.stack

@@ -1,13 +1,12 @@
-//! Values of registers and memory.
 
 /// Value of a register or of memory, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Unknown,
     Number(u64),
-    /// Value of an argument, plus a number of bytes.
+    /// Value that the function got in an argument, plus a number of bytes.
     Argument(u8, i64),
-    /// Distance from the return address, in bytes.
+    /// Address on the stack: the distance in bytes from the return address.
     Stack(i64),
 }
 
@@ -16,7 +15,7 @@ impl Value {
         number.map_or(Self::Unknown, Self::Number)
     }
 
-    /// Returns the number, if it is one.
+    /// Returns the number, if the value is one.
     pub(super) fn number(self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number),
@@ -43,7 +42,7 @@ pub(super) fn cut(number: u64, bytes: usize) -> u64 {
     }
 }
 
-/// Extends the sign of a number of this many bytes.
+/// Sign-extends a number of `bytes` bytes to 64 bits.
 pub(super) fn extended(number: u64, bytes: usize) -> u64 {
     if bytes >= 8 || bytes == 0 {
         return number;

@@ -146,7 +146,7 @@ fn main() {
 }
 "#;
 
-/// Library as cargo fetches it.
+/// A library in the folder in which cargo keeps fetched packages.
 const DEP: &str = "
 #[derive(Default)]
 pub struct Heap<T>(Vec<T>);
@@ -162,7 +162,7 @@ impl<T> Heap<T> {
 }
 ";
 
-/// Library with the name of the collector.
+/// A library with the collector's name.
 const COLLECTOR: &str = "
 pub struct Guard(String);
 
@@ -172,17 +172,17 @@ pub fn enter(n: u64) -> Guard {
 }
 ";
 
-/// A program in a folder of its own.
+/// A program in a temporary folder.
 pub(super) struct Program {
     pub(super) folder: TempDir,
     pub(super) path: PathBuf,
-    /// Folder in which it was compiled.
+    /// Folder in which the program was compiled.
     pub(super) workspace: PathBuf,
 }
 
 impl Program {
-    /// Returns the program's output. The program that runs is a copy written by another process, because a child of
-    /// another test may have this process's files open for writing.
+    /// Runs a copy of the program, and returns its output. Another process writes the copy: a child that another test
+    /// starts may inherit a file that this process has open for writing, and such a file cannot be run.
     pub(super) fn run(&self) -> String {
         let copy = self.folder.path().join("running");
         install(&self.path, &copy);
@@ -201,7 +201,7 @@ impl Program {
     }
 }
 
-/// Returns a copy of [`APP`] with its libraries, which is compiled once.
+/// Returns a copy of the program [`APP`], which is compiled once.
 pub(super) fn app() -> Program {
     static COMPILED: OnceLock<(Vec<u8>, PathBuf)> = OnceLock::new();
     let (bytes, workspace) = COMPILED.get_or_init(|| {
@@ -219,7 +219,7 @@ pub(super) fn app() -> Program {
     }
 }
 
-/// Places of the libraries, below the folder of a program.
+/// Name of each library, its source file below the folder of a program, and its source text.
 const LIBRARIES: [(&str, &str, &str); 2] = [
     ("dep", "registry/src/index-0/dep-1.2.3/src/lib.rs", DEP),
     (
@@ -229,7 +229,7 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Returns the libraries, which are compiled once.
+/// Returns the compiled libraries, which are made once.
 fn libraries() -> &'static [Vec<u8>; 2] {
     static COMPILED: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
     COMPILED.get_or_init(|| {

@@ -12,7 +12,7 @@ use crate::feed::together::asked::Asked;
 use crate::feed::together::{TogetherFeed, ended};
 
 impl TogetherFeed {
-    /// Takes answers, and finishes requests that all processes have answered.
+    /// Takes the answers of processes, and finishes requests that all processes have answered.
     pub(super) fn answers(&mut self, now: Instant) -> (Vec<Outcome>, Vec<Past>) {
         for member in &mut self.members {
             for outcome in member.attached.answers() {

@@ -1,10 +1,10 @@
-//! A request that was sent to several processes: which have answered, and the message about it.
+//! A request that was sent to several processes: which of them have answered, and the message about the request.
 
 use std::time::{Duration, Instant};
 
 use crate::events::Request;
 
-/// Time in which processes must answer; shorter than the time that the screen waits.
+/// Time in which processes must answer. It is shorter than the time for which the screen waits.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Reason for a process that gave no answer.
@@ -34,7 +34,7 @@ impl Asked {
         }
     }
 
-    /// Notes that a process was asked, or could not be asked.
+    /// Notes that the request was sent to a process, or could not be sent.
     pub(super) fn sent(&mut self, member: u64, pid: u32, sent: Result<(), String>) {
         match sent {
             Ok(()) => self.waits.push((member, pid)),
@@ -65,14 +65,14 @@ impl Asked {
         self.done.retain(|(done, _)| *done != member);
     }
 
-    /// Whether all processes have answered and their effects are seen, or the time is over.
+    /// Whether all processes have answered and records show the effect, or the time is over.
     pub(super) fn is_over(&self, now: Instant, is_seen: impl Fn(u64, u64) -> bool) -> bool {
         let is_done =
             self.waits.is_empty() && self.done.iter().all(|&(member, epoch)| is_seen(member, epoch));
         is_done || now >= self.until
     }
 
-    /// Returns the epoch in which a process has done the request.
+    /// Returns the first reset epoch of a process that shows the request.
     pub(super) fn epoch_of(&self, member: u64) -> Option<u64> {
         let mut done = self.done.iter();
         done.find(|(done, _)| *done == member).map(|(_, epoch)| *epoch)

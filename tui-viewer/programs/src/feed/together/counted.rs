@@ -35,21 +35,21 @@ impl Counted {
         self.series.newest().map(|newest| &newest.counts)
     }
 
-    /// Takes a record that is newer than all before.
+    /// Takes a record that is newer than all earlier ones.
     pub(super) fn take(&mut self, snapshot: Rc<Snapshot>) {
         self.series.take(RecordEpoch::from(&snapshot.capture), snapshot);
         self.series
             .join_oldest(LINKS_MOST, |one, other| Rc::new(sum(&[one, other])));
     }
 
-    /// Returns the counts that are shown; none before the first record.
+    /// Returns the counts that are shown; `None` before the first record.
     pub(super) fn shown(&self) -> Option<Cow<'_, Snapshot>> {
         self.newest()?;
         Some(between(&self.begin, &self.series))
     }
 
-    /// Restarts counting. `epoch` is the epoch after the process's own reset; none if it did not reset, so that only the
-    /// screen subtracts earlier counts.
+    /// Restarts counting. `epoch` is the epoch after the process's own reset. Without such a reset it is `None`, and
+    /// only the screen subtracts earlier counts.
     pub(super) fn turn(&mut self, epoch: Option<u64>) {
         if self.newest().is_none() {
             self.before = None;
@@ -77,7 +77,7 @@ impl Counted {
         self.before.as_ref()?.shown.as_ref()
     }
 
-    /// Undoes the last reset. The process may undo it as well, now or later.
+    /// Undoes the last reset. The process itself may undo its reset before or after this.
     pub(super) fn turn_back(&mut self) {
         if let Some(before) = self.before.take() {
             self.begin = before.begin;

@@ -27,13 +27,13 @@ pub(super) enum Life {
 /// A process that is shown with others.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Number of the process in this feed.
+    /// Number that identifies the process in this feed.
     pub(super) id: u64,
     pub(super) key: RunKey,
     pub(super) attached: Attached,
     records: NewRecords,
     pub(super) counted: Counted,
-    /// Reason why the ring cannot be read, and whether it was reported.
+    /// Reason why the ring cannot be read, and whether the reason was reported.
     pub(super) trouble: Option<String>,
     pub(super) is_told: bool,
     /// State at the last check.
@@ -41,7 +41,7 @@ pub(super) struct Member {
     /// Whether the process started after the feed began, so that all its counts are shown.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
-    /// Number of common ticks in one tick of this process.
+    /// Number of ticks of the common clock in one tick of this process.
     pub(super) ratio: f64,
 }
 
@@ -100,7 +100,7 @@ impl Member {
                 }
                 is_more
             }
-            // The ring has just been made, or is written faster than it can be read: the next read finds more.
+            // The ring has just been made, or is written faster than it can be read. The next read tries again.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) => false,
             Err(error) => {
                 self.trouble = Some(error.to_string());
@@ -111,7 +111,8 @@ impl Member {
 
     fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
         let clock = (record.clock.source, record.clock.epoch);
-        // The ratio changes only with the clock: rates become more exact, and a new ratio could make counts fall.
+        // The ratio changes only with the clock. The clock's rate is measured ever more exactly, but a new ratio could
+        // make counts fall.
         if self.clock.replace(clock) != Some(clock) {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }
@@ -124,7 +125,7 @@ impl Member {
         self.trouble.is_some() || !liveness.is_ok_and(|liveness| is_live(&liveness))
     }
 
-    /// Returns counts of this process as a part of the whole.
+    /// Returns counts of this process as a part of the sum.
     pub(super) fn part<'a>(&self, snapshot: &'a Snapshot) -> Part<'a> {
         Part {
             snapshot,

@@ -50,7 +50,7 @@ impl Program {
         self.shows(CaptureKind::Periodic);
     }
 
-    /// Answers requests as a program does.
+    /// Answers requests as a program does, and returns their number.
     fn answers(&mut self) -> usize {
         let requests = self.run.ring.requests();
         for request in &requests {
@@ -78,7 +78,7 @@ impl Program {
     }
 }
 
-/// The screen, with the last snapshot that it received.
+/// The screen, with the last snapshot that the feed has sent to it.
 struct Screen {
     feed: TogetherFeed,
     shown: Option<Rc<Snapshot>>,
@@ -99,7 +99,7 @@ impl Screen {
     }
 
     fn look(&mut self) -> Events {
-        // Every check is due.
+        // Makes all checks due.
         self.feed.look_around_at = Instant::now();
         self.feed.look_at = Instant::now();
         let mut events = self.feed.poll();
@@ -117,7 +117,7 @@ impl Screen {
         events
     }
 
-    /// Returns the calls of `work` after a poll.
+    /// Polls, and returns the calls of `work`.
     fn work(&mut self) -> u64 {
         self.look();
         let shown = self.shown.as_ref().unwrap();

@@ -13,10 +13,10 @@ use crate::workers::Workers;
 /// Number of units in a run.
 const UNITS: u64 = 3;
 
-/// Smallest number of turns, for any time.
+/// Minimum number of turns, even if `time` is over.
 const TURNS_LEAST: usize = 8;
 
-/// Shares of a row's time: `LEARNING` for adaptive mode to learn, and `CLAIM` for tickscope to measure the cost that it
+/// Parts of a row's time: `LEARNING` for adaptive mode to learn, and `CLAIM` for tickscope to measure the cost that it
 /// claims. The turns get the remaining time.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
@@ -31,7 +31,7 @@ type Row = (&'static Case, usize, Mode);
 /// A case, and whether it runs with scopes.
 type Task = (&'static Case, bool);
 
-/// The costs of a row, in nanoseconds a scope.
+/// The costs of a row, in nanoseconds per scope.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     claimed: Middle,
@@ -40,7 +40,7 @@ struct Costs {
     measured: Middle,
 }
 
-/// Measures all rows of the cases, each for `time`, and prints an object for each row, and one for all rows.
+/// Measures all rows of the cases, each for `time`. Prints a JSON object for each row, and one for all rows.
 pub(crate) fn print(all: &[&'static Case], time: Duration) {
     let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
     for (case, threads, mode) in all.iter().flat_map(|case| rows(case)) {
@@ -78,8 +78,8 @@ fn rows(case: &'static Case) -> impl Iterator<Item = Row> {
     rows.into_iter().flatten()
 }
 
-/// Measures a row. Half of the turns come before tickscope measures and half after it, because a machine's speed
-/// changes.
+/// Measures a row. Half of the turns come before tickscope's own measurement and half after it, because a machine's
+/// speed changes.
 fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     mode.enter();
     let workers = Workers::start(threads, |(case, scoped): Task| {

@@ -1,8 +1,8 @@
 //! Test of the standard errors: a program whose shares of time are known runs many times with different seeds.
 //!
-//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass. This sum
-//! is the truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far
-//! more ticks have passed than were drawn, the drawn number counts.
+//! Its functions read the clock until a random number of ticks has passed, and add up the ticks that have really
+//! passed. This sum is the true time under any load. The true working time leaves out the time without a CPU: if far
+//! more ticks have passed than were drawn, only the drawn number counts.
 
 use std::iter::repeat_n;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ const RUNS: u64 = 100;
 /// Time in which adaptive mode learns, before the first run.
 const LEARNING: Duration = Duration::from_millis(1500);
 
-/// Allowed distance of the truth, in shown standard errors.
+/// Allowed distance between the shown and the true share, in shown standard errors.
 const WITHIN: f64 = 2.0;
 
-/// Functions below [`handle`]: mean ticks, and how many of 100 calls go to each. All shares are 5 to 40 %.
+/// Functions that [`handle`] calls: mean ticks, and number among 100 calls. Their shares of the time are 5 to 40 %.
 const CHILDREN: [Child; 6] = [
     Child::new("scan", scan, 6_000, 40),
     Child::new("parse", parse, 10_000, 12),
@@ -31,20 +31,20 @@ const CHILDREN: [Child; 6] = [
     Child::new("send", send, 3_600, 9),
 ];
 
-/// Mean ticks of `handle` itself, which calls three children.
+/// Mean ticks of `handle` itself, and the number of children that it calls.
 const HANDLE: u64 = 4_000;
 const CALLS: usize = 3;
 
 /// Index of `handle` in [`Ticks`].
 const OF_HANDLE: usize = CHILDREN.len();
 
-/// If this many more ticks have passed than were drawn, the thread counts as without a CPU.
+/// If this many more ticks have passed than were drawn, the thread is taken to have been without a CPU.
 const HAD_NO_CPU: u64 = 20_000;
 
 /// Ticks of each child, and of `handle` itself.
 type Ticks = [u64; CHILDREN.len() + 1];
 
-/// Ticks of a run, by two measures.
+/// True ticks of a run: of all time, and of working time.
 #[derive(Debug, Default)]
 struct Truth {
     time: Ticks,
@@ -158,12 +158,12 @@ fn child(number: u64) -> usize {
 /// Number of calls that are drawn for a run. The run repeats these calls.
 const DRAWN: usize = 4_000;
 
-/// Runs the program with a seed for this time, and returns the truth.
+/// Runs the program with a seed for this time, and returns the true ticks.
 fn run(seed: u64, time: Duration) -> Truth {
     let calls = calls(seed, DRAWN);
     let mut truth = Truth::default();
     let begin = Instant::now();
-    // The reset comes after the calls were drawn, because the ticks of drawing do not belong to this run.
+    // The reset comes after the calls were drawn, so that the time of drawing does not belong to this run.
     tickscope::reset();
     for call in calls.iter().cycle() {
         if begin.elapsed() >= time {
@@ -174,19 +174,19 @@ fn run(seed: u64, time: Duration) -> Truth {
     truth
 }
 
-/// Outcomes of all runs of a mode, by one measure.
+/// Outcomes of all runs of a mode, for all time or for working time.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Number of shares of functions for which the truth was within the limit.
+    /// Number of shown shares that were within the limit from the true share.
     within: u64,
-    /// Number of runs in which all functions were within the limit.
+    /// Number of runs in which all shown shares were within the limit.
     runs_within: u64,
     /// Largest difference between a shown share and the true share.
     largest: f64,
 }
 
 impl Outcomes {
-    /// Compares the shares of a run with the truth.
+    /// Compares the shown shares of a run with the true ones.
     fn add(&mut self, shown: &Shown, truth: &Ticks) {
         let all: u64 = truth.iter().sum();
         let mut within = 0;
@@ -211,8 +211,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in the modes adaptive and sampled, and prints an object for each mode: errors by time, and errors
-/// by working if the mode distinguishes working from waiting.
+/// Runs the program in adaptive and in sampled mode, and prints a JSON object for each mode: errors of all time, and
+/// errors of working time if the mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

@@ -1,4 +1,4 @@
-//! Series of short operations, without a session and with one that a viewer watches, in turns.
+//! Series of short operations. Series without a session and with a session that a viewer watches take turns.
 
 use std::hint::black_box;
 use std::thread;
@@ -49,13 +49,12 @@ struct Series {
 struct Watched {
     session: tickscope::Session,
     ring: RingFile,
-    /// Slot for which the program publishes while this is alive.
+    /// Slot of the viewer. While it is held, the program publishes for the viewer.
     _slot: Slot,
 }
 
-/// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual
-/// machines the host removes page tables at its timer. If operations touched no memory, only scopes would suffer from
-/// this.
+/// Memory that an operation uses, as functions of programs do: one word in each of some pages. On some virtual machines
+/// the host's timer removes page tables. If operations touched no memory, only scopes would suffer from this.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.
@@ -63,7 +62,7 @@ struct Memory([[u64; PAGE_WORDS]; PAGES]);
 fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
     probe!(P, "operation");
     for (at, page) in memory.0.iter_mut().enumerate() {
-        // The words are in different sets of the cache.
+        // The words are in different sets of the CPU's cache.
         let word = &mut page[at * 8 % PAGE_WORDS];
         *word = black_box(*word).wrapping_add(seed);
     }
@@ -72,7 +71,7 @@ fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
 
 fn series<P: Probe>() -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
-    // The first visits are not measured.
+    // The first operations, which meet cold caches, are not measured.
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
     let mut times = vec![1u64; OPERATIONS];
     let (before, begin) = (kernel::thread(), Instant::now());
@@ -89,8 +88,8 @@ fn series<P: Probe>() -> Series {
     }
 }
 
-/// Measures a series without a session, after the same pause as with one, so that effects of the pause on the core and
-/// its host cancel out.
+/// Measures a series without a session. The pause before it is the same as with a session, so that effects of the pause
+/// on the core and its host cancel out.
 fn rested() -> Series {
     thread::sleep(SETTLED);
     series::<Plain>()

@@ -10,11 +10,12 @@ use crate::modes::Mode;
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// Length of the warm-up, in timed runs: to make nodes, and for adaptive mode to learn (less than before timed runs).
+/// Lengths of the warm-up, in timed runs: `WARM` to make nodes, and `LEARNING` for adaptive mode to learn. That is less
+/// than the warm-up before timed runs.
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
-/// Returns the instructions of a scope above plain, by mode.
+/// Returns the instructions that a scope adds to plain code, in each mode.
 pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     let plain = per_scope(case, Mode::Plain)?;
     let mut added = vec![0.0];
@@ -24,7 +25,7 @@ pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     Ok(added)
 }
 
-/// Returns the instructions of a scope including the work in it.
+/// Returns the instructions per scope, including the work in it.
 fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);

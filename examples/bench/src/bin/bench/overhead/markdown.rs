@@ -7,7 +7,7 @@ use super::measure::Measured;
 /// Returns the text that a table shows for a row.
 type Cell<'a> = dyn Fn(&Measured) -> Option<String> + 'a;
 
-/// Prints one table for each figure, modes by cases.
+/// Prints one table for each figure, with a line for each mode and a column for each case.
 pub(crate) fn print(rows: &[Measured]) {
     println!("Load at the end: {}.", kernel::load());
     let mut counts: Vec<usize> = rows.iter().map(|row| row.threads).collect();

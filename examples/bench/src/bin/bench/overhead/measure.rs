@@ -17,7 +17,7 @@ const ROUNDS: usize = 4;
 /// Number of pairs in a turn; each pair has two plain and two measured runs.
 const PAIRS: usize = 12;
 
-/// Number of runs after a switch that are not timed. After these runs most nodes have their usual latencies.
+/// Number of runs after a switch of the mode that are not timed. By then, most nodes have met their usual latencies.
 const WARM: usize = 12;
 
 /// Adaptive mode times most calls until it has learned their durations. It runs for the first of these times before its
@@ -32,11 +32,11 @@ pub(crate) struct Measured {
     pub(crate) threads: usize,
     /// Whether a viewer was attached.
     pub(crate) watched: bool,
-    /// Nanoseconds above plain.
+    /// Nanoseconds that a scope adds to plain code.
     pub(crate) added_ns: f64,
-    /// Ratios of the pairs.
+    /// Ratio of measured to plain time, over all pairs.
     pub(crate) ratio: Middle,
-    /// Instructions above plain, if they were counted.
+    /// Instructions that a scope adds to plain code, if they were counted.
     pub(crate) instructions: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) type Task = (&'static Case, Mode);
 struct Turns {
     /// Number of scopes in a run.
     scopes: f64,
-    /// Nanoseconds a scope, plain and measured.
+    /// Nanoseconds per scope: plain, and measured.
     pairs: Vec<(f64, f64)>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn measure(case: &'static Case, threads: usize, modes: &[Mode], watch
         .collect()
 }
 
-/// Switches to a mode outside the timed runs. This makes nodes, warms caches and predictors, and learns rates.
+/// Switches to a mode outside the timed runs. This makes nodes, warms caches and predictors, and lets adaptive mode learn.
 fn prepare(workers: &Workers<Task>, case: &'static Case, mode: Mode, first: bool) {
     mode.enter();
     workers.run((case, Mode::Plain));
@@ -123,13 +123,14 @@ impl Turns {
 }
 
 impl Measured {
-    /// Returns the name of the mode, and whether a viewer watched.
+    /// Returns the name of the mode, and whether a viewer was attached.
     pub(crate) fn label(&self) -> String {
         let watched = if self.watched { "+viewer" } else { "" };
         format!("{}{watched}", self.mode.name())
     }
 
-    /// Returns the time that the row adds, as a multiple of the floor's. `rows` are all rows of the same case.
+    /// Returns the time that the row adds, as a multiple of the time that the floor adds. `rows` are all rows of the
+    /// same case.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
         let wanted = (self.case, self.threads, Mode::Floor);
         let floor = rows

@@ -24,7 +24,7 @@ pub(crate) fn print(long: bool) {
             scopes += count;
         }
     };
-    // These runs make the nodes, and the octaves of their usual latencies.
+    // These runs make the nodes, and the parts of their histograms for the usual latencies.
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };

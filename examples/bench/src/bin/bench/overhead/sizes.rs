@@ -1,4 +1,4 @@
-//! Measures the memory of nodes and threads, as the growth of a process of its own, and the code size of scopes.
+//! Measures the memory of nodes and threads, as the growth of a separate process, and the code size of scopes.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::modes::Mode;
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
-/// Calls of each leaf that is called often.
+/// Number of calls of each leaf in the tree of `FEW`.
 const CALLS: u64 = 500;
 
 /// Number of threads that live at the same time.
@@ -45,7 +45,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a child: makes nodes on this thread, and prints their number and the bytes of a node.
+/// Runs as a child: makes nodes on this thread, and prints their number and the bytes per node.
 pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     let mode = Mode::named(mode)?;
     let ((functions, levels), calls) = if mode == Mode::Exact {
@@ -75,7 +75,7 @@ fn in_base_17(number: u64, base: u64) -> u64 {
     }
 }
 
-/// Runs a child: starts threads that open a scope or none, and wait for each other. Prints the bytes of one thread.
+/// Runs as a child: starts threads that open a scope or none, and wait for each other. Prints the bytes per thread.
 pub(crate) fn threads(mode: &str) -> Result<(), String> {
     let is_plain = Mode::named(mode)? == Mode::Plain;
     let body = if is_plain { one::<Plain> } else { one::<Scoped> };

@@ -1,4 +1,4 @@
-//! A call tree with a known number of nodes: ten children a node, numbered level by level.
+//! A call tree with a known number of nodes: ten children per node, numbered level by level.
 
 /// Calls every node of a tree of `nodes` nodes once, and the nodes above it on its path. `work` runs in each of them.
 pub(crate) fn visit(nodes: usize, work: &dyn Fn(usize)) {
