@@ -39,14 +39,14 @@ pub use self::trigger::{TriggerArgs, TriggerOptions};
 pub use self::wait_until::WaitUntilArgs;
 use crate::cli::args::values::duration;
 
-/// Arguments of `cargo tickscope`, whose programs are shown as the screen looks.
+/// Arguments of `cargo tickscope`, with the options for the look of the screen.
 pub type CargoCli = tickscope_cargo::args::CargoCli<LookArgs>;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
 #[command(name = "tickscope", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// Command; without one: attach.
+    /// The command; `attach` if none is given.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Which program.

@@ -15,10 +15,10 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::report::share;
 use crate::cli::args::values::{measure, one_of};
 
-/// Option in place of `--`, so that options may follow the runs after the change as well.
+/// Option that replaces `--`, because options may follow the runs after the change as well.
 const AFTER: &str = "--after";
 
-/// Options that each side may have, and their names after `--`.
+/// Options that each side may have, and what they are called behind `--`.
 const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to-after")];
 
 /// Text after the options in `tickscope diff --help`.
@@ -149,23 +149,23 @@ fn view() -> impl TypedValueParser<Value = Tables> {
 }
 
 impl DiffArgs {
-    /// Returns the chosen form.
+    /// Returns the form that `--format`, or else the ending of the file, chooses.
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that the file's name or `--format` tells the form.
+    /// Checks that `--format` or the ending of the file determines the form.
     ///
     /// # Errors
-    /// The form is unknown; the message names the endings and the option.
+    /// The form is unknown; the message names the known endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
-    /// Returns the spans of time to compare: of the runs before the change, and of the runs after it.
+    /// Returns the spans of time to compare: of the runs before the change and of the runs after it.
     pub fn moments(&self) -> (MomentArgs, MomentArgs) {
         let of = |from: Option<When>, to: Option<When>| MomentArgs {
             from,
@@ -199,7 +199,7 @@ impl DiffArgs {
 }
 
 impl DiffFormat {
-    /// Returns the form that a file's name tells; `None` for other names.
+    /// Returns the form for the ending of a file's name; `None` for other endings.
     fn of_file(file: &Path) -> Option<Self> {
         match file.extension()?.to_string_lossy().to_lowercase().as_str() {
             "txt" => Some(Self::Text),
@@ -211,8 +211,8 @@ impl DiffFormat {
     }
 }
 
-/// Replaces the first `--` after `diff` by an option, because after `--` every word would be a target, options too.
-/// Options for a side get other names after `--`.
+/// Replaces the first `--` after `diff` by an option, because clap takes every word after `--` as a target, even
+/// options. The options of a side are renamed behind `--`.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(at) = words.iter().position(|word| word == "--") else {
         return words;

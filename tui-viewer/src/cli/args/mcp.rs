@@ -12,7 +12,7 @@ programs, top, why, compare, mark and sites. They read; nothing in a program cha
 Example of a client's configuration:
   {\"mcpServers\": {\"tickscope\": {\"command\": \"tickscope\", \"args\": [\"mcp\"]}}}";
 
-/// What clients may do, and where to look.
+/// What clients may do, and where to look for programs.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = ABOUT)]
 pub struct McpArgs {

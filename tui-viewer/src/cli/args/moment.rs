@@ -1,4 +1,4 @@
-//! Arguments for a moment or a span of time: of a recording, and of the records that a program's ring still holds.
+//! Arguments that select a moment or a span of time, in a recording or in the records that a program's ring still has.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tickscope_programs::moment::When;
 
 use crate::cli::args::values::duration;
 
-/// Which moment or which time is reported on; without any the newest moment.
+/// Moment or span of time to report on; the newest moment if no option is given.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MomentArgs {
     /// As it was at this time: 12s after the beginning of the recording, -5s before its end, 14:02:11.
@@ -25,7 +25,7 @@ pub struct MomentArgs {
 }
 
 impl MomentArgs {
-    /// Returns whether the newest moment is meant, because no option names another one.
+    /// Returns whether no option is given, which selects the newest moment.
     pub fn is_newest(&self) -> bool {
         self.at.is_none() && self.from.is_none() && self.to.is_none() && self.window.is_none()
     }

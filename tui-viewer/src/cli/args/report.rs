@@ -15,7 +15,7 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, form, measure, one_of};
 
-/// Text of `tickscope report --help` on times, before the formats.
+/// Text on times, before the formats in `tickscope report --help`.
 const TIMES: &str = "\
 Times:
   --at, --from, --to and --window look back in a recording (tickscope record), or in the ring of a
@@ -26,7 +26,7 @@ Times:
   Resets in between do not matter. The header says which moments are shown, because the nearest
   records are not always at the requested moments.";
 
-/// Text after the formats.
+/// Text after the formats in `tickscope report --help`.
 const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text only; json has it as a member of each thread.
@@ -120,26 +120,26 @@ fn unit() -> impl TypedValueParser<Value = Unit> {
 }
 
 impl ReportArgs {
-    /// Returns the chosen form.
+    /// Returns the form that `--format`, or else the ending of the file, chooses.
     pub fn form(&self) -> Form {
         let by_ending = || self.output.as_deref().and_then(Form::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that the file's name or `--format` tells the form.
+    /// Checks that `--format` or the ending of the file determines the form.
     ///
     /// # Errors
-    /// The form is unknown; the message names the endings and the option.
+    /// The form is unknown; the message names the known endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(Form::of_file).is_some();
         ending::check(file, is_known, &Form::endings())
     }
 
-    /// Checks that the options go together.
+    /// Checks that the given options may be combined.
     ///
     /// # Errors
-    /// Two options do not go together.
+    /// Two options exclude each other, or an option does not apply to the chosen form.
     pub fn check(&self) -> Result<(), &'static str> {
         let format = self.form();
         if self.view.is_some() && format != Form::Text {
@@ -177,7 +177,7 @@ fn long_help() -> String {
     )
 }
 
-/// Reads a share of 0 to 1 from a percentage: `1%`, `0.5`.
+/// Reads a percentage, such as `1%` or `0.5`, as a share of 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {

@@ -29,7 +29,7 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// Returns the target that is meant.
+    /// Returns the target that the arguments describe.
     pub(crate) fn wanted(&self) -> Wanted {
         if self.all {
             return Wanted::All(self.target.clone().unwrap_or_default());

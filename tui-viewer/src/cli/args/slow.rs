@@ -23,7 +23,7 @@ Examples:
   tickscope why handle_request -f html > slow.html
                                                   the answer and all calls that are kept over time, for a browser";
 
-/// The function, and how to tell.
+/// The function, and how its slow calls are found and reported.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = WHY)]
 pub struct WhyArgs {

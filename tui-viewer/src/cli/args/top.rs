@@ -41,10 +41,10 @@ pub struct TopArgs {
 }
 
 impl TopArgs {
-    /// Returns the number of functions, if one was typed, and the target.
+    /// Returns the number of functions, if it was typed, and the target.
     ///
     /// # Errors
-    /// A word is no number, or a second target.
+    /// A word that must be the number of functions is no number or out of range, or a word and `-p` name two programs.
     pub fn understood(&self) -> Result<(Option<usize>, TargetArgs), String> {
         let Some(word) = &self.count else {
             return Ok((None, self.target.clone()));

@@ -39,7 +39,7 @@ Examples:
   tickscope trigger 'calls(tick) < 1' --over 10s --exec 'notify-send \"$TICKSCOPE_SUMMARY\"'
   tickscope list                the kept recordings; tickscope FILE opens one";
 
-/// What to wait for, in which program, and what to do then.
+/// Condition to wait for, the program, and what to do when the condition is true.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = CONDITIONS)]
 pub struct TriggerArgs {
@@ -60,7 +60,7 @@ pub struct TriggerArgs {
     pub wait: Option<Duration>,
 }
 
-/// What a trigger measures over, how much it keeps, and how often.
+/// Span of time that a trigger measures, span of time that it keeps, and how often it may act.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriggerOptions {
     /// Measure over the last so long: 200ms to 10m.

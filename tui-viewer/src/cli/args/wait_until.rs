@@ -23,7 +23,7 @@ Examples:
   tickscope wait-until 'p99(handle) > 50ms' server --over 10s --timeout 1h --json
   tickscope wait-until 'inflight(job) < 1' -p 4711 --timeout 0     is it so now?";
 
-/// What to wait for, of which program, and how long.
+/// Condition to wait for, the program, and the longest wait.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = ABOUT)]
 pub struct WaitUntilArgs {
