@@ -1,4 +1,4 @@
-//! Draws the app into cells. Drawing changes nothing in the app, and reads only the rows on the screen.
+//! Draws the app into cells. Drawing does not change the app, and reads only the rows on the screen.
 
 pub(crate) mod canvas;
 pub(crate) mod charts;
