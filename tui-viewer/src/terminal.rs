@@ -101,12 +101,10 @@ impl Terminal {
         poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::IN)
     }
 
-    /// Writes all bytes.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         guard::write(bytes)
     }
 
-    /// Switches mouse reports on or off.
     pub(crate) fn mouse(&self, on: bool) -> io::Result<()> {
         guard::mouse(on)
     }

@@ -220,7 +220,6 @@ pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 impl App {
-    /// Returns the app after these keys.
     pub(crate) fn after(mut self, typed: &str) -> Self {
         keys(&mut self, typed);
         self

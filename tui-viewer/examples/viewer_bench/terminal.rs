@@ -70,7 +70,6 @@ impl Viewer {
         })
     }
 
-    /// Types keys.
     pub(crate) fn send(&mut self, keys: &str) -> Result<()> {
         self.writer.write_all(keys.as_bytes())?;
         Ok(self.writer.flush()?)
@@ -147,7 +146,6 @@ impl Viewer {
         number.and_then(|n| n.parse().ok()).context("a line VmRSS")
     }
 
-    /// Ends the viewer.
     pub(crate) fn quit(mut self) -> Result<()> {
         self.send("q")?;
         self.child.wait()?;

@@ -16,7 +16,6 @@ const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor
 pub(crate) struct Editor {
     /// Program, looked up in $PATH.
     pub(crate) program: String,
-    /// Arguments of the program.
     pub(crate) arguments: Vec<OsString>,
 }
 

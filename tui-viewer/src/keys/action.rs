@@ -39,13 +39,9 @@ pub(crate) enum Action {
     Down,
     PageUp,
     PageDown,
-    /// Half a page up.
     HalfUp,
-    /// Half a page down.
     HalfDown,
-    /// The first row.
     First,
-    /// The last row.
     Last,
     /// Open the row; if it is open, go to its first child.
     Open,
@@ -221,7 +217,6 @@ pub(crate) enum Section {
     Move,
     /// Opening and closing.
     Tree,
-    /// Searching.
     Find,
     /// Sorting and shares.
     Columns,
@@ -261,7 +256,6 @@ pub(crate) struct Binding {
     /// Keys and their actions. Only the first `count` are used.
     pub(crate) keys: [(Code, Action); KEYS_MOST],
     pub(crate) count: usize,
-    /// Help text.
     pub(crate) help: &'static str,
     /// Addition to `help` in the documentation only; the screen has no space for it.
     pub(crate) note: &'static str,
@@ -275,7 +269,6 @@ pub(crate) struct Binding {
 const EARLY: u8 = 3;
 
 impl Binding {
-    /// Whether the keys work in a context.
     pub(crate) fn works_in(&self, context: Context) -> bool {
         let in_view = matches!(context, Context::In(view) if self.views.contains(&view));
         in_view || self.others.contains(&context)

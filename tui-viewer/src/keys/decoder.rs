@@ -41,9 +41,7 @@ pub(crate) enum Mouse {
     Press,
     /// The mouse moves to another cell while its main button is held.
     Drag,
-    /// The wheel moves one step up.
     WheelUp,
-    /// The wheel moves one step down.
     WheelDown,
     /// The wheel moves one step to the left, or up with Shift.
     WheelLeft,

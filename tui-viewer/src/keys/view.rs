@@ -1,6 +1,5 @@
 //! The views: their order, their names, and the help of the keys that show them.
 
-/// The views of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum View {
     /// Functions below their callers.

@@ -25,7 +25,6 @@ pub(crate) enum Unknown {
     File {
         /// Id of the process, which may have ended.
         pid: u32,
-        /// Path of the file.
         file: String,
     },
 }

@@ -14,7 +14,6 @@ mod palette;
 /// Meaning of a text. The theme decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Plain text.
     Plain,
     /// Text that should catch the eye.
     Strong,

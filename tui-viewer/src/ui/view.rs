@@ -38,7 +38,6 @@ use crate::app::state::{App, Overlay};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Draws the whole screen.
 pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
     let layout = app.layout();
     let mut canvas = Canvas::new(buffer, app.screen.theme, app.screen.ascii);

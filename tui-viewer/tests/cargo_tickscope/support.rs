@@ -34,7 +34,6 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self}");

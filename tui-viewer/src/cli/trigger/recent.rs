@@ -58,7 +58,6 @@ pub(super) enum NoWindow {
 /// Verdict with the length of the window that was judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
-    /// Verdict on the condition.
     pub(crate) verdict: Verdict,
     /// Length of the window, in nanoseconds.
     pub(crate) window_ns: u64,

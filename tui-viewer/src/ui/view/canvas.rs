@@ -148,7 +148,6 @@ impl<'a> Canvas<'a> {
         self.buffer.set_style(area, self.theme.style(meaning));
     }
 
-    /// Shows a line as selected.
     pub(crate) fn select(&mut self, line: Rect) {
         self.paint(line, Meaning::Selected);
         if self.theme.points() {

@@ -16,7 +16,6 @@ use crate::ui::view::canvas::Canvas;
 /// A column, independent of the views that show it.
 #[derive(Debug)]
 pub(crate) struct Column {
-    /// Title above the column.
     pub(crate) title: &'static str,
     /// Description of the column in the help.
     pub(crate) help: &'static str,
@@ -28,7 +27,6 @@ pub(crate) struct Column {
     pub(crate) is_name: bool,
     /// Order that a click on the title chooses.
     pub(crate) sort: Option<Order>,
-    /// Content of a cell.
     pub(crate) content: Content,
     /// Look of a cell, if it differs from the look of the row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
@@ -52,7 +50,6 @@ pub(crate) enum Content {
 pub(crate) enum Value {
     /// A time that adds up over rows.
     Share(Portion),
-    /// A time that adds up over rows.
     Time(Portion),
     /// Calls of one function by another, and all calls of the callee.
     Calls,
@@ -73,7 +70,6 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Whether the value is a number of calls.
     pub(crate) fn is_count(self) -> bool {
         matches!(self, Self::Calls | Self::CallsOf)
     }
@@ -86,7 +82,6 @@ impl PartialEq for Column {
     }
 }
 
-/// Returns a column of texts.
 pub(crate) const fn texts(title: &'static str, help: &'static str) -> Column {
     Column {
         title,
@@ -101,7 +96,6 @@ pub(crate) const fn texts(title: &'static str, help: &'static str) -> Column {
     }
 }
 
-/// Returns a column of numbers.
 pub(crate) const fn numbers(title: &'static str, width: u16, help: &'static str) -> Column {
     let mut column = texts(title, help).wide(width);
     column.is_number = true;
@@ -158,7 +152,6 @@ impl Column {
         self
     }
 
-    /// Whether the column shows a share of a whole.
     pub(crate) fn is_share(&self) -> bool {
         matches!(self.content, Content::Value(Value::Share(_)))
     }
@@ -170,11 +163,9 @@ const NAME_CELLS: u16 = 20;
 /// A column at its position on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// Column that is shown.
     pub(crate) column: &'static Column,
     /// First cell of the column.
     pub(crate) x: u16,
-    /// Number of cells of the column.
     pub(crate) width: u16,
 }
 
@@ -194,7 +185,6 @@ impl Place {
 /// State of a whole row that overrides the look of its cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Whether the row is selected.
     pub(crate) selected: bool,
     /// Whether the data is stale.
     pub(crate) stale: bool,
@@ -233,7 +223,6 @@ impl Cell<'_> {
         usize::from(self.place.width)
     }
 
-    /// Returns the area on the screen.
     pub(crate) fn area(&self) -> Rect {
         Rect::new(self.place.x, self.y, self.place.width, 1)
     }

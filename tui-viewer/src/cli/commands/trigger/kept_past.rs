@@ -19,7 +19,6 @@ const FIRST_RECORD_NS: u64 = 2_000_000_000;
 /// Recording of a program's past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPast {
-    /// Path of the recording.
     pub(crate) path: PathBuf,
     /// Length of the recording, and why it is shorter than requested: `30.0 s`.
     pub(crate) words: String,
