@@ -141,9 +141,9 @@ pub(crate) enum Action {
     ToggleSite,
     /// Switch the functions that the row calls off, or on again.
     ToggleCallees,
-    /// Watch the function of the row, or show why its slow calls are slow.
-    Watch,
     /// Watch the function of the row; if it is watched, show why its slow calls are slow.
+    Watch,
+    /// Stop watching the function on the screen.
     Unwatch,
     /// Show the function's source with the samples of each line, or hide it.
     Source,
@@ -153,33 +153,33 @@ pub(crate) enum Action {
     SourceUp,
     /// Show the next watched function.
     NextWatch,
-    /// Choose the previous of the slowest calls.
+    /// Choose the next of the slowest calls.
     NextCall,
-    /// Write the slow call for other tools.
+    /// Choose the previous of the slowest calls.
     PreviousCall,
-    /// Zoom in on a part of the slow call.
+    /// Write the slow call for other tools.
     ExportCall,
-    /// Zoom out.
+    /// Zoom in on a part of the slow call.
     Closer,
-    /// Move to an earlier part of the slow call.
+    /// Zoom out.
     Further,
-    /// Move to a later part of the slow call.
+    /// Move to an earlier part of the slow call.
     PartEarlier,
-    /// Show the whole slow call.
+    /// Move to a later part of the slow call.
     PartLater,
-    /// Show the whole call.
+    /// Show the whole slow call.
     WholeCall,
-    /// Keep the snapshot on screen in a file.
+    /// Write the report of the screen to files.
     Report,
-    /// Copy the full name to the clipboard.
+    /// Keep the snapshot on screen in a file.
     Keep,
-    /// Copy the full name.
+    /// Copy the full name to the clipboard.
     Copy,
-    /// Ask the program to publish less often.
+    /// Open the source in an editor.
     Edit,
-    /// Ask the program to publish more often.
+    /// Ask the program to publish less often.
     Slower,
-    /// Ask for a faster rate.
+    /// Ask the program to publish more often.
     Faster,
     /// Show another second view below the tree, or none.
     Second,

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
-/// Acts of `zoo` that end by themselves, with their exit codes.
+/// Acts of `zoo` that end by themselves, and their exit codes.
 const ACTS: [(&[&str], i32); 4] = [
     (&[], 0),
     (&["child"], 0),
@@ -18,7 +18,7 @@ const ACTS: [(&[&str], i32); 4] = [
     (&["work", "200"], 0),
 ];
 
-/// Acts of `zoo` that end by themselves, and their exit codes.
+/// Content of a kept report.
 pub(crate) struct Counted {
     pub(crate) report: Value,
 }

@@ -48,24 +48,24 @@ pub(crate) enum Content {
 /// Value of a row that a column shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
-    /// A time that adds up over rows.
+    /// A share of a whole.
     Share(Portion),
+    /// A time that adds up over rows.
     Time(Portion),
-    /// Calls of one function by another, and all calls of the callee.
     Calls,
-    /// Mean total time of a call.
+    /// Calls of one function by another, and all calls of the callee.
     CallsOf,
-    /// Latency that this percentage of the finished calls did not exceed.
+    /// Mean total time of a call.
     Mean,
-    /// Latency of the longest call.
+    /// Latency that this percentage of the finished calls did not exceed.
     Quantile(u8),
-    /// Another value of the chosen measure that adds up over rows, in nanoseconds.
+    /// Latency of the longest call.
     Longest,
-    /// Part of the time off the CPU, in nanoseconds. It does not depend on the chosen measure.
+    /// Another value of the chosen measure that adds up over rows, in nanoseconds.
     TimeOf(fn(&Data, What) -> u64),
-    /// Time that adds up over rows, in nanoseconds; `None` if unknown. It does not depend on the chosen measure.
+    /// Part of the time off the CPU, in nanoseconds. It does not depend on the chosen measure.
     OffCpu(fn(OffCpu) -> u64),
-    /// Time that adds up over rows under any measure, in nanoseconds; `None` if it is not known.
+    /// Time that adds up over rows, in nanoseconds; `None` if unknown. It does not depend on the chosen measure.
     CpuTime(fn(&Data, What) -> Option<u64>),
 }
 
