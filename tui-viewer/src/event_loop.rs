@@ -62,6 +62,7 @@ pub struct ScreenOptions {
 /// A snapshot from a file to compare with.
 #[derive(Clone, Debug)]
 pub struct Compared {
+    /// Newest snapshot of the file, with its sampled code.
     pub snapshot: Rc<Snapshot>,
     /// The name of the file, for the screen.
     pub label: String,

@@ -28,7 +28,7 @@ const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Speedscope, "speedscope.json"),
 ];
 
-/// Writes the report in both forms, to files that differ only in their endings. Returns their paths.
+/// Writes the report as text and as a page, to files that differ only in their endings. Returns their paths.
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,

@@ -79,7 +79,7 @@ pub(crate) fn began(
     format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
 }
 
-/// Describes a new watch in the viewer, and the next key. `is_shown`: the view with the slow calls is on screen.
+/// Describes a new watch in the viewer, and names the next key. `is_shown`: the view with the slow calls is on screen.
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
     // The function's modules would push the key off a narrow screen.

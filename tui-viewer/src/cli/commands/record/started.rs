@@ -132,8 +132,7 @@ impl Running<'_> {
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // The status must be read before the search: after its end the program creates no ring, so the search
-            // misses none.
+            // A program that has ended creates no ring. If the status is read before the search, no ring is missed.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time
