@@ -90,8 +90,8 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// Wall time of each measured step, and the CPU time of the viewer in it. On a busy machine only the CPU time is free
-/// of waits.
+/// Wall time of each measured step, and the CPU time that the viewer used in it. On a busy machine, wall time includes
+/// waits for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,

@@ -11,7 +11,7 @@ use tickscope_programs::events::Past;
 use crate::cli::args::TriggerOptions;
 use crate::cli::trigger::recent::{Judgement, NoWindow, Recent};
 
-/// Most judgements within the length of one window, because judging costs as much as drawing a view.
+/// Largest number of judgements within the length of one window, because judging costs as much as drawing a view.
 const JUDGEMENTS: u32 = 20;
 
 /// Judges the condition of a trigger on the records of one program.

@@ -89,7 +89,7 @@ fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     written.map_err(|error| in_one_line(&error))
 }
 
-/// Returns a path for a recording that begins at `unix_ns`. It is free unless all paths of this name are taken.
+/// Returns a path for a recording that begins at `unix_ns`. It is free unless all numbered paths are taken.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
     let stem = format!("{}-{}", tame(stem), stamp(unix_ns, offset));
     first_free(&stem, &["tks"]).swap_remove(0)

@@ -191,7 +191,7 @@ pub(crate) enum Action {
     Mouse,
 }
 
-/// What has the keyboard.
+/// Part of the screen that has the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
     In(View),

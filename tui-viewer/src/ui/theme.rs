@@ -1,4 +1,4 @@
-//! The meanings of texts, and the choice of the theme, which gives each meaning a look: by the option, else by the
+//! The meanings of texts, and the theme, which gives each meaning a look. The option chooses the theme, or else the
 //! environment.
 
 use tickscope_programs::status::Mark;

@@ -119,7 +119,6 @@ impl Project {
         }
     }
 
-    /// Makes a copy of the fixture.
     pub(crate) fn fixture() -> Self {
         Self::copy_of("fixture")
     }
@@ -151,7 +150,6 @@ impl Project {
         self.folder.join("p")
     }
 
-    /// Returns the directory for ring files.
     pub(crate) fn rings(&self) -> PathBuf {
         self.folder.join("rings")
     }
@@ -204,7 +202,6 @@ impl Project {
         command
     }
 
-    /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
     }

@@ -47,7 +47,6 @@ const FIRST_PAGES: [&str; 13] = [
     "tui-viewer/demo/README.md",
 ];
 
-/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -47,7 +47,6 @@ impl Place {
         self.dir.path().join("rings")
     }
 
-    /// Returns the ring files of the place.
     pub(crate) fn ring_files(&self) -> Vec<PathBuf> {
         rings_in(&self.rings())
     }
@@ -57,12 +56,10 @@ impl Place {
         self.dir.path().join("work")
     }
 
-    /// Writes a snapshot file to the working directory.
     pub(crate) fn keep(&self, file: &str, snapshot: &Snapshot) {
         snapshot_file::write(&self.work().join(file), snapshot).unwrap();
     }
 
-    /// Writes a recording of snapshots to the working directory.
     pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
         let mut writer = Writer::create(&self.work().join(file), false).unwrap();
         for snapshot in snapshots {
@@ -72,7 +69,6 @@ impl Place {
         writer.finish().unwrap();
     }
 
-    /// Returns the number of files in the working directory.
     pub(crate) fn files(&self) -> usize {
         fs::read_dir(self.work()).unwrap().count()
     }
@@ -111,7 +107,6 @@ impl Place {
         self.tickscope(args).ok().quiet().json()
     }
 
-    /// Returns the JSON report on a program.
     pub(crate) fn json(&self, target: &str) -> Value {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
     }
@@ -174,7 +169,6 @@ impl Place {
         found.clone()
     }
 
-    /// Returns the ring file of a process.
     pub(crate) fn ring_of(&self, pid: u32) -> Option<PathBuf> {
         let pid = format!(".{pid}.");
         let mut files = self.ring_files().into_iter();
@@ -363,7 +357,6 @@ impl Done {
         done
     }
 
-    /// Asserts that standard error contains these texts.
     pub(crate) fn says(self, says: &[&str]) -> Self {
         for part in says {
             assert!(self.err.contains(part), "wanted {part:?} in: {}", self.err);
@@ -371,7 +364,6 @@ impl Done {
         self
     }
 
-    /// Asserts that standard output contains these texts.
     pub(crate) fn prints(&self, words: &[&str]) {
         for word in words {
             assert!(self.out.contains(word), "wanted {word:?} in: {}", self.out);
@@ -382,7 +374,6 @@ impl Done {
         assert!(self.out.starts_with(text), "wanted {text:?} in: {}", self.out);
     }
 
-    /// Asserts that standard error is empty.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!(self.err, "");
         self
@@ -393,7 +384,6 @@ impl Done {
     }
 }
 
-/// Runs a command to its end.
 pub(crate) fn finish(command: &mut Command) -> Done {
     finish_with(command, b"")
 }

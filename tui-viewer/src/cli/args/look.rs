@@ -39,7 +39,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Second word for the default theme.
+/// Alternative word for the default theme.
 const DEFAULT: &str = "default";
 
 /// Sets of colours for the screen.

@@ -11,7 +11,8 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; give a name without -p")
 }
 
-// In these functions clap has refused unknown values before the closures look up the name.
+// In these functions, each parser refuses unknown words before its closure looks up the word, so the defaults are never
+// used.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())

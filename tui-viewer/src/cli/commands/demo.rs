@@ -13,8 +13,7 @@ use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
 
-/// Longest wait for the demo to end. It needs less: a frame takes a tenth of a second, and open clients are served
-/// sooner.
+/// Longest wait for the demo to end. A frame takes a tenth of a second, and open clients are served sooner.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Shows the demo; without a screen, renders one frame and prints the report.

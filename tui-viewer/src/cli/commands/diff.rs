@@ -19,7 +19,7 @@ use crate::cli::commands::report::terminal_width;
 /// Width of the text if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Rows of which only times have changed are shown from this change on, as a share of the whole.
+/// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
 const MIN_SHARE: f64 = 0.01;
 
 /// Compares, and writes the result. Returns the exit code, which depends on whether all gates passed.
@@ -68,7 +68,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     }
     let of_document = 1..wanted.len();
     for condition in &args.fail_if {
-        // Every comparison contains calls, so they need no further comparison.
+        // Every comparison includes calls, so a condition on calls needs no further one.
         if condition.measure != Measure::Calls && !wanted.contains(&condition.measure) {
             wanted.push(condition.measure);
         }

@@ -186,7 +186,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Requests that the program publishes at the interval of the log.
+    /// Asks the program to publish at the interval of the log.
     fn begin(ring: RingFile, every: Duration) -> anyhow::Result<Self> {
         let slot = ring.take_slot()?;
         let mut followed = Self {

@@ -83,7 +83,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     by.check(&live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     options.text.by = by;
-    // Counts per frame are of all threads, because other threads may work for a frame than the one that begins it.
+    // Numbers per frame cover all threads, because a thread may work for a frame that another thread began.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name);
         let per = per.map_err(|why| Misuse(printable(&why.to_string()) + &similar(name, &live.snapshot)))?;

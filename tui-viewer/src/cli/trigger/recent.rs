@@ -36,7 +36,7 @@ pub(super) struct Recent {
     bytes: usize,
     /// Sequence number of the newest record.
     seq: u64,
-    /// Whether the records cover a whole window since the newest record, but did not before it.
+    /// Whether the newest record is the first with which the records cover a whole window.
     pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
@@ -152,7 +152,7 @@ impl Recent {
 
     /// Returns the latest time at which a window that ends at the newest record may start.
     fn begin_ns(&self) -> Option<u64> {
-        // The publishing interval varies by milliseconds.
+        // Capture times vary by milliseconds, so a window may be a little shorter.
         let slack = self.length_ns / 200;
         Some(
             self.newest_ns()?

@@ -164,7 +164,7 @@ impl ThemeKind {
         Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
     }
 
-    /// Returns whether areas are filled with colour. Without colours, characters show them.
+    /// Returns whether areas are filled with colour. Without colours, characters mark them.
     pub(crate) fn fills(self) -> bool {
         self != Self::Mono
     }

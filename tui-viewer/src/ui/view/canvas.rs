@@ -122,7 +122,6 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether areas are filled with colour. Without colours, characters show them.
     pub(crate) fn fills(&self) -> bool {
         self.theme.fills()
     }
@@ -241,7 +240,7 @@ impl<'a, 'b> Pen<'a, 'b> {
         self.end.saturating_sub(self.x)
     }
 
-    /// Shortens the line by cells at its end. Returns a pen for them.
+    /// Cuts this number of cells off the end of the line. Returns a pen for them.
     pub(crate) fn cut_off(&mut self, cells: u16) -> Pen<'_, 'b> {
         let (y, end) = (self.y, self.end);
         self.end = end.saturating_sub(cells).max(self.x);

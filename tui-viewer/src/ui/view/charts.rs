@@ -102,7 +102,7 @@ pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     }
 }
 
-/// Returns a bar for a share, where 1 is this number of cells. The bar may end within a cell.
+/// Returns a bar for a share; a share of 1 fills `cells`. The bar may end within a cell.
 pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     let parts = glyphs.eighths.len() - 1;
     let all = usize::from(cells) * parts;

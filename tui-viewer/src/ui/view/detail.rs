@@ -19,7 +19,7 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{charts, counter, figure, latency, unit};
 
-/// Cells that must be left in the line for the chart of the last seconds to be drawn in it.
+/// Number of cells that must be left in the line for the chart of the last seconds.
 const ROOM_FOR_PULSE: usize = 105;
 
 /// Largest number of system calls that are named as waits of a row.
@@ -207,8 +207,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns the clock time when the first open call began; `None` if it was not measured. Its age is not shown, because
-/// the age would change with every frame.
+/// Returns the clock time when the first open call began; `None` if it was not measured. The call's age is not shown,
+/// because it would change with every frame.
 fn since(app: &App, data: &Data) -> Option<String> {
     let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))
@@ -306,7 +306,7 @@ fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     }
 }
 
-/// Draws the row's activity in the last seconds at the end of a line, and shortens the line by it.
+/// Draws the row's activity in the last seconds at the end of a line, and shortens the line accordingly.
 fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     let text = charts::spark(pen.canvas, app, row.id, BEATS as u16);
     if pen.room() < ROOM_FOR_PULSE || text.is_empty() {

@@ -222,8 +222,8 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
-/// Returns the relative change of the mean time per call: 0.09 means 9 % longer. Returns `None` without calls at either
-/// moment.
+/// Returns the relative change of the mean time per call: 0.09 means 9 % longer. Returns `None` unless the function was
+/// called at both moments.
 fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     let mean = |(data, what): (&Data, What)| {
         let (calls, ns) = data.figures(what).counted();

@@ -64,7 +64,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let (ticks, of_calls) = figures.avg_ticks(ticks.0);
             let ticks = rounded(ticks, of_calls);
-            // A mean of 0 ns may be of very short calls. Whether samples have seen the row follows from the total.
+            // A mean of 0 ns may come from very short calls, so the total decides whether samples have seen the row.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))

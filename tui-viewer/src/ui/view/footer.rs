@@ -148,7 +148,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
-        // A search that is kept is shown itself, so the key for searching is not.
+        // A search that is kept is shown in place of its key.
         .filter(|line| !(searched && line.keys().iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();

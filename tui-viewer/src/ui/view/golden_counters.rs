@@ -216,7 +216,7 @@ fn values_in_ascii_and_per_call() {
     );
     find(&mut app, "serve");
     keys(&mut app, "b");
-    // 1.34 million rows, counted in 50 queries; the largest number, also 1.34 million, is not divided.
+    // The sum of 1.34 million rows is divided by 50 queries. The largest number, also 1.34 million, is not divided.
     let row = row_of(&app, "-- db::rows");
     assert!(row.contains("26.8k") && row.contains("1.34M"), "{row}");
 }

@@ -59,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
-            // The usual mode is left out early; another mode is left out late.
+            // The usual mode says little, so it is left out early; another mode is left out late.
             let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
                 true => (Meaning::Plain, 7),
                 false => (Meaning::Notable, 1),
@@ -210,7 +210,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // The chosen thread must be among the counted ones, even if it has ended.
+    // If the chosen thread has ended, all threads are counted, so that it is among them.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,

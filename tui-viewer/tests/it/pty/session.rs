@@ -116,12 +116,10 @@ impl Session {
         Self::spawn_in(command, (140, 30), &place.work())
     }
 
-    /// Starts a program in a terminal.
     pub(crate) fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
         Self::spawn_in(command, size, &std::env::temp_dir())
     }
 
-    /// Starts a program in a terminal, in a directory.
     pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
         let pair = native_pty_system().openpty(pty_size(cols, rows));
         let pair = pair.expect("a pseudo terminal");
@@ -204,12 +202,10 @@ impl Session {
         self.bytes.lock().unwrap().contains(&0)
     }
 
-    /// Waits until the screen contains a text.
     pub(crate) fn wait_for_text(&self, text: &str) {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
-    /// Returns the screen as text.
     pub(crate) fn contents(&self) -> String {
         self.terminal.lock().unwrap().screen().contents()
     }
@@ -226,7 +222,6 @@ impl Session {
         self.assert_as_before();
     }
 
-    /// Waits until the program has ended.
     pub(crate) fn end(&self) -> ExitStatus {
         let shown = || format!("it has ended:\n{}", self.contents());
         until_shown(shown, || self.status())
@@ -273,7 +268,6 @@ impl Session {
     }
 }
 
-/// Changes the size of the terminal.
 pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
     session
         .terminal

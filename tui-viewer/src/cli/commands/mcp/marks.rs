@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 
-/// Most marks that are kept at a time. The oldest mark is dropped first.
+/// Largest number of marks that are kept. The oldest mark is dropped first.
 pub(super) const MARKS_MAX: usize = 16;
 
 /// Largest size of all encoded snapshots together, in bytes.

@@ -39,7 +39,7 @@ pub(super) const SECONDS_MAX: u64 = 60;
 /// Longest string among the arguments, in bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Functions of which only times have changed are shown from this change on, as a share of the whole.
+/// Smallest change of time, as a share of the whole, for which a function is shown if its calls have not changed.
 const MIN_SHARE: f64 = 0.01;
 
 /// Settings of the tools, and the snapshots of `mark`.

@@ -44,7 +44,7 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// Attaches to a program. Requests `rate` records per second of it, if there is a rate.
+    /// Attaches to a program. If there is a `rate`, requests that many records per second.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
@@ -87,7 +87,7 @@ impl Copier {
         (self.copied, self.latest) = (None, None);
     }
 
-    /// Makes the program publish. If it does not answer, the newest record has to do.
+    /// Makes the program publish. If it does not answer, the newest record is used.
     fn publish(&mut self) {
         if let Some(slot) = &mut self.slot {
             let _ = live_snapshot::publish_by(&self.ring, slot);

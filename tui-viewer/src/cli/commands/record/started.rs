@@ -62,7 +62,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let code = running.ended.map_or(FAILED, child::code_of);
     Ok(match recorded {
         Ok(true) => code,
-        // Exit code 0 would mislead a script into running a next command that needs the file.
+        // No file was written, so a script must not continue with a command that needs it.
         Ok(false) => code.max(FAILED),
         Err(_) => FAILED,
     })

@@ -120,7 +120,7 @@ fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
     }
 }
 
-/// Returns whether the reader has closed the pipe, which is not noticed by a write while the program publishes nothing.
+/// Returns whether the reader has closed the pipe, which no write reveals while the program publishes nothing.
 fn has_no_reader() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];

@@ -12,7 +12,7 @@ use tickscope_report::slots::Slots;
 use super::{moment, threads};
 use crate::cli::args::ReportArgs;
 
-/// Returns the time slots of a recording. `None`, for a single snapshot or an unreadable file, makes a page without a
+/// Returns the time slots of a recording. `None` (for a single snapshot or an unreadable file) means a page without a
 /// timeline.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
     let Found::Kept(_) = found else {

@@ -30,7 +30,7 @@ enum Deed {
     /// A new snapshot, this many tenths of a second later, and its shape (see [`Program::snapshot`]).
     Snapshot(u64, u8),
     Reset,
-    /// A new run of the program, which the feed follows if true.
+    /// A new run of the program. If true, the feed follows this run.
     Restart(bool),
     Wait(u64),
     Status(usize),
@@ -280,7 +280,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that a function's total contains each time only once, and that no part is larger than its whole.
+/// Checks that a function's total counts the time of nested calls only once, and that no part is larger than its whole.
 fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     let calls = &data.calls().rows;
     for (at, hot) in data.hot().iter().enumerate() {
