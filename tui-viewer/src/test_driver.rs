@@ -189,7 +189,7 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     others
 }
 
-/// Sends an app a snapshot of the program of [`with_functions`], with its functions.
+/// Sends an app a snapshot and the functions of its program, as [`with_functions`] returns them.
 pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
     events(app, Status::Live, None);
     app.update(Message::Events(Box::new(Events {

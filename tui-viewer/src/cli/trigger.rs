@@ -84,8 +84,8 @@ impl Watch {
         let mut event = None;
         let mut any = false;
         for record in records {
-            // `record` moves the window on. If that would leave a gap after the last judgement, the window before it is
-            // judged first.
+            // `record` moves the window forward. If part of the time would then never be judged, the window without
+            // `record` is judged first.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
             let has_to_be_judged = |judged: u64| self.recent.fills || is_far(judged);
             if any && self.judged_ns.is_some_and(has_to_be_judged) {

@@ -179,7 +179,7 @@ impl Kin {
 /// A shell reports the death by a signal as this number plus the signal's number.
 const BY_SIGNAL: i32 = 128;
 
-/// Time in which the loop may end by itself.
+/// Time in which the loop may end by itself, before its output is discarded.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
 /// Time in which the loop may end while its output is discarded: the rest of a frame, and the bytes that restore the

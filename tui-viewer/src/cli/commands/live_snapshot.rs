@@ -68,7 +68,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
             Err(error) if waits && NoTarget::may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
-                // The user waits for a run that begins from here on. It may have ended before it was found.
+                // The user waits for a run that begins after this command. That run may have ended before it was found.
                 let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
                 match earlier.filter(|_| !came) {
                     Some(_) if waits => {}

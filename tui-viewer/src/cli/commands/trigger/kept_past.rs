@@ -46,7 +46,7 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     }
 }
 
-/// Returns the records of the last `wanted` time, newest first, and their length in words.
+/// Returns the records of the last `wanted` time, newest first, and a text about how far back they reach.
 fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), FormatError> {
     let newest = ring.newest()?;
     let (newest_ns, wanted_ns) = (newest.stamp.unix_ns, nanos(wanted));
