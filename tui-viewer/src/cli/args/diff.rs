@@ -77,49 +77,50 @@ Examples:
     override_usage = "tickscope diff [OPTIONS] BEFORE AFTER\n       tickscope diff [OPTIONS] BEFORE... -- AFTER... [OPTIONS]"
 )]
 pub struct DiffArgs {
-    /// The runs before, names, pids or files; two alone are before and after.
+    /// Runs before the change: names, process ids or files. Without --, give two: the run before and the run after.
     #[arg(required = true, value_name = "TARGET")]
     pub before: Vec<String>,
-    /// The runs after; the same as --.
+    /// Runs after the change; the same as --.
     #[arg(long, num_args = 1.., value_name = "TARGET", hide = true)]
     pub after: Vec<String>,
-    /// Numbers per call of this function or scope.
+    /// Print numbers per call of this function or scope.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Only what happened from this time on: 10s after the beginning of a recording, -1m before its end, 14:02:11.
+    /// Compare only what happened from this time on: 10s (after a recording's beginning), -1m (before its end), 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// Only what happened until this time. Behind -- both are of the runs after alone, if they stand in front of it as well.
+    /// Compare only what happened until this time. If these options stand on both sides of --, each applies to its own side.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// --from behind --.
+    /// --from after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub from_after: Option<When>,
-    /// --to behind --.
+    /// --to after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub to_after: Option<When>,
-    /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
+    /// Exit with code 3 if something has grown beyond this limit: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
-    /// Measure of total and self values; default working, or time where waits are not known. json has every measure.
+    /// Measure of total and self values. Default: working, or time if waits are not known. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// The form; without it as the ending of FILE says, else text.
+    /// Output format. Default: the format that the ending of FILE names, or else text.
     #[arg(short, long, value_enum)]
     pub format: Option<DiffFormat>,
-    /// Which tables; markdown has functions unless said.
+    /// Which tables to print. Default: all tables; in markdown only functions.
     #[arg(long, value_parser = view(), value_name = "VIEW")]
     pub view: Option<Tables>,
-    /// Smallest change of time, as a share of the whole, for rows of which only times have changed; 1% unless said. json has all rows.
+    /// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
+    /// Default: 1%. json contains all rows.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// By name: where none runs, the newest run that has ended.
+    /// If no program with the given name runs, use the newest run that has ended.
     #[arg(long)]
     pub ended: bool,
     /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
@@ -137,7 +138,7 @@ pub enum DiffFormat {
     Json,
     /// For pull requests.
     Markdown,
-    /// One page.
+    /// A page for a browser.
     Html,
 }
 

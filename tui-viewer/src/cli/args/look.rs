@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 /// How the screen looks.
 #[derive(Args, Clone, Debug)]
 pub struct LookArgs {
-    /// Colours: as the terminal and NO_COLOR say, or always, or never.
+    /// When to use colours: as the terminal and NO_COLOR say, or always, or never.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
-    /// itself as TICKSCOPE_THEME says.
+    /// Which colours to use: the terminal's sixteen, for a light background, for every kind of colour vision, or none.
+    /// Default: TICKSCOPE_THEME, or else the terminal's sixteen.
     #[arg(long, value_parser = theme(), value_name = "NAME")]
     pub theme: Option<ThemeKind>,
-    /// Nothing but ASCII; by itself where the locale is not UTF-8.
+    /// Use only ASCII characters; the default if the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
     /// Take the mouse at the start, for clicks and the wheel; M gives it back.
@@ -22,7 +22,7 @@ pub struct LookArgs {
     /// Leave the mouse to the terminal, as without --mouse; M takes it.
     #[arg(long, overrides_with = "mouse")]
     pub no_mouse: bool,
-    /// Panics after this number of frames, for the test of how the terminal is left.
+    /// Panic after this number of frames, to test that the terminal is restored.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,
 }

@@ -53,42 +53,42 @@ pub struct ReportArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// The form; without it as the ending of FILE says, else text.
+    /// Output format. Default: the format that the ending of FILE names, or else text.
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
-    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, the threads, or
-    /// the lines of each function.
+    /// Print only this part of the text: the tree, all functions by self time, these functions with gprof's columns,
+    /// the threads, or the lines of each function.
     #[arg(long, value_parser = view(), value_name = "VIEW")]
     pub view: Option<View>,
-    /// Of which time.
+    /// Moment or span of time to report on.
     #[command(flatten)]
     pub moment: MomentArgs,
-    /// Only the threads of this name, or the one with this id.
+    /// Report only on the threads with this name, or on the thread with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,
-    /// Leave out rows with less of the measured time: 1%, 0.5%. Exports sum them up in rows called (small).
+    /// Leave out rows with a smaller share of the measured time: 1%, 0.5%. Exports sum them up in rows named (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// Show all rows of the text, also those with less than 0.5% of the measured time.
+    /// Show all rows in the text, even those with less than 0.5% of the measured time.
     #[arg(long, conflicts_with = "min_share")]
     pub all_rows: bool,
-    /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
-    /// much of its path as is needed: frame, app::frame. For text, html and json.
+    /// Divide times and calls by the calls of this function or scope, for numbers per frame or per request. Give its
+    /// name, with as much of its path as is needed: frame, app::frame. For text, html and json.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Measure of shares, totals and the order; default time, in lists of functions working. json has every measure.
+    /// Measure of shares, totals and the order. Default: time, or working in lists of functions. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Unit of times in text; default ns.
     #[arg(long, value_parser = unit(), value_name = "UNIT")]
     pub unit: Option<Unit>,
-    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Wait this time for the program to appear: 10, 10s, 500ms.
+    /// Wait at most this long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }
