@@ -6,7 +6,8 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "cargo::rerun-if-changed=build.rs")?;
     if is_small() {
-        // The viewer needs no names of its own functions. The demo's lines, if the profile keeps them, are compressed.
+        // The viewer needs no symbols of its local functions. The demo's line tables, if the profile keeps them, are
+        // compressed.
         writeln!(out, "cargo::rustc-link-arg-bins=-Wl,--discard-all")?;
         writeln!(
             out,
@@ -16,8 +17,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether this is a build to be installed: optimised and without debug information, for a linker that knows
-/// the options.
+/// Returns whether this build is for installation (optimised, without debug information) and its linker knows the
+/// options.
 fn is_small() -> bool {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux")

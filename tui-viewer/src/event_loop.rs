@@ -31,10 +31,10 @@ use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
 use crate::ui::{theme, view};
 
-/// Longest time to wait for the other bytes of a key; enough for a slow line.
+/// Longest wait for the remaining bytes of a key; enough for a slow serial line.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 
-/// Time between two polls for functions and lines that were requested of the code reader.
+/// Time between two checks for functions and lines that were requested of the code reader.
 const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 
 /// Options of the screen.
@@ -42,42 +42,42 @@ const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 pub struct ScreenOptions {
     /// Value of `--color`.
     pub color: ColorChoice,
-    /// The theme, if there are colours.
+    /// The theme to use if colours are used.
     pub theme: Option<ThemeKind>,
     /// Whether only ASCII is written (`--ascii`); without it the locale decides.
     pub ascii: bool,
-    /// Seconds from UTC to local time; `None` shows clock times in UTC, with that word.
+    /// Seconds from UTC to local time. `None` shows clock times in UTC, marked as such.
     pub utc_offset_s: Option<i32>,
     /// Whether the viewer takes the mouse at the start; the key `M` changes it.
     pub mouse: bool,
     /// Snapshot to compare with from the start.
     pub compare: Option<Compared>,
-    /// Whether lines at the end list the requests of this viewer that still act in the program. Set if the program ran before
-    /// the viewer.
+    /// Whether the viewer prints, when it closes, which of its requests are still in force in the program. Set if the
+    /// program ran before the viewer.
     pub says_what_goes_on: bool,
-    /// Number of frames before a panic. Tests have no other way to see how a panic leaves the terminal.
+    /// Number of frames before a deliberate panic, for the test of how a panic leaves the terminal.
     pub panic_after: Option<u64>,
 }
 
 /// A snapshot from a file to compare with.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The snapshot.
+    /// Newest snapshot of the file, with its sampled code.
     pub snapshot: Rc<Snapshot>,
-    /// The name of the file.
+    /// The name of the file, for the screen.
     pub label: String,
 }
 
-/// Reason for the end of the screen.
+/// Why the screen closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitReason {
     /// The user quit.
     Quit,
     /// Another program sent SIGTERM.
     Terminated,
-    /// The terminal has gone.
+    /// The terminal was closed.
     TerminalLost,
-    /// SIGQUIT was sent, which ends the process.
+    /// SIGQUIT was received, which ends the process.
     QuitBySignal,
 }
 
@@ -93,7 +93,7 @@ impl ExitReason {
     }
 }
 
-/// Shows the data of the feed until the screen ends.
+/// Shows the data of the feed until the user quits or a signal arrives.
 ///
 /// # Errors
 /// Fails if there is no terminal to take over, or if the terminal reports an error.
@@ -109,18 +109,18 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         true => screen.app.left_on(),
         false => Vec::new(),
     };
-    // The screen goes first, because lines that are printed before would go with it.
+    // The screen is closed first, because lines printed before would vanish with it.
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // The sender expects an end by SIGQUIT, and a core file if the system keeps one.
+        // The sender of SIGQUIT expects that the signal ends the process, with a core file if the system keeps one.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {
         Ok(reason) => Ok(reason),
-        // A terminal that has gone answers with an error.
+        // A write to a closed terminal returns an error.
         Err(error) if is_gone(&error) => Ok(ExitReason::TerminalLost),
         Err(error) => Err(error).context("the terminal"),
     }
@@ -135,7 +135,7 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
-    /// Time at which the beginning of an incomplete key came.
+    /// Time when the first bytes of an incomplete key arrived.
     held: Option<Duration>,
     app: App,
     options: ScreenOptions,
@@ -183,7 +183,7 @@ impl Screen {
             }
             self.draw()?;
             let woken = self.terminal.wait(self.longest_sleep(feed))?;
-            // The app gets the time first, so that keys act at the time at which they came.
+            // The app learns the time first, so that keys act at the time of their arrival.
             self.take(Message::Time(self.began.elapsed()), feed)?;
             let ends = [
                 (woken.lost, ExitReason::TerminalLost),
@@ -222,7 +222,7 @@ impl Screen {
             .fold(feed.next_look(), Duration::min)
     }
 
-    /// Reads and answers all keys that have come.
+    /// Reads all keys that have arrived, and acts on them.
     fn keys(&mut self, input: bool, feed: &mut dyn Feed) -> io::Result<()> {
         let mut buffer = [0; 1024];
         let mut more = input;
@@ -237,7 +237,7 @@ impl Screen {
         if input {
             self.held = self.keyboard.holds().then_some(now);
         } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
-            // Other events wake the loop up as well, so only the time tells that no more bytes come.
+            // Other events also wake the loop, so only the elapsed time shows that the rest of the key is not coming.
             self.held = None;
             for key in self.keyboard.give_up() {
                 self.key(key, feed)?;
@@ -321,8 +321,8 @@ impl Screen {
         })
     }
 
-    /// Lends the terminal to the user's editor until it ends. The inner result has the reason if no editor was
-    /// started.
+    /// Lends the terminal to the user's editor until it exits. The inner error says why no editor was started, or that
+    /// it failed.
     fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
         let found = source_files::find(&place.file, &source_files::places(place.pid))
@@ -386,16 +386,16 @@ impl Screen {
     }
 }
 
-/// Returns the message about files of a kind, with paths that are valid from any directory.
+/// Returns the message about written files, with absolute paths. `what` is what the files contain.
 fn wrote(what: &'static str, written: Result<Vec<PathBuf>, String>) -> Message {
     let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
     Message::Wrote(what, written.map(whole))
 }
 
-/// Returns the message for a key in a context.
+/// Returns the message for a key while `context` has the keyboard.
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
-    /// Rows that one step of the wheel moves.
+    /// Rows to scroll for one step of the wheel.
     const WHEEL: isize = 3;
     if let Code::Mouse(event, x, y) = key {
         return match event {
@@ -415,7 +415,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
 }
 
-/// Returns the edit of a search line for a key; the keys are those of a shell.
+/// Returns the edit of a text line for a key; the keys are those of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

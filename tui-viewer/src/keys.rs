@@ -1,4 +1,4 @@
-//! The keyboard: bytes to keys, and keys to actions.
+//! The keyboard: decodes bytes to keys, and finds the actions of keys.
 
 pub(crate) mod action;
 pub(crate) mod decoder;

@@ -19,13 +19,14 @@ use tickscope_command::console::say;
 use tickscope_fleet::{merge, metrics, push};
 use tickscope_programs::target::wanted::NoTarget;
 
-/// Allocator for `tickscope demo`, which runs in this program and shows its allocations.
+/// Allocator for `tickscope demo`, which runs in this process and shows its allocations.
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
 fn main() -> ExitCode {
-    // With this handler, a write above the limit of a file's size (`ulimit -f`) is an error that names the file, and does not
-    // end the process. The signal is caught and not ignored, because programs started here would inherit an ignored one.
+    // With a handler for SIGXFSZ, a write beyond the file size limit (`ulimit -f`) returns an error, which names the
+    // file, and does not end the process. The signal is not ignored, because the programs started here would inherit
+    // that.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let cli = parse::parse(std::env::args_os());
     match carry_out(cli) {

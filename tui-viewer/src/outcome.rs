@@ -1,4 +1,4 @@
-//! Messages about what a request has done in the program, for commands and the screen.
+//! Messages about the effect of a request on the program, for commands and the screen.
 
 pub mod switched;
 pub(crate) mod watched;

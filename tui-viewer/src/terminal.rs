@@ -1,4 +1,4 @@
-//! The terminal: input, output, and signals. However the program ends, the terminal is as it was before.
+//! The terminal: input, output and signals. However the program ends, the terminal is restored.
 
 mod guard;
 pub(crate) mod painter;
@@ -20,7 +20,7 @@ use rustix::termios::{isatty, tcgetwinsize};
 
 use crate::terminal::signals::{Signals, Woken, is_orphaned};
 
-/// The terminal as the screen uses it, from `enter` until it is dropped.
+/// The terminal while the screen has it, from `enter` until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     input: OwnedFd,
@@ -36,7 +36,7 @@ impl Terminal {
         let input = if isatty(io::stdin()) {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
-            // In `something | tickscope`, keys come from the terminal.
+            // In `something | tickscope` standard input is the pipe, so keys are read from the terminal itself.
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
@@ -51,7 +51,7 @@ impl Terminal {
         let size = tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(&self.input));
         match size {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size::new(size.ws_col, size.ws_row),
-            // A serial line does not know its size.
+            // A serial line reports no size.
             _ => Size::new(80, 24),
         }
     }
@@ -78,7 +78,7 @@ impl Terminal {
         Ok(woken)
     }
 
-    /// Reads the available input, at most the length of the buffer. Must be called only if there is input.
+    /// Reads available input up to the length of the buffer. Waits if there is none.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match rustix::io::read(&self.input, &mut *buffer) {
@@ -91,7 +91,7 @@ impl Terminal {
         }
     }
 
-    /// Returns whether more input can be read at once.
+    /// Returns whether more input can be read without waiting.
     pub(crate) fn has_more(&self) -> bool {
         let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
         let now = Timespec {
@@ -101,30 +101,28 @@ impl Terminal {
         poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::IN)
     }
 
-    /// Writes all bytes.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         guard::write(bytes)
     }
 
-    /// Switches mouse reports on or off.
     pub(crate) fn mouse(&self, on: bool) -> io::Result<()> {
         guard::mouse(on)
     }
 
-    /// Stops the whole job, as the terminal itself would, because a wrapper that started the viewer must stop as
-    /// well. Returns when the job is continued.
+    /// Stops the whole job, as Ctrl-Z in a plain terminal would, because a wrapper that started the viewer must stop
+    /// too. Returns when the job is continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());
         }
-        // The terminal is left first, because a program that waits for the wrapper has the terminal as soon as the
-        // wrapper stops.
+        // The terminal is restored first, because the shell that waits for the wrapper gets it as soon as the wrapper
+        // stops.
         guard::leave();
         rustix::process::kill_current_process_group(Signal::TSTP)?;
         self.stop()
     }
 
-    /// Stops as any job of a shell does, and returns when it is continued.
+    /// Stops this process as its shell expects. Returns when it is continued.
     pub(crate) fn stop(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());
@@ -134,10 +132,10 @@ impl Terminal {
         self.resume()
     }
 
-    /// Lends the terminal to another program until the program ends. An error of the terminal is the outer error; the
-    /// result of the program is the inner one.
+    /// Lends the terminal to another program until that program ends. The outer error is from the terminal, the inner
+    /// one from the program's start.
     pub(crate) fn lend(&mut self, command: &mut Command) -> io::Result<io::Result<ExitStatus>> {
-        // Keys of the other program come from the viewer's input, even if standard input is something else.
+        // The other program reads keys from the viewer's input, which may differ from standard input.
         command.stdin(self.input.try_clone()?);
         guard::leave();
         self.signals.lend();
@@ -159,8 +157,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52). It also works over ssh, where no other
-/// clipboard can be reached.
+/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52). This also works over ssh, where
+/// the viewer has no other way to the clipboard.
 pub(crate) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", STANDARD.encode(text))
 }

@@ -27,24 +27,24 @@ use crate::orderbook;
 use crate::source::code_reader::{FoundCode, Unknown};
 use crate::ui::view;
 
-/// Returns an app that has received nothing yet.
+/// Returns an app that has received no data.
 pub(crate) fn empty(width: u16, height: u16) -> App {
     App::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
 }
 
-/// Returns an app that shows the made-up program, alive.
+/// Returns an app that shows the test program as a running program.
 pub(crate) fn live(width: u16, height: u16) -> App {
     showing(width, height, orderbook::snapshot(1_340))
 }
 
-/// Returns an app that shows a program, alive.
+/// Returns an app that shows this snapshot of a running program.
 pub(crate) fn showing(width: u16, height: u16, snapshot: Snapshot) -> App {
     let mut app = empty(width, height);
     events(&mut app, Status::Live, Some(snapshot));
     app
 }
 
-/// Sends an app the events of a feed.
+/// Sends an app the events of a poll. Returns the app's effects.
 pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
     let target = Target {
         name: "orderbook-sim".into(),
@@ -59,8 +59,8 @@ pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) 
     })))
 }
 
-/// Returns the made-up program as `cargo tickscope` builds it: its sites are functions. Some other functions were never
-/// called, and one function is over the budget.
+/// Returns the test program as `cargo tickscope` would build it: its sites are functions. Some other functions were
+/// never called, and one function is over the budget.
 pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     let mut s = orderbook::snapshot(tenths);
     let function = |name: &str, module: &str, size: u32, origin: Origin| Function {
@@ -114,7 +114,7 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     (s, Rc::new(known))
 }
 
-/// Returns an app that shows [`fixture::sampled`], whose code it knows.
+/// Returns an app that shows [`fixture::sampled`] and has received the code of its samples.
 pub(crate) fn sampled(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
@@ -122,14 +122,13 @@ pub(crate) fn sampled(width: u16, height: u16) -> App {
     app.after("1")
 }
 
-/// Presses a key, and answers requests for code; returns the other effects.
+/// Presses a key, and answers the app's requests for code. Returns its other effects.
 pub(crate) fn key_and_code(app: &mut App, code: Code) -> Vec<Effect> {
     let effects = key(app, code);
     find_code(app, effects)
 }
 
-/// Answers an app's requests for the code of the program of [`fixture::sampled`], and
-/// returns its other effects.
+/// Answers an app's requests for code of the program of [`fixture::sampled`]. Returns its other effects.
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {
         function: function.into(),
@@ -190,7 +189,7 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     others
 }
 
-/// Sends an app the events of a feed for a program of [`with_functions`].
+/// Sends an app a snapshot and the functions of its program, as [`with_functions`] returns them.
 pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
     events(app, Status::Live, None);
     app.update(Message::Events(Box::new(Events {
@@ -205,13 +204,13 @@ pub(crate) fn at(app: &mut App, ms: u64) {
     app.update(Message::Time(Duration::from_millis(ms)));
 }
 
-/// Presses one key, as the loop would.
+/// Presses a key. Returns the app's effects.
 pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     let message = meaning(app.context(), key);
     message.map_or_else(Vec::new, |message| app.update(message))
 }
 
-/// Types letters, one after the other; the end of a line is Enter.
+/// Types characters one after the other; a newline is the Enter key.
 pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
     let code = |c| match c {
         '\n' => Code::Enter,
@@ -221,14 +220,13 @@ pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 impl App {
-    /// Returns the app after these keys.
     pub(crate) fn after(mut self, typed: &str) -> Self {
         keys(&mut self, typed);
         self
     }
 }
 
-/// Goes to a view, by its digit.
+/// Shows a view by pressing its digit.
 pub(crate) fn show(app: &mut App, view: View) {
     let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");
     key(app, Code::Char(digit));
@@ -250,13 +248,14 @@ pub(crate) fn text(app: &App) -> String {
         let mut skip = 0;
         for x in 0..buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
-            // The second cell of a wide letter holds nothing of its own.
+            // The second cell of a wide character is empty.
             if skip > 0 {
                 skip -= 1;
                 continue;
             }
             out.push_str(symbol);
-            // Shortcut, because all tests together read millions of cells: a letter of one byte takes one cell.
+            // A character of one byte takes one cell. This test saves time, because all tests together read millions of
+            // cells.
             if symbol.len() > 1 {
                 skip = crate::text::cells::width(symbol).saturating_sub(1);
             }
@@ -270,7 +269,7 @@ pub(crate) fn text(app: &App) -> String {
     out
 }
 
-/// Returns the screen as text, and below it the runs of cells with a colour or a modifier.
+/// Returns the screen as text, followed by the runs of cells that have a colour or a modifier.
 pub(crate) fn looks(app: &App) -> String {
     let buffer = screen(app);
     let mut out = text(app);
@@ -320,13 +319,13 @@ pub(crate) fn line(app: &App) -> usize {
     app.list().cursor.index - app.list().cursor.offset
 }
 
-/// Like [`line`]; `None` if no row is selected.
+/// Like [`line`], but `None` if no row is selected.
 pub(crate) fn line_or_none(app: &App) -> Option<usize> {
     let cursor = &app.list().cursor;
     app.list().selected().map(|_| cursor.index - cursor.offset)
 }
 
-/// Compares an app's screen after these keys with a stored snapshot, for each of these sizes.
+/// Types the keys, and compares the app's screen with a stored snapshot, for each of these sizes.
 macro_rules! golden {
     ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
         for (width, height) in $sizes {
@@ -338,7 +337,7 @@ macro_rules! golden {
 }
 pub(crate) use golden;
 
-/// Encodes a snapshot as a feed hands it over.
+/// Returns a snapshot encoded as feeds deliver records.
 pub(crate) fn past(snapshot: &Snapshot) -> Past {
     Past {
         unix_ns: snapshot.capture.unix_ns,

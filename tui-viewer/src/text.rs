@@ -1,4 +1,4 @@
-//! Words, widths, marks and times as text, independent of programs and screens.
+//! Words, widths and marks of text, independent of programs and screens.
 
 pub(crate) mod cells;
 pub(crate) mod glyphs;

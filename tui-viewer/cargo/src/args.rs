@@ -38,17 +38,17 @@ pub struct CargoCli<L: Args> {
     /// Which functions are measured.
     #[command(flatten)]
     pub(crate) functions: FunctionsArgs,
-    /// No screen: print the report to standard error at the end.
+    /// Show no screen; print the report to standard error at the end.
     #[arg(long, conflicts_with = "record")]
     pub(crate) report: bool,
-    /// No screen: record the whole run in this new file, which `tickscope FILE` opens. With test and bench, each
-    /// program gets a file whose name contains the program's name.
+    /// Show no screen; record the whole run in this new file, which `tickscope FILE` opens. With test and bench, each
+    /// program has its own file, whose name contains the program's name.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// How the screen looks.
     #[command(flatten)]
     pub(crate) look: L,
-    /// What cargo is to do.
+    /// Command for cargo.
     #[command(subcommand)]
     pub(crate) command: CargoCommand,
 }
@@ -59,23 +59,24 @@ pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 /// Which functions are measured, and how much that may cost.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FunctionsArgs {
-    /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. Default: functions of the
-    /// program and its dependencies, except the smallest.
+    /// Measure only these functions: parse, book::insert, 'alloc::*'. May be given several times. Default: functions of
+    /// the program and its dependencies, except the smallest.
     #[arg(long, value_name = "PATTERN", value_parser = function_patterns)]
     pub(crate) only: Vec<String>,
-    /// All functions but these; may be given again.
+    /// Do not measure these functions. May be given several times.
     #[arg(long, value_name = "PATTERN", value_parser = function_patterns)]
     pub(crate) not: Vec<String>,
-    /// Every function, also the smallest and the standard library's.
+    /// Measure every function, even the smallest and those of the standard library.
     #[arg(long)]
     pub(crate) every_function: bool,
-    /// Maximum of additional CPU time; default 5%. Above it, functions are switched off and listed. off: no limit.
+    /// Limit for the additional CPU time. Default: 5%. Above it, functions are switched off, and a message names them.
+    /// off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = budget)]
     pub(crate) budget: Option<String>,
     /// Forget which functions were too expensive to measure in earlier runs of this build.
     #[arg(long)]
     pub(crate) relearn: bool,
-    /// No code samples: functions that are not counted then have no rows, and their time is shown as their caller's.
+    /// Do not sample the code. Functions that are not counted then have no rows, and their time counts as their callers' time.
     #[arg(long)]
     pub(crate) no_samples: bool,
 }
@@ -137,13 +138,13 @@ pub(crate) enum CargoCommand {
     /// Build, and say how to start what was built.
     #[command(alias = "b", override_usage = "cargo tickscope [OPTIONS] build [CARGO ARGS]")]
     Build,
-    /// Run the tests; prints the tests of each test program by time.
+    /// Run the tests, and print the tests of each test program by time.
     #[command(
         alias = "t",
         override_usage = "cargo tickscope [OPTIONS] test [CARGO ARGS] [-- ARGS]"
     )]
     Test,
-    /// Run the benchmarks; prints a report on each benchmark program.
+    /// Run the benchmarks, and print a report on each benchmark program.
     #[command(override_usage = "cargo tickscope [OPTIONS] bench [CARGO ARGS] [-- ARGS]")]
     Bench,
 }

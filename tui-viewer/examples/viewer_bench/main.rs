@@ -27,7 +27,7 @@ const STILL: Duration = Duration::from_secs(3_600);
 /// Number of functions of a large program.
 const FUNCTIONS: u32 = 5_000;
 
-/// Keys, each of which changes the screen after any other key.
+/// Keys in the order of typing, with what they do. Each changes the screen.
 const KEYS: [(&str, &str); 10] = [
     ("j", "a row down"),
     ("\x1b[6~", "a page down"),
@@ -90,7 +90,8 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// Wall time of steps, and the viewer's CPU time in them. On a busy machine the viewer also waits for a CPU.
+/// Wall time of each measured step, and the CPU time that the viewer used in it. On a busy machine, wall time includes
+/// waits for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,
@@ -112,7 +113,7 @@ impl Times {
     }
 }
 
-/// Returns the median and the 99th percentile of times, in milliseconds.
+/// Returns the median and the 99th percentile of the times, in milliseconds.
 fn uncertainty(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {
@@ -194,7 +195,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Returns a hundred snapshots of a thousand nodes. Each differs from the snapshot before it.
+/// Returns a hundred snapshots of a thousand nodes. Each differs from its predecessor.
 fn moving(functions: u32) -> Vec<Snapshot> {
     let at = |n: u64| snapshot(1_000, 4, functions, 1_340 + n);
     (0..100).map(at).collect()
@@ -221,7 +222,7 @@ fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let (_dir, _program, mut viewer) = started(viewer, &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
-    // The last frames of the start are written within this time.
+    // The viewer draws the last frames of its start within this time.
     viewer.quiet(Duration::from_secs(4));
     let (bytes, cpu) = (viewer.bytes, viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));

@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// Bytes that end every frame.
+/// Bytes at the end of every frame.
 const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
 
 /// Time without a frame after which the viewer counts as hanging.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Number of clock ticks in /proc per second; it is 100 on every Linux.
+/// Clock ticks per second in /proc; every Linux has 100.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A viewer that runs.
+/// A running viewer.
 pub(crate) struct Viewer {
     child: Box<dyn Child + Send + Sync>,
     writer: Box<dyn Write + Send>,
     _master: Box<dyn MasterPty + Send>,
     reads: Receiver<(Instant, Vec<u8>)>,
-    /// Last bytes that were read, because a read may cut the end of a frame in two.
+    /// End of the previous read, because a read may split the bytes that end a frame.
     tail: Vec<u8>,
     /// The end time of each frame.
     pub(crate) frames: Vec<Instant>,
@@ -70,7 +70,6 @@ impl Viewer {
         })
     }
 
-    /// Types keys.
     pub(crate) fn send(&mut self, keys: &str) -> Result<()> {
         self.writer.write_all(keys.as_bytes())?;
         Ok(self.writer.flush()?)
@@ -88,13 +87,13 @@ impl Viewer {
         self.frames.last().copied().context("there is one")
     }
 
-    /// Lets the viewer run for a while.
+    /// Lets the viewer run for this long.
     pub(crate) fn quiet(&mut self, long: Duration) {
         let end = Instant::now() + long;
         while self.take(end) {}
     }
 
-    /// Takes the next bytes that were read. Returns false if no bytes come before `end`.
+    /// Takes the next bytes from the terminal. Returns false if none arrive before `end`.
     fn take(&mut self, end: Instant) -> bool {
         let left = end.saturating_duration_since(Instant::now());
         match self.reads.recv_timeout(left) {
@@ -121,7 +120,7 @@ impl Viewer {
     /// Returns the viewer's CPU time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let pid = self.child.process_id().context("it runs")?;
-        // The scheduler counts nanoseconds, which are finer than the ticks of `stat`.
+        // The scheduler counts nanoseconds, which are finer than the clock ticks of `stat`.
         if let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/schedstat"))
             && let Some(ns) = text.split(' ').next().and_then(|ns| ns.parse().ok())
         {
@@ -147,7 +146,6 @@ impl Viewer {
         number.and_then(|n| n.parse().ok()).context("a line VmRSS")
     }
 
-    /// Ends the viewer.
     pub(crate) fn quit(mut self) -> Result<()> {
         self.send("q")?;
         self.child.wait()?;

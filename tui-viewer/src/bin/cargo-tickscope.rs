@@ -12,7 +12,8 @@ use tickscope_cli::cli::commands::cargo_watcher::CargoWatcher;
 use tickscope_command::console;
 
 fn main() -> ExitCode {
-    // As in `tickscope`, a write above the limit of a file's size is an error and does not end the process.
+    // The registered flag replaces the default action, so a write above the file size limit fails and does not end the
+    // process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     match role::play::<CargoWatcher>(std::env::args_os().collect()) {
         Ok(code) => console::code(code),

@@ -39,14 +39,14 @@ pub use self::trigger::{TriggerArgs, TriggerOptions};
 pub use self::wait_until::WaitUntilArgs;
 use crate::cli::args::values::duration;
 
-/// Arguments of `cargo tickscope`, whose programs are shown as the screen looks.
+/// Arguments of `cargo tickscope`, with the options for the look of the screen.
 pub type CargoCli = tickscope_cargo::args::CargoCli<LookArgs>;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
 #[command(name = "tickscope", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// Command; without one: attach.
+    /// The command; `attach` if none is given.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Which program.
@@ -103,7 +103,7 @@ Examples:
   tickscope man cargo-tickscope > ~/.local/share/man/man1/cargo-tickscope.1
                                    then: cargo help tickscope";
 
-/// What to do.
+/// Command to run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Watch a program; the same as no command.
@@ -121,29 +121,30 @@ pub enum Command {
     /// List the programs that carry tickscope, running and ended, and the recordings kept in this directory.
     #[command(visible_alias = "ls", after_help = list::STATES)]
     List {
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
-        /// Remove the files that no program writes any more, from the directory of --dir, else of TICKSCOPE_DIR, else from
-        /// your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Files of running programs and .tks files stay.
+        /// Remove files that no program writes to any more, from the directory of --dir, else of TICKSCOPE_DIR, else
+        /// from /dev/shm/tickscope-UID and /tmp/tickscope-UID. Files of running programs and .tks files are kept.
         #[arg(long)]
         clean: bool,
-        /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
+        /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
+        /// /tmp/tickscope-UID.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
     /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
     Report(Box<ReportArgs>),
-    /// Print the functions that take most, in a few lines; --json for scripts and agents.
+    /// Print the top functions in a few lines; --json is for scripts and agents.
     Top(Box<TopArgs>),
-    /// Compare two builds or two runs, and fail where calls or times have grown.
+    /// Compare two builds or two runs. With --fail-if, fail if calls or times have grown.
     Diff(Box<DiffArgs>),
-    /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
+    /// Record a program's snapshots in a file. `tickscope FILE` opens it, to go back and forth in time.
     Record(Box<RecordArgs>),
-    /// Print where each thread is right now: its open scopes and for how long.
+    /// Print where each thread is right now: its open scopes, and for how long they have been open.
     Stacks {
-        /// Print which calls of futures are in flight instead, for how long, and what they wait for.
+        /// Print the async calls in flight instead: for how long they have been, and what they wait for.
         #[arg(long)]
         tasks: bool,
         /// Which program.
@@ -152,7 +153,7 @@ pub enum Command {
     },
     /// Print, second by second, how long each thread was inside each group or function.
     Log(Box<LogArgs>),
-    /// Add up the snapshots of many runs and hosts as one file.
+    /// Add up the snapshots of many runs and hosts, and write the sum to one file.
     Merge(MergeArgs),
     /// Serve the counts of all programs of this host to Prometheus.
     Metrics(Box<MetricsArgs>),
@@ -160,7 +161,7 @@ pub enum Command {
     Push(Box<PushArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.
     Trigger(Box<TriggerArgs>),
-    /// Wait until a condition is true, for scripts: the exit code says whether it is.
+    /// Wait until a condition is true. The exit code tells scripts whether it became true.
     WaitUntil(Box<WaitUntilArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
@@ -176,20 +177,20 @@ pub enum Command {
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
-        /// Wait this time first: 10, 10s, 500ms.
+        /// Wait this long before the reset: 10, 10s, 500ms.
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         after: Option<Duration>,
     },
-    /// Measure in another way from now on; counts begin at zero.
+    /// Change how the program is measured from now on; counts begin at zero.
     Mode {
-        /// How.
+        /// Mode to change to.
         #[command(flatten)]
         how: ModeArgs,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Switch sites off; their time counts as their callers'.
+    /// Switch sites off; their time counts as time of their callers.
     Off {
         /// Which sites.
         #[command(flatten)]
@@ -207,16 +208,16 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Print the sites met so far, which are switched off, and the rules that say so.
+    /// Print the sites met so far, which of them are switched off, and the rules for this.
     Sites {
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
-        /// The form.
+        /// Output format.
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Tell slow calls of a function from typical ones from now on.
+    /// Separate slow calls of a function from typical calls from now on.
     Watch {
         /// Which function.
         #[command(flatten)]
@@ -225,7 +226,7 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Start or stop samples of the code in which threads are; report --view source shows the lines.
+    /// Start or stop sampling which lines of code threads execute; report --view source shows the lines.
     Lines(LinesArgs),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),
@@ -233,12 +234,13 @@ pub enum Command {
     Agents,
     /// Answer a client of the Model Context Protocol on standard input and output.
     Mcp(McpArgs),
-    /// Start a program and watch it. Its output follows at the end, and its exit code is returned.
+    /// Start a program and watch it. Its output is printed at the end, and its exit code is returned.
     Run {
-        /// No screen: print the report to standard error at the end.
+        /// Show no screen; print the report to standard error at the end.
         #[arg(long)]
         report: bool,
-        /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
+        /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
+        /// /tmp/tickscope-UID.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
         /// How the screen looks.
@@ -260,16 +262,16 @@ pub enum Command {
         /// Which shell.
         shell: Shell,
     },
-    /// Print the manual page, of all or of one command, for man.
+    /// Print the manual page of tickscope or of one command, in the format of man.
     #[command(after_help = MANUAL)]
     Man {
-        /// The command, like report, or cargo-tickscope; without it the page of tickscope itself.
+        /// A command, such as report, or cargo-tickscope. Default: the page of tickscope itself.
         command: Option<String>,
     },
-    /// The program behind `demo`.
+    /// Program that `demo` starts.
     #[command(hide = true)]
     DemoProgram {
-        /// Frames to render; without it, until killed.
+        /// Number of frames to render. Default: renders until it is killed.
         #[arg(long)]
         frames: Option<u64>,
     },

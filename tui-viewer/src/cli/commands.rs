@@ -1,4 +1,4 @@
-//! Commands: the data of the screen as text or files, and the ways to the screen.
+//! Commands: they print or write the data of the screen, or open the screen.
 
 pub mod agents;
 pub mod attach;

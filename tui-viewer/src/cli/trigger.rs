@@ -1,4 +1,4 @@
-//! A trigger at work: takes the records of a program as they come and reports when its condition has become true.
+//! Trigger on one program: takes new records and reports when the condition has become true.
 
 mod recent;
 pub(crate) mod words;
@@ -11,10 +11,10 @@ use tickscope_programs::events::Past;
 use crate::cli::args::TriggerOptions;
 use crate::cli::trigger::recent::{Judgement, NoWindow, Recent};
 
-/// Maximum number of judgements within one window, because judging costs as much as showing a view.
+/// Largest number of judgements within the length of one window, because judging costs as much as drawing a view.
 const JUDGEMENTS: u32 = 20;
 
-/// A trigger of one program.
+/// Judges the condition of a trigger on the records of one program.
 #[derive(Debug)]
 pub(crate) struct Watch {
     condition: Condition,
@@ -23,40 +23,40 @@ pub(crate) struct Watch {
     episodes: Episodes,
     /// Result of the last judgement.
     found: Result<Judgement, NoWindow>,
-    /// Judgement at the last action.
+    /// Judgement that led to the last action.
     fired: Option<Judgement>,
-    /// Capture time of the record at the last judgement.
+    /// Capture time of the newest record at the last judgement.
     judged_ns: Option<u64>,
     /// Message that a function of the condition has not been called yet.
     unmet: Option<String>,
-    /// Number of actions.
+    /// Number of actions so far.
     pub(crate) acted: u64,
 }
 
-/// Outcome of records that a trigger has taken.
+/// Outcome of the records that a trigger has taken.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     /// The condition has become true, so the past should be kept.
     Act(Box<Fired>),
-    /// The condition has become true, but the limit allows no action for this time.
+    /// The condition has become true, but `--at-most` forbids an action for this much longer.
     HeldBack(Duration),
 }
 
-/// A condition that has become true.
+/// How a condition became true.
 #[derive(Clone, Debug)]
 pub(crate) struct Fired {
-    /// Time when it became true: nanoseconds since the Unix epoch.
+    /// Time when it became true, in nanoseconds since the Unix epoch.
     pub(crate) unix_ns: u64,
     /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
     pub(crate) words: String,
     /// The first comparison that was true.
     pub(crate) comparison: Comparison,
-    /// Finding for the comparison.
+    /// Value and function that were found for `comparison`.
     pub(crate) finding: Finding,
 }
 
 impl Watch {
-    /// Returns a trigger that has seen no record yet.
+    /// Returns a trigger that has taken no record yet.
     pub(crate) fn new(condition: Condition, options: TriggerOptions) -> Self {
         Self {
             recent: Recent::new(options.over),
@@ -71,20 +71,21 @@ impl Watch {
         }
     }
 
-    /// Returns how often the limit has prevented an action.
+    /// Returns how often `--at-most` has prevented an action.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
     }
 
-    /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.
+    /// Takes the new records, in the order of their capture. `now` is the time on a monotonic clock.
     ///
-    /// Every event between two calls lies in some window that is judged, however late the second call comes.
+    /// However late a call comes, each event since the previous call lies in a window that is judged.
     pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
         let over_ns = self.options.over.as_nanos() as u64;
         let mut event = None;
         let mut any = false;
         for record in records {
-            // A window that ends with this record might not reach back to the last judgement.
+            // `record` moves the window forward. If part of the time would then never be judged, the window without
+            // `record` is judged first.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
             let has_to_be_judged = |judged: u64| self.recent.fills || is_far(judged);
             if any && self.judged_ns.is_some_and(has_to_be_judged) {
@@ -100,7 +101,7 @@ impl Watch {
         event
     }
 
-    /// Judges the window that ends with the newest record.
+    /// Judges the window that ends at the newest record.
     fn judge_newest(&mut self, now: Duration) -> Option<Event> {
         let newest_ns = self.recent.newest_ns()?;
         let least_ns = (self.options.over / JUDGEMENTS).as_nanos() as u64;
@@ -141,17 +142,18 @@ impl Watch {
         }
     }
 
-    /// Returns the judgement at the last action, or else the last judgement; `None` if there was no window yet.
+    /// Returns the judgement that led to the last action, or else the last judgement; `None` if there was no window
+    /// yet.
     pub(crate) fn found(&self) -> Option<&Judgement> {
         self.fired.as_ref().or(self.found.as_ref().ok())
     }
 
-    /// Describes the last judgement: `p99(app::handle) = 12.1ms`.
+    /// Describes the last judgement, such as `p99(app::handle) = 12.1ms`.
     pub(crate) fn now_in_words(&self) -> String {
         words::found(&self.condition, &self.found, self.options.over)
     }
 
-    /// Returns a message if a function of the condition was not met yet or cannot be measured, with the reason.
+    /// Returns a message if a function of the condition was not met yet, or why it cannot be measured.
     pub(crate) fn doubt(&self) -> Option<String> {
         let judgement = self.found.as_ref().ok();
         let unmeasured = || words::unmeasured(&self.condition, judgement?);

@@ -1,26 +1,26 @@
-//! The user's editor, and the way to pass it a line.
+//! The user's editor, and how to open a file in it at a line.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::text::words::words;
 
-/// Editors that take the line as FILE:LINE.
+/// Editors that take file and line as FILE:LINE.
 const COLON: [&str; 5] = ["hx", "helix", "subl", "sublime_text", "zed"];
 
 /// Editors that take FILE:LINE after an option.
 const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor"];
 
-/// A program to run, without a shell.
+/// Command that is run without a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Editor {
     /// Program, looked up in $PATH.
     pub(crate) program: String,
-    /// Arguments of the program.
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// Returns the editor that the environment names, with arguments that open a file at a line.
+/// Returns the editor that the environment names, with arguments that open a file at a line. Line 0 opens only the
+/// file.
 ///
 /// # Errors
 /// Fails if the environment names no editor.
@@ -51,7 +51,8 @@ pub(crate) fn editor(
     } else if is_one_of(&GO_TO) {
         arguments.extend(["-g".into(), with_line()]);
     } else {
-        // Vi and its descendants, nano, emacs, micro and nearly all other editors take the line in this form.
+        // Vi and its descendants, nano, emacs, micro and nearly all other editors take the line as an argument of this
+        // form.
         arguments.extend([format!("+{line}").into(), file.into()]);
     }
     Ok(Editor {

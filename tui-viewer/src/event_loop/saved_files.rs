@@ -1,4 +1,5 @@
-//! Files written from the screen: in the current directory, named after program and time, and never over another file.
+//! Files that are written from the screen: to the current directory, named after program and time. No file is
+//! overwritten.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,20 +15,20 @@ use tickscope_report::text::TextOptions;
 
 use crate::text::words::in_words;
 
-/// Maximum number of files of one program and second.
+/// Largest number of files with the same program and second in their names.
 const MOST: u32 = 100;
 
 /// The forms of a report: text to read, and a page to explore.
 const REPORT_FORMS: [Form; 2] = [Form::Text, Form::Html];
 
-/// The forms of a slow call, and the endings of their files.
+/// The forms of a slow call, with the endings of their files.
 const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Chrome, "trace.json"),
     (ExemplarForm::Firefox, "firefox.json"),
     (ExemplarForm::Speedscope, "speedscope.json"),
 ];
 
-/// Writes the report in both forms, to files that differ only in their endings, and returns their paths.
+/// Writes the report as text and as a page, to files that differ only in their endings. Returns their paths.
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,
@@ -47,7 +48,7 @@ pub(crate) fn write_reports(
     Ok(paths)
 }
 
-/// Writes a slow call in the forms of other tools, to files that differ only in their endings, and returns their paths.
+/// Writes a slow call in the formats of other tools, to files that differ only in their endings. Returns their paths.
 pub(crate) fn write_call(
     snapshot: &Snapshot,
     traces: &KeptTraces,
@@ -72,14 +73,14 @@ pub(crate) fn write_call(
     Ok(paths)
 }
 
-/// Writes the snapshot to a new file, in the form that the viewer opens again, and returns its path.
+/// Writes the snapshot to a new file that the viewer can open. Returns its path.
 pub(crate) fn keep_snapshot(snapshot: &Snapshot, offset: UtcOffset) -> Result<PathBuf, String> {
     let path = first_free(&stem(snapshot, offset), &["tks"]).swap_remove(0);
     let written = snapshot_file::write(&path, snapshot);
     written.map_err(|error| error.to_string()).map(|()| path)
 }
 
-/// Writes to a path that is free, whole or not at all.
+/// Writes a new file, whole or not at all.
 fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
     if path.exists() {
         return Err(format!("{} exists already", path.display()));
@@ -88,20 +89,20 @@ fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     written.map_err(|error| in_one_line(&error))
 }
 
-/// Returns a path for a recording that begins now: a free path, if any path is free.
+/// Returns a path for a recording that begins at `unix_ns`. It is free unless all numbered paths are taken.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
     let stem = format!("{}-{}", tame(stem), stamp(unix_ns, offset));
     first_free(&stem, &["tks"]).swap_remove(0)
 }
 
-/// Returns the paths of the first name that is free with every ending; the last paths if no name is free.
+/// Returns the paths for the first numbered name that is free with every ending; for the last name if none is free.
 fn first_free(stem: &str, endings: &[&str]) -> Vec<PathBuf> {
     let is_free = |paths: &Vec<PathBuf>| paths.iter().all(|path| path.symlink_metadata().is_err());
     let mut all = (1..MOST).map(|n| numbered(stem, n, endings));
     all.find(is_free).unwrap_or_else(|| numbered(stem, MOST, endings))
 }
 
-/// Returns the paths of a name: `./NAME.EXT`, or with a number from 2 on `./NAME-2.EXT`.
+/// Returns a path for each ending: `./NAME.EXT`, or `./NAME-2.EXT` from number 2 on.
 fn numbered(stem: &str, n: u32, endings: &[&str]) -> Vec<PathBuf> {
     let number = match n {
         1 => String::new(),
@@ -111,13 +112,13 @@ fn numbered(stem: &str, n: u32, endings: &[&str]) -> Vec<PathBuf> {
     endings.iter().map(path).collect()
 }
 
-/// Returns `NAME-PID-TIME`.
+/// Returns the name `NAME-PID-TIME` for a file, without its ending.
 fn stem(snapshot: &Snapshot, offset: UtcOffset) -> String {
     let time = stamp(snapshot.capture.unix_ns, offset);
     format!("{}-{}-{time}", tame(&snapshot.process.name), snapshot.process.pid)
 }
 
-/// Replaces characters of a name from another program, so that the name cannot lead to another folder.
+/// Replaces special characters of a program's name, so that it cannot lead to another directory.
 fn tame(name: &str) -> String {
     let tame = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {

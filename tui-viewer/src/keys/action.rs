@@ -1,22 +1,23 @@
-//! The actions of keys, the contexts that may have the keyboard, and a line of the table that combines both.
+//! The actions of keys, the contexts that may have the keyboard, and the lines of the table that assigns keys to
+//! actions.
 
 use crate::keys::decoder::{Code, key_name};
 use crate::keys::view::View;
 
-/// Actions of keys.
+/// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Action {
-    /// Show a view.
+    /// Show this view.
     Show(View),
-    /// Go a column of the timeline to the left.
+    /// Go one column of the timeline to the left.
     SlotEarlier,
-    /// Go a column of the timeline to the right.
+    /// Go one column of the timeline to the right.
     SlotLater,
-    /// Choose a stretch of time, a column to the left.
+    /// Select a range of the timeline, or extend it by a column to the left.
     RangeEarlier,
-    /// Choose a stretch of time, a column to the right.
+    /// Select a range of the timeline, or extend it by a column to the right.
     RangeLater,
-    /// Show threads or functions as lines.
+    /// Switch the lines of the timeline between threads and functions.
     Lanes,
     /// Show the view to the right.
     NextView,
@@ -26,99 +27,93 @@ pub(crate) enum Action {
     Help,
     /// Go one step back; never quits.
     Back,
-    /// Close the overlay; without one, quit.
+    /// Close the overlay; quit if there is none.
     Close,
     /// Quit, in any context.
     Quit,
     /// Draw everything again.
     Repaint,
-    /// Stop like any program of the shell.
+    /// Suspend the viewer, as Ctrl-Z does with any program.
     Suspend,
-    /// One row up.
     Up,
-    /// One row down.
     Down,
     PageUp,
     PageDown,
-    /// Half a page up.
     HalfUp,
-    /// Half a page down.
     HalfDown,
-    /// The first row.
     First,
-    /// The last row.
     Last,
-    /// Open, then go to the first child.
+    /// Open the row; if it is open, go to its first child.
     Open,
-    /// Close, then go to the parent.
+    /// Close the row; if it is closed, go to its parent.
     Shut,
-    /// Open or close.
+    /// Open or close the row.
     Fold,
     /// Open all rows below.
     OpenAll,
     /// Close all rows below.
     CloseAll,
-    /// Open and go down the hottest path.
+    /// Open the rows along the hottest path, and go down to its end.
     HotPath,
     /// Go to the sibling above.
     PreviousSibling,
-    /// Go to the callers at the left, on the same line.
+    /// Go to the callers on the left, in the same line.
     ToCallers,
-    /// Go to the callees at the right, on the same line.
+    /// Go to the callees on the right, in the same line.
     ToCallees,
     /// Go to the sibling below.
     NextSibling,
-    /// Put the row in the middle of the screen.
+    /// Scroll until the selected row is in the middle.
     Centre,
     /// Open the selected row: a function with its callers, or a thread alone.
     Enter,
-    /// Take the selected row.
+    /// Choose the selected row of a list.
     Choose,
-    /// Show a function at its heaviest row in the tree.
+    /// Show the function in the tree, at its heaviest row.
     ToTree,
-    /// Show only the calls of this function, on all paths, or all calls again.
+    /// Show only the calls of this function, on all paths; again: show all calls.
     FocusFunction,
-    /// Show only the calls below this row, or all calls again.
+    /// Show only the calls below this row; again: show all calls.
     FocusSubtree,
-    /// Turn the tree bottom-up, or top-down.
+    /// Switch the tree between top-down and bottom-up.
     Invert,
-    /// Show recursion in one row, or call by call.
+    /// Show recursive calls in one row, or each in a row.
     FoldRecursion,
-    /// Show groups in place of their members, or the members.
+    /// Show groups instead of their members, or the members.
     Groups,
     /// Go to the next row of the same function.
     OtherPlace,
     /// Start a search.
     Search,
-    /// Go to the match after this one.
+    /// Go to the next match.
     NextMatch,
-    /// Go to the match before this one.
+    /// Go to the previous match.
     PreviousMatch,
-    /// List only matches and the rows above them, or all rows.
+    /// Show only matches and the rows above them, or all rows.
     MatchesOnly,
     /// Sort by the column to the left.
     SortLeft,
     /// Sort by the column to the right.
     SortRight,
-    /// Turn the order round.
+    /// Reverse the order.
     Reverse,
     /// Change what 100 % means.
     Percent,
-    /// Show every number per call of this row, or totals.
+    /// Show every number per call of this row, or show totals.
     PerCall,
     /// Show nanoseconds or ticks.
     Units,
     /// Change the measure of shares, totals and the order.
     Measure,
-    /// Show numbers since the reset, or only of the last seconds.
+    /// Show numbers since the reset, or of the last seconds only.
     Window,
-    /// Go to the snapshot before the one on screen.
+    /// Go to the previous snapshot.
     Earlier,
-    /// Go to the snapshot after the one on screen.
+    /// Go to the next snapshot.
     Later,
-    /// Go some seconds before the snapshot on screen.
+    /// Go some seconds back.
     FarEarlier,
-    /// Go some seconds after the snapshot on screen.
+    /// Go some seconds forward.
     FarLater,
     /// Go to the oldest snapshot.
     Oldest,
@@ -128,65 +123,65 @@ pub(crate) enum Action {
     Live,
     /// Remember this moment.
     Mark,
-    /// Show differences to the mark or to a kept snapshot.
+    /// Show differences from the mark or from a kept snapshot.
     Compare,
     /// Show one thread, or all threads.
     Scope,
-    /// Stop the screen, or follow the program again.
+    /// Freeze the screen, or follow the program again.
     Freeze,
-    /// Count from zero.
+    /// Reset all counts to zero.
     Reset,
     /// Undo the reset.
     Undo,
-    /// List the ways to measure.
+    /// List the modes of measuring.
     Modes,
-    /// Answer a question with yes.
+    /// Answer yes to a question.
     Yes,
     /// Switch a site off, or on again.
     ToggleSite,
     /// Switch the functions that the row calls off, or on again.
     ToggleCallees,
-    /// Watch the function of the row, or show why its slow calls are slow.
+    /// Watch the function of the row; if it is watched, show why its slow calls are slow.
     Watch,
     /// Stop watching the function on the screen.
     Unwatch,
-    /// Show the source of the function with samples of its lines, or hide it.
+    /// Show the function's source with the samples of each line, or hide it.
     Source,
-    /// Go further down in the source.
+    /// Scroll down in the source.
     SourceDown,
-    /// Go further up in the source.
+    /// Scroll up in the source.
     SourceUp,
     /// Show the next watched function.
     NextWatch,
     /// Choose the next of the slowest calls.
     NextCall,
-    /// Choose the previous slow call.
+    /// Choose the previous of the slowest calls.
     PreviousCall,
-    /// Write the call for other tools.
+    /// Write the slow call for other tools.
     ExportCall,
-    /// Zoom in to a part of the call.
+    /// Zoom in on a part of the slow call.
     Closer,
-    /// Zoom out from the part of the call.
+    /// Zoom out.
     Further,
-    /// Move to an earlier part of the call.
+    /// Move to an earlier part of the slow call.
     PartEarlier,
-    /// Move to a later part of the call.
+    /// Move to a later part of the slow call.
     PartLater,
-    /// Show the whole call.
+    /// Show the whole slow call.
     WholeCall,
-    /// Write the report of the screen.
+    /// Write the report of the screen to files.
     Report,
-    /// Keep the snapshot on screen.
+    /// Keep the snapshot on screen in a file.
     Keep,
-    /// Copy the full name.
+    /// Copy the full name to the clipboard.
     Copy,
     /// Open the source in an editor.
     Edit,
-    /// Ask for a slower rate.
+    /// Ask the program to publish less often.
     Slower,
-    /// Ask for a faster rate.
+    /// Ask the program to publish more often.
     Faster,
-    /// Show the next second view below the tree, or none.
+    /// Show another second view below the tree, or none.
     Second,
     /// Change the meaning of the flame graph's colours.
     FlameColour,
@@ -200,40 +195,38 @@ pub(crate) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
     In(View),
-    /// The line of a search.
+    /// The search line.
     Typing,
     /// The list of keys.
     Help,
-    /// The list of threads to choose from.
+    /// The list of threads.
     Choosing,
-    /// The list of ways to measure.
+    /// The list of modes of measuring.
     Measuring,
-    /// The question before a reset or another mode.
+    /// The question before a reset or a change of mode.
     Asking,
     /// The list of programs, while there is no data yet.
     Start,
 }
 
-/// Part of the help in which a line stands.
+/// Sections of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    /// Views.
     Views,
-    /// Moves of the cursor.
+    /// Moving the cursor.
     Move,
     /// Opening and closing.
     Tree,
-    /// Searching.
     Find,
     /// Sorting and shares.
     Columns,
-    /// Moments and stretches of time.
+    /// Moments and ranges of time.
     Time,
-    /// Requests to the program, and files of its snapshots.
+    /// Requests to the program, and files with its snapshots.
     Program,
     /// The screen itself.
     Screen,
-    /// Lists and questions on top of a view.
+    /// Lists and questions over a view.
     OnTop,
 }
 
@@ -242,34 +235,33 @@ pub(crate) enum Section {
 pub(crate) struct Hint {
     /// Text of one or two words.
     pub(crate) text: &'static str,
-    /// Rank: hints with a lower rank stay longer when the line gets short.
+    /// Rank: if the footer is too narrow, hints with a higher rank are left out first.
     pub(crate) rank: u8,
-    /// Whether the hint stands at the right end of the line.
+    /// Whether the hint is at the right end of the footer.
     pub(crate) right: bool,
 }
 
-/// Maximum number of keys of a binding.
+/// Largest number of keys in a binding.
 pub(crate) const KEYS_MOST: usize = 4;
 
-/// A line of the help: keys that belong together.
+/// A line of the help: keys for one purpose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
-    /// Part of the help.
+    /// Section of the help.
     pub(crate) section: Section,
     /// Views in which the keys work.
     pub(crate) views: &'static [View],
-    /// Other contexts in which the keys work.
+    /// Other contexts in which the keys work, such as lists.
     pub(crate) others: &'static [Context],
     /// Keys and their actions. Only the first `count` are used.
     pub(crate) keys: [(Code, Action); KEYS_MOST],
     pub(crate) count: usize,
-    /// Help text.
     pub(crate) help: &'static str,
-    /// Text that only the book adds, because the screen has no space for it.
+    /// Addition to `help` in the documentation only; the screen has no space for it.
     pub(crate) note: &'static str,
     /// Hint in the footer, if there is one.
     pub(crate) hint: Option<Hint>,
-    /// Views in which the hint comes before most others.
+    /// Views in which the hint has the rank [`EARLY`].
     pub(crate) early: &'static [View],
 }
 
@@ -277,7 +269,6 @@ pub(crate) struct Binding {
 const EARLY: u8 = 3;
 
 impl Binding {
-    /// Whether the keys work in a context.
     pub(crate) fn works_in(&self, context: Context) -> bool {
         let in_view = matches!(context, Context::In(view) if self.views.contains(&view));
         in_view || self.others.contains(&context)
@@ -287,13 +278,13 @@ impl Binding {
         &self.keys[..self.count]
     }
 
-    /// Returns the names of all keys: `↑ ↓ k j`.
+    /// Returns the names of all keys, such as `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys().iter().map(|&(key, _)| key_name(key, ascii)).collect();
         names.join(" ")
     }
 
-    /// Returns the hint in the footer of a context.
+    /// Returns the hint in the footer while `context` has the keyboard.
     pub(crate) fn hint_in(&self, context: Context) -> Option<Hint> {
         let hint = self.hint?;
         let is_early = matches!(context, Context::In(view) if self.early.contains(&view));
@@ -301,7 +292,7 @@ impl Binding {
         Some(Hint { rank, ..hint })
     }
 
-    /// Returns the first key's name, or the first two if their actions differ, close together: `↑↓`.
+    /// Returns the keys of the hint, such as `↑↓`: the first two if their actions differ, else only the first.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
         let two = self.count > 1 && self.keys[0].1 != self.keys[1].1;
         let first: Vec<String> = self.keys()[..1 + usize::from(two)]

@@ -1,78 +1,67 @@
-//! Bytes from the terminal as keys.
+//! Decodes bytes from the terminal to keys.
 //!
-//! This decoder replaces the usual reader, which sleeps inside half a sequence and drops bytes that do not fit into its
-//! first read. The usual reader also spins when the terminal goes away. Here the loop alone decides when to read and
-//! when to wait.
+//! The usual decoder, crossterm's, blocks inside half a sequence, drops bytes that do not fit into its first read, and
+//! spins when the terminal is closed. Here the loop alone decides when to read and when to wait.
 
-/// A pressed key, or an event of the mouse.
+/// A pressed key, or a mouse event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Code {
-    /// A letter, digit or sign.
+    /// A letter, digit or symbol.
     Char(char),
     /// A letter with Ctrl.
     Ctrl(char),
-    /// Return.
     Enter,
-    /// Escape.
     Esc,
     Backspace,
     Delete,
     Tab,
     /// Shift-Tab.
     BackTab,
-    /// Arrow up.
     Up,
-    /// Arrow down.
     Down,
-    /// Arrow left.
     Left,
-    /// Arrow right.
     Right,
-    /// Arrow left with Shift.
     ShiftLeft,
-    /// Arrow right with Shift.
     ShiftRight,
     Home,
     End,
     PageUp,
     PageDown,
     F1,
-    /// An event of the mouse, on a cell counted from 0.
+    /// A mouse event at a cell: column and row, counted from 0.
     Mouse(Mouse, u16, u16),
-    /// A key without a meaning here.
+    /// A key that the viewer does not use.
     Other,
 }
 
-/// An event of the mouse.
+/// What the mouse did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mouse {
     /// The main button is pressed.
     Press,
-    /// The mouse comes to another cell while its main button is held.
+    /// The mouse moves to another cell while its main button is held.
     Drag,
-    /// The wheel moves one step up.
     WheelUp,
-    /// The wheel moves one step down.
     WheelDown,
     /// The wheel moves one step to the left, or up with Shift.
     WheelLeft,
     /// The wheel moves one step to the right, or down with Shift.
     WheelRight,
-    /// An event without a meaning: other buttons, release.
+    /// An event that the viewer does not use: another button, a release.
     Nothing,
 }
 
-/// Number of bytes that no key reaches; longer input is not from a keyboard.
+/// Length in bytes that no key exceeds. A longer sequence is not from a keyboard.
 const LONGEST: usize = 32;
 
-/// Turns bytes into keys; holds the bytes of an incomplete key.
+/// Decodes bytes to keys; keeps the bytes of an incomplete key.
 #[derive(Debug, Default)]
 pub(crate) struct Keyboard {
     held: Vec<u8>,
 }
 
 impl Keyboard {
-    /// Returns the keys in the held and the new bytes.
+    /// Returns the keys in the kept and the new bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
         self.held.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -94,12 +83,12 @@ impl Keyboard {
         keys
     }
 
-    /// Whether the beginning of a key waits for its rest.
+    /// Returns whether the bytes of an incomplete key are kept.
     pub(crate) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Returns the held bytes as keys, because no more bytes came: a held Escape is the key itself.
+    /// Returns the kept bytes as keys, because no more bytes have arrived. A single Escape byte is the Escape key.
     pub(crate) fn give_up(&mut self) -> Vec<Code> {
         let held = std::mem::take(&mut self.held);
         match held.as_slice() {
@@ -150,7 +139,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         .iter()
         .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
     if rest[end].is_ascii_control() {
-        // No sequence contains such a byte, so it begins the next key: Ctrl-C above all.
+        // A control character is not part of a sequence, so it begins the next key, such as Ctrl-C.
         return Some((Code::Other, end));
     }
     if rest.first() == Some(&b'<') {
@@ -165,7 +154,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         (b'~', Some(6)) => Code::PageDown,
         (b'~', Some(11)) => Code::F1,
         (b'~', _) => Code::Other,
-        // The Linux console writes its function keys as `CSI [ A`.
+        // The Linux console sends its function keys as `CSI [ A`, `CSI [ B` and so on.
         (b'[', _) if end == 0 => {
             return rest.get(1).map(|&last| match last {
                 b'A' => (Code::F1, 2),
@@ -181,13 +170,13 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     Some((key, end + 1))
 }
 
-/// Reads numbers with `;` between them; `None` for a part that is no number.
+/// Parses numbers separated by `;`. `None` stands for a part that is no number.
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = Option<u16>> {
     let parts = bytes.split(|&b| b == b';');
     parts.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u16>().ok())
 }
 
-/// Reads `button;column;row`, with `M` for press and `m` for release.
+/// Parses a mouse event: `button;column;row`, then `last`, which is `M` for a press and `m` for a release.
 fn mouse(bytes: &[u8], last: u8) -> Code {
     let mut numbers = numbers(bytes);
     let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())
@@ -196,7 +185,7 @@ fn mouse(bytes: &[u8], last: u8) -> Code {
     };
     let event = match (button, last) {
         (0, b'M') => Mouse::Press,
-        // 32 is the bit for motion.
+        // 32 is the bit for a move.
         (32, b'M') => Mouse::Drag,
         (64, b'M') => Mouse::WheelUp,
         (65, b'M') => Mouse::WheelDown,

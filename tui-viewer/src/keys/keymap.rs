@@ -1,4 +1,4 @@
-//! The actions of keys: one table, from which dispatch, footer, help and the book's list are made.
+//! The actions of keys: one table, which is the source for dispatch, footer, help and the table in the documentation.
 
 mod table;
 
@@ -19,7 +19,7 @@ pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> 
     KEYS.iter().filter(move |line| line.works_in(context))
 }
 
-/// Returns the key table in Markdown, for the book.
+/// Returns the key table in Markdown, for the documentation.
 pub fn markdown() -> String {
     let mut out = String::from("| keys | what they do |\n| --- | --- |\n");
     for section in Section::ALL {
@@ -29,7 +29,7 @@ pub fn markdown() -> String {
                 .iter()
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
-            // On the screen the heading above the lines names the view.
+            // On the screen, the heading above the lines names the view, so only the documentation needs its name.
             let place = if line.views == table::TREE {
                 " (in Tree)"
             } else {

@@ -1,6 +1,5 @@
 //! The views: their order, their names, and the help of the keys that show them.
 
-/// The views of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum View {
     /// Functions below their callers.
@@ -12,25 +11,25 @@ pub(crate) enum View {
     Function,
     /// Threads with their load and current function.
     Threads,
-    /// The call tree as widths.
+    /// The call tree as a flame graph.
     Flame,
-    /// Sites that were met, and sites that are switched off.
+    /// Sites met so far and sites switched off.
     Sites,
-    /// Calls of futures in flight, and their waits.
+    /// Calls of futures that are in flight, and what they wait for.
     Tasks,
-    /// Causes of slow calls of watched functions.
+    /// Why slow calls of watched functions are slow.
     Slow,
     /// Load of threads and functions over time.
     Timeline,
 }
 
-/// Words of a view.
+/// Texts about a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// Name on its tab, and the name on a narrow tab.
+    /// Title of its tab, and the title of a narrow tab.
     pub(crate) title: &'static str,
     pub(crate) short: &'static str,
-    /// Help of the key that shows the view, and a text that only the book adds.
+    /// Help on the key that shows the view, and an addition in the documentation only.
     pub(crate) help: &'static str,
     pub(crate) note: &'static str,
 }
@@ -74,7 +73,7 @@ impl View {
         }
     }
 
-    /// Returns the view this number of tabs to the right. After the last view comes the first.
+    /// Returns the view that is `steps` tabs to the right. The first view follows the last.
     pub(crate) fn beside(self, steps: isize) -> Self {
         let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
         Self::ALL[at as usize % Self::ALL.len()]

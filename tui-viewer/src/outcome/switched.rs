@@ -1,4 +1,4 @@
-//! Messages about the result of switching sites.
+//! Messages about the effect of switching sites.
 
 use tickscope_analysis::sites::sites;
 use tickscope_command::console::printable;
@@ -9,16 +9,16 @@ use tickscope_format::pattern::Pattern;
 /// Direction of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// The sites are not measured any more.
+    /// The sites are no longer measured.
     Off,
     /// The sites are measured again.
     On,
-    /// The rule was removed, so the other rules decide on the sites.
+    /// A rule is removed, so the remaining rules decide on the sites.
     Back,
 }
 
-/// Describes the state in the snapshot. `unmet` counts functions that the pattern selects and the snapshot does not
-/// have.
+/// Describes the effect of a switch, as the snapshot shows it. `unmet` is the number of functions that the pattern
+/// selects but that are not in the snapshot, because they were never called.
 pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     if snapshot.functions.is_some() {
         return of_functions(snapshot, unmet, pattern, switch);
@@ -44,7 +44,7 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
     }
 }
 
-/// Describes the state of a program with prepared functions, which the program knows from the beginning.
+/// Describes the effect in a program with prepared functions, which it knows from its start.
 fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     let name = printable(pattern.as_str());
     let chosen = sites(snapshot)

@@ -1,4 +1,4 @@
-//! Messages about the result of watching a function.
+//! Messages about the effect of watching a function.
 
 use tickscope_analysis::sites::sites;
 use tickscope_command::console::printable;
@@ -15,7 +15,7 @@ pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option
     watches_of(snapshot, function).first().copied()
 }
 
-/// Returns the watches that a name may mean: the watch with this pattern alone, else the watches of functions with
+/// Returns the watches that a name may mean: the watch with exactly this pattern, else all watches of functions with
 /// this name, else all watches of functions that the pattern matches.
 pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
     let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
@@ -36,13 +36,13 @@ pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<
     }
 }
 
-/// Returns the sites of the functions that a watch has found.
+/// Returns the sites of the functions that a watch has met.
 fn watched_sites<'a>(snapshot: &'a Snapshot, watch: &Watch) -> impl Iterator<Item = &'a Site> {
     let roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
     roots.map(|path| &snapshot.sites[path.site.index()])
 }
 
-/// Describes the state after the program has begun to watch a function.
+/// Describes what the program did when it began to watch a function.
 pub(crate) fn began(
     before: Option<&Snapshot>,
     now: Option<&Snapshot>,
@@ -79,10 +79,10 @@ pub(crate) fn began(
     format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
 }
 
-/// Describes the watch of a function in a viewer, and the next key; `is_shown` says that the answer is on screen.
+/// Describes a new watch in the viewer, and names the next key. `is_shown`: the view with the slow calls is on screen.
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
-    // The name's modules would push the key off a narrow screen.
+    // The function's modules would push the key off a narrow screen.
     let name = tail(&full, 1);
     let next = match is_shown {
         true => "its slow calls come here",
@@ -109,7 +109,7 @@ pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: b
     }
 }
 
-/// Describes the state after the program has stopped watching a function.
+/// Describes what the program did when it stopped watching a function.
 pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
     let name = printable(function.as_str());
     let Some(before) = before else {
@@ -138,7 +138,7 @@ pub(crate) fn others(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Returns the reason why a program refuses to watch a function.
+/// Returns why a program refused to watch a function.
 pub(crate) fn refused(newest: Option<&Snapshot>) -> String {
     match newest.filter(|newest| newest.watches.len() >= WATCHES_MAX) {
         Some(newest) => format!(

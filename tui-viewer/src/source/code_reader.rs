@@ -1,4 +1,5 @@
-//! Reads functions and source lines from a program's files on a separate thread, because debug information takes long to read.
+//! Reads functions and source lines from a program's files, on a separate thread because reading debug information is
+//! slow.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,21 +11,20 @@ use tickscope_symbols::symbolizer::Symbols;
 
 use crate::source::source_files::{self, read_source};
 
-/// Code whose frames or lines are not known yet.
+/// Request for code whose functions or lines are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// Functions and lines of addresses in modules of the process.
+    /// Functions and lines of addresses in the modules of a process.
     Addresses {
-        /// The process, if it still runs.
+        /// Id of the process, which may have ended.
         pid: u32,
         /// Module and address of each sampled position.
         addresses: Vec<(Module, u64)>,
     },
-    /// A source file, as a program or its debug information names it.
+    /// A source file with the path that the program or its debug information gives.
     File {
-        /// The process, if it still runs.
+        /// Id of the process, which may have ended.
         pid: u32,
-        /// Path of the file.
         file: String,
     },
 }
@@ -32,27 +32,27 @@ pub(crate) enum Unknown {
 /// Answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundCode {
-    /// The frames of addresses, the innermost first.
+    /// The frames of each address, innermost first.
     Addresses {
-        /// Process that the addresses belong to.
+        /// Process to which the addresses belong.
         pid: u32,
         /// Module, address and frames of each sampled position.
         frames: Vec<(Module, u64, Vec<Frame>)>,
-        /// Reasons for missing information, by the path of the module.
+        /// Why information is missing, for each module's path.
         problems: BTreeMap<String, String>,
     },
     /// The lines of a source file.
     File {
-        /// Process that the file belongs to.
+        /// Process to which the file belongs.
         pid: u32,
-        /// Path, as it was requested.
+        /// Path as it was requested.
         file: String,
         /// Lines of the file, or the reason why they are missing.
         lines: Result<Vec<String>, String>,
     },
 }
 
-/// Thread that reads code, started at the first request, and the number of outstanding answers.
+/// Thread that reads code, started by the first request, and the number of answers that it owes.
 #[derive(Default)]
 pub(crate) struct CodeReader {
     thread: Option<(Sender<Unknown>, Receiver<FoundCode>)>,
@@ -97,7 +97,7 @@ impl CodeReader {
         Some(found)
     }
 
-    /// Whether answers are outstanding.
+    /// Returns whether answers are outstanding.
     pub(crate) fn is_busy(&self) -> bool {
         self.owed > 0
     }

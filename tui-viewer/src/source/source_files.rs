@@ -12,8 +12,8 @@ use tickscope_report::SourceCode;
 /// Size above which a source file is not read, in bytes.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
-/// Returns the text of a file of the demo as it was compiled, if the process is this program: the files themselves may have
-/// changed since, or not be there.
+/// Returns the text of a source file of the demo as it was compiled, if the process runs this executable. The file
+/// itself may be missing or have changed since.
 pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     let text = tickscope_demo::source(file)?;
     let of = |process: &str| fs::metadata(format!("/proc/{process}/exe")).ok();
@@ -21,8 +21,8 @@ pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     (own.dev() == its.dev() && own.ino() == its.ino()).then_some(text)
 }
 
-/// Returns directories to search for a program's files, most likely first. The executable's project comes first,
-/// because the user's own directory may hold another project with files of the same names.
+/// Returns directories to search for a program's source files, most likely first. The executable's directory comes
+/// first, because the user's current directory may belong to another project with files of the same names.
 pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
     let of_it = |what: &str| fs::read_link(format!("/proc/{}/{what}", pid?)).ok();
     let executable = of_it("exe").and_then(|exe| Some(exe.parent()?.to_path_buf()));
@@ -32,10 +32,10 @@ pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Finds the file: an absolute path as it is, else below one of the places or a directory above one of them.
+/// Finds a source file: an absolute path, or a path below one of `places` or below a directory above one of them.
 ///
 /// # Errors
-/// The file is not there: a message with the name and the places.
+/// The file does not exist. The message has its name and the places.
 pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     if file.is_empty() {
         return Err("the program does not say where its source is".into());
@@ -51,7 +51,7 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
             looked.push(place);
         }
     }
-    // An absolute path needs no place to start from.
+    // An absolute path is also tried if there are no places.
     if path.is_absolute() {
         return match path.is_file() {
             true => Ok(path.to_path_buf()),
@@ -76,7 +76,7 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the text of the lines that a snapshot's samples were in.
+/// Reads the text of those source lines in which a snapshot has samples.
 pub(crate) fn read_texts(snapshot: &Snapshot, code: &mut SourceCode) {
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
     let own = located(snapshot, &code.addresses).filter_map(|located| located.own_line());

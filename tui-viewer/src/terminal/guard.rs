@@ -1,4 +1,4 @@
-//! Takes the terminal over and restores it. Only the first of several calls restores.
+//! Takes over and restores the terminal. Further calls that restore it do nothing.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,14 +14,14 @@ use rustix::termios::{
 /// Bytes that save the title, and show the alternate screen without a cursor.
 const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 
-/// Bytes that end an unfinished frame, and restore plain text, the main screen, the cursor, and the former title.
+/// Bytes that end an unfinished frame, and restore plain text, the main screen, the cursor and the former title.
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
-/// Bytes that turn mouse reports on: presses, drags and the wheel, with numbers for every cell.
+/// Bytes that turn mouse reports on: presses, drags and the wheel, in the encoding without a limit on columns.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// Whether the screen uses the mouse. Until it does, no mouse bytes are written.
+/// Whether the viewer takes the mouse. No bytes about the mouse are written before it does.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 struct Saved {
@@ -29,15 +29,15 @@ struct Saved {
     modes: Termios,
 }
 
-/// Whether bytes were dropped because the terminal did not take them.
+/// Whether output was discarded because the terminal did not accept it.
 static DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it as
-/// well.
+/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it
+/// too.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Takes the terminal. If the viewer has it already, after a SIGSTOP, sets only the state that a shell may have
-/// changed. Saving the title and showing the alternate screen twice would not be undone by one `leave`.
+/// Takes the terminal. If the viewer already has it (after a SIGSTOP), only sets what a shell may have changed: one
+/// `leave` would not undo a title saved twice and an alternate screen entered twice.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -61,21 +61,22 @@ pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Gives the terminal back; a second call does nothing.
+/// Restores the terminal. A second call does nothing.
 pub(super) fn leave() {
     let Some(saved) = saved() else { return };
     let Saved { tty, modes } = &*saved;
     if MOUSE.load(Ordering::Relaxed) {
         let _ = write(MOUSE_OFF);
     }
-    // Keys pressed before this moment were for the screen, not for the shell. Errors are ignored, because nothing else
-    // can be done.
+    // Keys pressed before this moment were meant for the screen, not for the shell. Errors are ignored, because nothing
+    // can be done about them.
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
-    // `SAVED` stays set during the write above, because the hang-up watcher unblocks a write only while it is set.
+    // `SAVED` stays set during the writes above, because the hang-up watcher unblocks a write only while it is set.
     let mut left = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     if DROPPED.load(Ordering::Relaxed) {
-        // A part of `OUT` may have been dropped. `OUT` fits into the empty buffer, so this write does not wait.
+        // Part of `OUT` may have been discarded. The emptied buffer has space for all of `OUT`, so this write does not
+        // wait.
         let _ = tcflush(tty, QueueSelector::OFlush);
         let _ = write(OUT);
     }
@@ -92,21 +93,21 @@ pub(super) fn is_ours() -> bool {
     saved().is_some()
 }
 
-/// Drops the bytes that the terminal has not taken and lets it take more, so that a waiting write continues. Returns
-/// false if the viewer does not have the terminal.
+/// Discards output that the terminal has not accepted, so that a blocked write continues. Returns false if the viewer
+/// does not have the terminal.
 pub(super) fn unblock() -> bool {
     let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(saved) = saved.as_ref() else { return false };
     DROPPED.store(true, Ordering::Relaxed);
-    // Errors are ignored, because nothing else can be done.
+    // Errors are ignored, because nothing can be done about them.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);
-    // Only this call wakes a waiting writer, even if output was not stopped before.
+    // Only this call wakes a blocked writer, even if output was not suspended.
     let _ = tcflow(&saved.tty, Action::OOn);
     true
 }
 
-/// Restores the terminal's modes without writing to it.
+/// Restores the terminal's modes without writing any bytes.
 pub(super) fn leave_silently() {
     if let Some(saved) = saved() {
         let _ = tcsetattr(&saved.tty, OptionalActions::Now, &saved.modes);
@@ -119,7 +120,7 @@ pub(super) fn mouse(on: bool) -> io::Result<()> {
     write(if on { MOUSE_ON } else { MOUSE_OFF })
 }
 
-/// Installs a hook that gives the terminal back on a panic, before the message is printed.
+/// Installs a hook that restores the terminal on a panic, before the message is printed.
 pub(super) fn install_panic_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -131,7 +132,7 @@ pub(super) fn install_panic_hook() {
     });
 }
 
-/// Writes all bytes directly and not through the standard library, whose buffer may hold half a frame after a panic.
+/// Writes all bytes past the standard library's buffer, which may contain half a frame after a panic.
 pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
     let out = io::stdout();
     while !bytes.is_empty() {
@@ -139,7 +140,7 @@ pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
             Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                // Another program has made the terminal non-blocking.
+                // Another program has made the terminal non-blocking, so this waits until it accepts bytes.
                 let mut fds = [PollFd::new(&out, PollFlags::OUT)];
                 match poll(&mut fds, None) {
                     Ok(_) | Err(Errno::INTR) => {}

@@ -1,4 +1,4 @@
-//! Turns frames into bytes: only the changed cells, all at once, and no bytes if no cell changed.
+//! Turns frames into bytes: those of changed cells in one synchronized update, or none if no cell has changed.
 
 use std::io;
 
@@ -10,22 +10,22 @@ use ratatui_crossterm::CrosstermBackend;
 
 use crate::ui::theme::{Colours, indexed, sixteen};
 
-/// Frame on the terminal, and the next frame.
+/// The frame on the terminal, and a buffer for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Painter {
     shown: Buffer,
     next: Buffer,
     /// Whether the terminal shows something other than `shown`.
     spoiled: bool,
-    /// Number of colours of the terminal.
+    /// How many colours the terminal shows.
     colours: Colours,
 }
 
 impl Painter {
-    /// Returns a painter before the first frame.
+    /// Returns a painter whose first frame draws all cells.
     pub(crate) fn new(colours: Colours) -> Self {
-        // The theme decides whether there are colours. By default the library obeys NO_COLOR with a plain reset, which
-        // also removes bold and reversed text.
+        // The theme decides on colours. If the library obeyed NO_COLOR, it would write a plain reset, which also
+        // removes bold and reversed text.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
@@ -39,7 +39,7 @@ impl Painter {
         self.spoiled = true;
     }
 
-    /// Returns the bytes that turn the shown frame into a new frame; empty if no cell changes.
+    /// Returns the bytes that turn the shown frame into a new frame; empty if no cell has changed.
     pub(crate) fn frame(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<Vec<u8>> {
         let area = Rect::new(0, 0, size.width, size.height);
         self.next.resize(area);
@@ -69,7 +69,7 @@ impl Painter {
             return Ok(Vec::new());
         }
         CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
-        // The hidden cursor rests at the origin, because some terminals show its position nevertheless.
+        // The cursor is hidden but is moved to the origin, because some terminals show where it is.
         bytes.extend_from_slice(b"\x1b[H\x1b[?2026l");
         std::mem::swap(&mut self.shown, &mut self.next);
         self.spoiled = false;

@@ -1,4 +1,4 @@
-//! Signals as events for the loop: a flag for each, and a byte in a pipe that wakes the loop up.
+//! Signals as events for the loop: each sets a flag, and writes a byte to a socket that wakes the loop.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -22,9 +22,9 @@ pub(super) struct Signals {
     wakeup: UnixStream,
     flags: [Arc<AtomicBool>; 7],
     ids: Vec<SigId>,
-    /// Whether SIGTSTP stops this program at once, because there is no screen to leave first.
+    /// Whether SIGTSTP stops this process immediately, because it has no screen to close first.
     stops_at_once: Arc<AtomicBool>,
-    /// Whether SIGQUIT ends this program at once.
+    /// Whether SIGQUIT ends this process immediately.
     quits_at_once: Arc<AtomicBool>,
 }
 
@@ -34,7 +34,7 @@ impl Signals {
         wakeup.set_nonblocking(true)?;
         let flags: [Arc<AtomicBool>; 7] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         let [stops_at_once, quits_at_once] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // These handlers stay after the screen has gone, because a handler cannot be removed.
+        // These handlers remain after the screen has closed, because handlers of this kind cannot be removed.
         for (signal, at_once) in [(SIGTSTP, &stops_at_once), (SIGQUIT, &quits_at_once)] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(at_once))?;
         }
@@ -43,7 +43,7 @@ impl Signals {
             .into_iter()
             .zip(&flags)
         {
-            // The flag is set before the byte is written, so that the loop finds the flag when the byte wakes it.
+            // The flag's handler is registered first, so that the flag is set when the byte wakes the loop.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
@@ -56,18 +56,19 @@ impl Signals {
         })
     }
 
-    /// Returns the stream to wait for.
+    /// Returns the socket that becomes readable when a signal arrives.
     pub(super) fn wakeup(&self) -> &UnixStream {
         &self.wakeup
     }
 
-    /// Lends the terminal to another program. If that program stops, this one must stop too, because the shell would
-    /// wait for it.
+    /// Lends the terminal to another program. If that program stops, this process must stop too, because the shell
+    /// waits for both.
     pub(super) fn lend(&self) {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
 
-    /// Takes the terminal back. Drops signals that keys have sent meanwhile, because they were for the other program.
+    /// Takes the terminal back. Discards signals from keys that were pressed meanwhile, because they were meant for the
+    /// other program.
     pub(super) fn take_back(&self) {
         self.stops_at_once.store(false, Ordering::SeqCst);
         let [_, _, interrupted, _, _, stopped, quit] = &self.flags;
@@ -76,7 +77,7 @@ impl Signals {
         }
     }
 
-    /// Stops this program as SIGTSTP would without a handler; returns when it is continued.
+    /// Stops this process as SIGTSTP would without a handler. Returns when it is continued.
     pub(super) fn stop(&self) -> io::Result<()> {
         emulate_default_handler(SIGTSTP)?;
         let [.., stopped, _] = &self.flags;
@@ -115,30 +116,30 @@ impl Drop for Signals {
     }
 }
 
-/// Events that woke the loop up.
+/// What woke the loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Woken {
-    /// Keys can be read.
+    /// Input can be read.
     pub(crate) input: bool,
-    /// The terminal has gone (SIGHUP).
+    /// The terminal was closed (SIGHUP).
     pub(crate) lost: bool,
     /// The terminal has another size.
     pub(crate) resized: bool,
-    /// The program was stopped and runs again.
+    /// The process was stopped and runs again (SIGCONT).
     pub(crate) resumed: bool,
-    /// The user asks to end (SIGINT).
+    /// The user wants the process to end (SIGINT).
     pub(crate) interrupted: bool,
-    /// Another program asks to end (SIGTERM).
+    /// Another program wants the process to end (SIGTERM).
     pub(crate) terminated: bool,
-    /// The program must stop until it is continued (SIGTSTP).
+    /// The process must stop until it is continued (SIGTSTP).
     pub(crate) stopped: bool,
-    /// The program must end by SIGQUIT.
+    /// The process must end by SIGQUIT.
     pub(crate) quit: bool,
 }
 
-/// Returns whether no shell would notice that this process group stops, so that nobody would continue it. In such a
-/// group, no process has a parent in the same session but outside the group, and the kernel ignores SIGTSTP. Only
-/// this process and its ancestors are checked.
+/// Returns whether this process group is orphaned: nobody would notice that it stops, nobody would continue it, and the
+/// kernel ignores SIGTSTP. No process of such a group has a parent in the same session but another group. Only this
+/// process and its ancestors are checked.
 pub(super) fn is_orphaned() -> bool {
     let Some(own) = Kin::of("self") else { return true };
     let mut above = own.parent;
@@ -151,8 +152,8 @@ pub(super) fn is_orphaned() -> bool {
     true
 }
 
-/// The parent, process group and session of a process. The number of a process outside this PID namespace is 0, as
-/// in the kernel's answers. `rustix` cannot represent 0, and panics.
+/// Parent, process group and session of a process. The kernel reports 0 for a process outside this PID namespace;
+/// `rustix` would panic at 0.
 struct Kin {
     parent: i32,
     group: i32,
@@ -175,35 +176,37 @@ impl Kin {
     }
 }
 
-/// Number that a shell adds to a signal's number to report a death by that signal.
+/// A shell reports the death by a signal as this number plus the signal's number.
 const BY_SIGNAL: i32 = 128;
 
-/// Time for the loop to end without help.
+/// Time in which the loop may end by itself, before its output is discarded.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
-/// Time for the loop to end while its bytes are dropped: the rest of a frame, and the bytes that restore the screen.
+/// Time in which the loop may end while its output is discarded: the rest of a frame, and the bytes that restore the
+/// screen.
 const LAST_TURN: Duration = Duration::from_secs(2);
 
-/// Longest time until a writing loop has filled the terminal's buffer again.
+/// Time in which a writing loop fills the terminal's buffer again.
 const FILLS: Duration = Duration::from_millis(20);
 
-/// Watches in a thread that sleeps until the terminal is gone or a signal asks for the end. It ends the program in two cases
-/// in which the loop cannot. In the first case, the terminal is closed, and SIGHUP is ignored or not sent. In the second
-/// case, a signal asks the program to end while the loop waits for a terminal that takes no bytes.
+/// Starts a thread that sleeps until the terminal is closed or a signal arrives. The thread ends the process in two
+/// cases in which the loop cannot: the terminal was closed but SIGHUP is ignored or was not sent, or SIGTERM, SIGHUP or
+/// SIGQUIT arrives while the loop is blocked on a terminal that accepts no bytes.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// The system reports an error.
 pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
     let sent = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGHUP, SIGQUIT] {
-        // The number is stored before the byte is written, so that the watcher finds the number when the byte wakes it.
+        // The handler that stores the number is registered first, so that the number is set when the byte wakes the
+        // watcher.
         signal_hook::flag::register_usize(signal, Arc::clone(&sent), signal as usize)?;
         signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
     }
     let sleep = move || {
         loop {
-            // The poll asks the terminal for no event, because hang-up and error are reported anyway.
+            // No event of the terminal is requested, because `poll` always reports hang-up and error.
             let mut fds = [
                 PollFd::new(&tty, PollFlags::empty()),
                 PollFd::new(&asked, PollFlags::IN),
@@ -212,11 +215,11 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
                 Err(Errno::INTR) => {}
                 Err(_) => return,
                 Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
-                    // There is nothing left to restore.
+                    // A closed terminal has no state to restore.
                     std::process::exit(BY_SIGNAL + SIGHUP);
                 }
                 Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
-                    // The bytes carry no more information than `sent`.
+                    // The bytes only wake the thread; the signal's number is in `sent`.
                     let _ = (&asked).read(&mut [0; 64]);
                     insist(sent.load(Ordering::Relaxed) as i32);
                 }
@@ -224,13 +227,13 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    // Without the thread, only the loop notices these events.
+    // If the thread cannot be started, only the loop reacts to these events.
     let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the terminal is
-/// lent to another program: it must not be disturbed, and its keys may have sent the signal.
+/// Ends the process if the loop does not. Returns once the loop has restored the terminal. If the terminal is lent to
+/// another program, returns immediately: that program must not be disturbed, and its keys may have caused the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;
@@ -241,7 +244,7 @@ fn insist(signal: i32) {
         if begin.elapsed() >= LAST_TURN {
             guard::leave_silently();
             if signal == SIGQUIT {
-                // Does not return.
+                // This call does not return.
                 let _ = emulate_default_handler(SIGQUIT);
             }
             std::process::exit(BY_SIGNAL + signal);

@@ -1,13 +1,13 @@
-//! Text in cells: names that cannot move the cursor, and cuts between cells.
+//! Text in terminal cells: escapes what would move the cursor, and cuts text to a number of cells.
 
 use std::borrow::Cow;
 
 use tickscope_format::path::tail;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Escapes characters that have no cell of their own or would reorder a line.
+/// Escapes characters that take no cell, or that would reorder a line.
 ///
-/// Right-to-left letters are escaped as well: terminals that reorder lines would move the columns with them.
+/// Right-to-left letters are escaped too, because a terminal that reorders a line also moves its columns.
 pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
     let odd =
         |c: char| (ascii && !c.is_ascii()) || right_to_left(c) || joins(c) || c.width().unwrap_or(0) == 0;
@@ -29,24 +29,23 @@ fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// Returns whether a letter forms one picture with the letter before it. Terminals disagree on the cells that both
-/// take.
+/// Returns whether a character merges with the character before it. Terminals disagree on the width of the two.
 fn joins(c: char) -> bool {
     matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
 
-/// Returns the cells that a text takes.
+/// Returns the number of cells that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a name, or its last part alone if the whole name does not fit into the cells. Closures belong to the last
-/// part.
+/// Returns a name, or only its last part if the name does not fit into the cells. Closures count as part of their
+/// function.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
     if width(name) > cells { tail(name, 1) } else { name }
 }
 
-/// Cuts a name in the middle to at most `cells`. More is kept of its end, which is the function itself.
+/// Cuts a name in the middle to at most `cells`. Keeps more of its end, which names the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| {
         let head = front(text, room / 3);
@@ -54,17 +53,17 @@ pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a,
     })
 }
 
-/// Cuts at the end to at most `cells`.
+/// Cuts the end of a text, so that it takes at most `cells`.
 pub(crate) fn cut_end<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| format!("{}{mark}", front(text, room)))
 }
 
-/// Cuts at the beginning to at most `cells`.
+/// Cuts the beginning of a text, so that it takes at most `cells`.
 pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| format!("{mark}{}", back(text, room)))
 }
 
-/// Returns the text if it fits; else the result of `part` for the cells that the mark leaves.
+/// Returns the text if it fits. Otherwise `part` makes a shorter text for the cells that the mark leaves.
 fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> String) -> Cow<'a, str> {
     match cells.saturating_sub(width(mark)) {
         _ if width(text) <= cells => Cow::Borrowed(text),
@@ -73,7 +72,7 @@ fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> 
     }
 }
 
-/// Cuts a path at the beginning to at most `cells`. Cuts between two folders if that leaves enough.
+/// Cuts the beginning of a path, so that it takes at most `cells`. Cuts before a slash if a whole component fits.
 pub(crate) fn cut_path<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);
@@ -107,7 +106,7 @@ fn back(text: &str, cells: usize) -> &str {
     text
 }
 
-/// Splits a text into lines of whole words; a word that is longer than a line is cut into pieces.
+/// Splits a text into lines of whole words. A word that is longer than a line is split.
 pub(crate) fn wrapped(text: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
     let mut lines = Vec::new();

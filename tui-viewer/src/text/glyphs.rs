@@ -1,37 +1,37 @@
-//! Marks on the screen, in Unicode and in ASCII.
+//! Symbols on the screen, in Unicode and in ASCII.
 
 use tickscope_programs::status::Mark;
 
-/// Characters that are not letters.
+/// Characters for everything but words and numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Glyphs {
-    /// Mark before a row with siblings after it.
+    /// Mark before a row that has siblings below it.
     pub(crate) branch: &'static str,
     /// Mark before the last sibling.
     pub(crate) last: &'static str,
-    /// Mark in the lines below a row with siblings after it.
+    /// Mark in the lines below a row that has further siblings.
     pub(crate) line: &'static str,
     /// Mark of a row whose children are shown.
     pub(crate) open: &'static str,
     /// Mark of a row whose children are hidden.
     pub(crate) closed: &'static str,
-    /// Mark of a row without children, below a parent.
+    /// Mark of a row that has a parent but no children.
     pub(crate) leaf: &'static str,
     /// Mark of a row that is open now, in a thread that runs or is ready to run.
     pub(crate) running: &'static str,
     /// Mark of a row that is open now, but only in threads that wait.
     pub(crate) waits: &'static str,
-    /// Mark of recursion in one row, or of a function that calls its caller.
+    /// Mark of recursion in one row, or of a function that calls its own caller.
     pub(crate) again: &'static str,
     /// Marks before callers, before the function itself, and before callees.
     pub(crate) calls: [&'static str; 3],
-    /// Mark of a place where a text was cut.
+    /// Mark where a text was cut.
     pub(crate) cut: &'static str,
-    /// Mark of a column that is sorted from the largest value.
+    /// Mark of a column that is sorted by falling values.
     pub(crate) falls: &'static str,
-    /// Mark of a column that is sorted from the smallest value.
+    /// Mark of a column that is sorted by rising values.
     pub(crate) rises: &'static str,
-    /// A dividing line.
+    /// Piece of a dividing line.
     pub(crate) rule: &'static str,
     /// Mark between the parts of a path.
     pub(crate) then: &'static str,
@@ -42,21 +42,21 @@ pub(crate) struct Glyphs {
     /// Mark before a number that is an upper bound.
     pub(crate) at_most: &'static str,
     pub(crate) at_least: &'static str,
-    /// Mark before the possible error of a number.
+    /// Mark before the standard error of a number.
     pub(crate) give_or_take: &'static str,
     /// Mark of a row whose calls are hardly longer than the cost of measuring them.
     pub(crate) doubtful: &'static str,
-    /// Mark before the sum of a counter.
+    /// Mark before a counter's sum.
     pub(crate) sum: &'static str,
-    /// Columns of a small chart, from empty to full.
+    /// Columns of a small chart, from empty to full height.
     pub(crate) heights: &'static [&'static str],
-    /// Parts of a cell, from empty to full.
+    /// Parts of a cell of a bar, from empty to full.
     pub(crate) eighths: &'static [&'static str],
-    /// Cell of a bar, and cell of a frame in Flame, for time in which the thread was not on a CPU.
+    /// Cell for time off the CPU: in a bar, and in a frame of the view Flame.
     pub(crate) off_cpu: [&'static str; 2],
-    /// Corners and sides of a frame: top left, top right, bottom left, bottom right, upright.
+    /// Corners and sides of a box: top left, top right, bottom left, bottom right, vertical.
     pub(crate) frame: [&'static str; 5],
-    /// Marks of states: live, frozen, stale, ended, kept, waiting.
+    /// Marks of the program's state: live, frozen, stale, ended, kept, waiting.
     marks: [&'static str; 6],
 }
 
@@ -126,7 +126,7 @@ impl Glyphs {
         if ascii { &ASCII } else { &UNICODE }
     }
 
-    /// Returns the shape of a state.
+    /// Returns the mark of a state.
     pub(crate) fn mark(&self, mark: Mark) -> &'static str {
         self.marks[match mark {
             Mark::Live => 0,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Returns the words of a line, without quotes. A quote without an end holds the rest of the line.
+/// Returns the words of a line without their quotes. A quote without an end reaches to the end of the line.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut inside = false;
@@ -50,7 +50,7 @@ pub(crate) fn in_words(paths: &[PathBuf]) -> String {
             .zip(other.bytes())
             .take_while(|(a, b)| a == b)
             .count();
-        // An ending begins with the last dot before the first difference.
+        // The ending begins at the last dot before the first difference.
         let begin = other.as_bytes()[..same].iter().rposition(|&byte| byte == b'.');
         let word = if at + 1 < others.len() { "," } else { " and" };
         words.push_str(&format!("{word} {}", &other[begin.unwrap_or(0)..]));

@@ -1,5 +1,5 @@
-//! Meanings and their looks: styles per theme, marks per character set; and the choice of the theme, by the options, then by
-//! the environment.
+//! The meanings of texts, and the theme, which gives each meaning a look. The option chooses the theme, or else the
+//! environment.
 
 use tickscope_programs::status::Mark;
 
@@ -11,16 +11,15 @@ pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
 mod ground;
 mod palette;
 
-/// Meaning of a text, which decides its looks.
+/// Meaning of a text. The theme decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Plain text.
     Plain,
-    /// Text that the eye should find first.
+    /// Text that should catch the eye.
     Strong,
-    /// Text that may be overlooked: units of the frame, hints.
+    /// Text that the eye may skip: labels, hints.
     Quiet,
-    /// Lines that only divide.
+    /// Dividing lines.
     Rule,
     /// The selected row.
     Selected,
@@ -42,7 +41,7 @@ pub(crate) enum Meaning {
     Notable,
     /// State that is over, or wrong.
     Ended,
-    /// Error that the user should notice.
+    /// Error or question that the user should notice.
     Alarm,
 }
 
@@ -114,11 +113,12 @@ pub(crate) enum Colours {
     /// 256 colours, as in nearly all terminals.
     #[default]
     Indexed,
-    /// Every colour there is.
+    /// All 24-bit colours.
     All,
 }
 
-/// Returns the colours of the terminal: `COLORTERM` tells terminals with all colours, and `TERM` the few with sixteen.
+/// Returns how many colours the terminal shows: `COLORTERM` marks terminals with all colours, `TERM` the few with
+/// sixteen.
 pub(crate) fn colours(variable: impl Fn(&str) -> Option<String>) -> Colours {
     let all = |value: String| value == "truecolor" || value == "24bit";
     if variable("COLORTERM").is_some_and(all) {
@@ -138,7 +138,7 @@ mod tests {
 
     type Environment = &'static [(&'static str, &'static str)];
 
-    /// Returns a look-up of an environment's variables.
+    /// Returns a function that looks up variables in `set`.
     fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
         move |name| {
             set.iter()

@@ -1,4 +1,4 @@
-//! Draws the app into cells. Drawing changes nothing in the app, and reads only the rows on the screen.
+//! Draws the app into cells. Drawing does not change the app, and reads only the rows on the screen.
 
 pub(crate) mod canvas;
 pub(crate) mod charts;
@@ -38,7 +38,6 @@ use crate::app::state::{App, Overlay};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Draws the whole screen.
 pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
     let layout = app.layout();
     let mut canvas = Canvas::new(buffer, app.screen.theme, app.screen.ascii);

@@ -1,5 +1,5 @@
-//! Async functions without marks in the source. Their counted calls match the program's own account, and the calls that
-//! a program with marked functions counts.
+//! Async functions without marks in the source. Their counted calls match the program's own account, and the counts of
+//! the same program with marks.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, TARGET, finish};
 
-/// Calls of each function: begun, ready, dropped before they are ready.
+/// Calls of each function: begun, ready, and dropped before they were ready.
 type Calls = BTreeMap<String, [i64; 3]>;
 
 /// Sums over all rows of an async function in a report.
@@ -22,7 +22,7 @@ struct Row {
     vanished: i64,
     in_flight: i64,
     polls: i64,
-    /// Number and median (ns) of the wall times, from the row with most calls.
+    /// Number of ended calls and their median wall time in ns, from the row with most ended calls.
     median_ns: (i64, f64),
     below: Vec<String>,
 }
@@ -44,7 +44,7 @@ fn account(out: &str) -> Calls {
 }
 
 impl Report {
-    /// Runs a program, and returns its account and its report.
+    /// Runs a program. Returns the account that it prints, and its report.
     fn of(project: &Project, program: &Path, name: &str) -> (Calls, Self) {
         let (mut command, kept) = project.measured(program, name);
         let out = finish(&mut command).with_code(0).out;
@@ -96,7 +96,7 @@ fn tasks() -> Project {
     Project::copy_of("tasks")
 }
 
-/// Builds the same program with its functions marked, by cargo alone, and returns its report.
+/// Builds the program with marks on its functions, by cargo alone. Returns its report.
 fn marked(source: &Path) -> Report {
     let text = |name: &str| std::fs::read_to_string(source.join(name)).unwrap();
     let project = depending_on_tickscope("\"enable\"", &text("src/main.rs"));
@@ -111,7 +111,7 @@ fn marked(source: &Path) -> Report {
     report
 }
 
-/// Returns the calls that a report has of the functions in an account.
+/// Returns the calls in a report of those functions that the account names.
 fn calls(report: &Report, account: &Calls) -> Calls {
     let of = |name: &String| Some((name.clone(), report.rows.get(name)?.calls));
     account.keys().filter_map(of).collect()
@@ -127,20 +127,20 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     let marked = marked(&project.dir());
     for (name, by_hand) in &marked.rows {
         let row = &report.rows[name];
-        // Calls of the two programs are not compared, because a task may be dropped before its first poll.
+        // Calls are not compared, because the two programs may drop different numbers of tasks before their first poll.
         assert_eq!(row.in_flight, by_hand.in_flight, "{name}");
-        // The number of wake-ups of a task depends on threads.
+        // The number of wake-ups of a task depends on when threads run.
         let polls = row.polls.abs_diff(by_hand.polls);
         assert!(
             polls * 10 <= by_hand.polls.unsigned_abs(),
             "{name}: {row:?} {by_hand:?}"
         );
-        // The nearest counted caller is the same, or `first`, which has no mark in the other program.
+        // The nearest counted caller is the same, or is `first`, which has no mark in the marked program.
         let is_below =
             |other: &String| row.below.contains(other) || row.below.iter().any(|b| b.starts_with("first"));
         assert!(by_hand.below.iter().all(is_below), "{name}: {row:?} {by_hand:?}");
     }
-    // Each fifth call of `leaf` sleeps at least 3 ms.
+    // Each fifth call of `leaf` sleeps for at least 3 ms.
     let sleepers = |report: &Report| report.rows["leaf"].median_ns.1;
     println!(
         "medians: {} unmarked, {} marked",
@@ -156,7 +156,7 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     assert_eq!(waits, 3);
 }
 
-/// In a release build some polls are inlined into other functions. Counts of functions that are not inlined are exact.
+/// In a release build some polls are inlined into other functions, so fewer calls may be counted, but never more.
 fn check_release_build(profile: &str) {
     let project = tasks();
     let manifest = std::fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
@@ -191,10 +191,10 @@ fn what_a_small_release_build_shows_of_async_functions_is_right() {
     check_release_build("opt-level = \"s\"");
 }
 
-/// A row that counts polls in place of calls has `{poll}` in its name.
+/// A row that counts polls instead of calls has `{poll}` in its name.
 fn other_polls_are_called_polls() {
     let project = tasks();
-    // This body never returns, so it lacks the panic by which async bodies are recognised.
+    // This body never returns. It lacks the panic by which bodies of async functions are recognized.
     project.write(
         "src/main.rs",
         "use std::future::Future; use std::pin::pin; use std::task::{Context, Waker};
@@ -295,7 +295,7 @@ fn main() {
 }
 "#;
 
-/// A running program that is controlled by lines of its input, and examined by commands of `tickscope`.
+/// A running program that is controlled by lines on its input, and is examined with commands of `tickscope`.
 struct Asked<'a> {
     project: &'a Project,
     program: Child,
@@ -321,7 +321,7 @@ impl Asked<'_> {
         self.project.viewer(&[on, &pattern, "small"]).with_code(0);
     }
 
-    /// Returns a report from after the program has obeyed all lines.
+    /// Returns a report that was made after the program had carried out all lines.
     fn report(&self) -> Report {
         loop {
             let done = self.project.viewer(&["report", "-f", "json", "small"]);
@@ -338,7 +338,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns a function's begun, ready and cancelled calls, calls in flight, and calls whose end was not seen.
+    /// Returns the begun, ready and cancelled calls of a function, its calls in flight, and its calls whose end was not
+    /// seen.
     fn counted(&self, function: &str) -> ([i64; 3], i64, i64) {
         let report = self.report();
         let row = &report.rows[function];
@@ -346,8 +347,8 @@ impl Asked<'_> {
     }
 }
 
-/// Calls in flight stay counted when their function is switched off and on. A call that ends meanwhile counts as a call
-/// whose end was not seen. A call that begins meanwhile does not count.
+/// Calls in flight stay counted when their function is switched off and on. A call that ends meanwhile counts as ended
+/// unseen. A call that begins meanwhile is not counted.
 fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
@@ -396,7 +397,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
         "drop call 4",
         "end call 5",
     ]);
-    // New calls at the addresses of calls 2 and 3 show the collector, at the latest, that the old calls are over.
+    // At the latest, new calls at the addresses of calls 2 and 3 show the collector that the old calls are over.
     asked.does(&["begin call 2", "begin call 3"]);
     let ([began, ended, cancelled], in_flight, vanished) = asked.counted("call");
     assert_eq!((began, ended + cancelled + vanished, in_flight), (7, 4, 3));
@@ -408,7 +409,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let then = ([7, ended + 2, cancelled + 1], 0, vanished);
     assert_eq!(asked.counted("call"), then);
 
-    // If a function stays off for longer than a second, its calls in flight count as ended unseen.
+    // If a function stays off for longer than a second, its calls in flight are counted as ended unseen.
     asked.does(&["begin call 0", "begin call 1"]);
     asked.switch("off", "call");
     while asked.counted("call").1 > 0 {}
@@ -420,7 +421,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let (calls, in_flight, _) = asked.counted("other");
     assert_eq!((calls[0], calls[2], in_flight), (calls[1], 0, 0));
 
-    // The function is switched during a poll.
+    // The function is switched during a poll of the call.
     asked.does(&["begin inside 0"]);
     assert_eq!(asked.counted("inside"), ([1, 0, 0], 1, 0));
     asked.switch("off", "inside");
@@ -432,7 +433,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     asked.does(&[""]);
     asked.switch("on", "inside");
     asked.does(&["end inside 1"]);
-    // If the end of that poll was not seen, it is not known whether the call was over.
+    // If the end of that poll was not seen, the collector does not know whether the call was over.
     let (calls, in_flight, unseen) = asked.counted("inside");
     assert_eq!((calls, in_flight), ([2, 2 - unseen, 0], 0));
     let Asked {
@@ -442,7 +443,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     assert!(program.wait().unwrap().success());
 }
 
-/// Functions are switched from outside while threads poll. The sums still hold, and no call is counted that did not
+/// Functions are switched from outside while threads poll. The sums still add up, and no call is counted that did not
 /// happen. `STORM_SECONDS` makes the test longer.
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
@@ -515,8 +516,8 @@ fn main() {
 }
 "#;
 
-/// An async function of an unedited program can be watched. Time between two polls counts as waiting in the awaited
-/// future.
+/// An async function of an unedited program can be watched. Time between two polls counts as waiting in the future that
+/// is awaited.
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
@@ -525,7 +526,7 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
     let watch = &snapshot.watches[0];
     let (typical, slow) = watch.calls();
-    // The publisher's thread handles the watches, and the first calls may come before it has begun.
+    // The publisher's thread handles watches, so the first calls may be over before the watch begins.
     assert!(
         typical + slow <= 2_000 && slow >= 8,
         "{typical} {slow} {:?}",
@@ -558,6 +559,6 @@ tickscope_testkit::tests![
     async_calls_stay_right_while_their_functions_are_switched,
     slow_calls_of_an_async_function_are_told_by_what_they_await;
     ignored:
-    // Slow, and two tests above check other release builds.
+    // This test is slow, and two tests above check other release builds.
     what_a_small_release_build_shows_of_async_functions_is_right,
 ];

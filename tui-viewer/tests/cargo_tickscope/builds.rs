@@ -1,4 +1,4 @@
-//! Files that are built, and files that are not touched.
+//! Which files a build writes, and which it does not touch.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::support::{Project, TARGET, finish, look, sleds_in_library};
 fn the_target_has_sleds_and_the_build_itself_has_none() {
     let project = Project::fixture();
     let done = project.run("build --workspace --release").with_code(0);
-    // The profile strips symbols and makes no debug information; `cargo tickscope` overrides both.
+    // The profile strips symbols and omits debug information, which `cargo tickscope` overrides.
     let app = look(&project.built("release/app"));
     assert!(app.sleds > 4 && app.symbols && app.lines, "{app:?}");
     let plugin = look(&project.built("release/libplugin.so"));
@@ -20,7 +20,7 @@ fn the_target_has_sleds_and_the_build_itself_has_none() {
         assert_eq!(files.len(), 1, "{files:?}");
         assert!(sleds_in_library(&files[0]) > 0, "{files:?}");
     }
-    // Files for the compiling machine: the same library for the build script, and the macros.
+    // Files for the compiling machine: `mylib` for the build script, and the macros.
     let host = project.files("release/deps", "lib");
     assert!(host.len() > 1, "{host:?}");
     for file in &host {
@@ -42,7 +42,7 @@ fn the_target_has_sleds_and_the_build_itself_has_none() {
     ]);
 }
 
-/// Collects all files below a folder and their times of writing.
+/// Collects all files below a directory, with their modification times.
 fn times(folder: &Path, found: &mut Vec<(String, SystemTime)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -69,7 +69,7 @@ fn ordinary_builds_are_not_touched() {
     times(&project.dir().join("target/debug"), &mut after);
     assert_eq!(before, after);
     plain(&project).says_nothing_of(&["Compiling"]);
-    // `cargo tickscope` builds nothing again either, and removes its temporary files.
+    // `cargo tickscope` also builds nothing a second time, and removes its temporary files.
     project
         .run("--report run")
         .with_code(0)
@@ -98,7 +98,7 @@ fn the_target_directory_may_be_named_in_every_way_of_cargo() {
         assert!(project.dir().join(dir).join(&app).exists(), "{dir}");
     }
     assert!(!project.dir().join("target").exists());
-    // A `build-dir` in the configuration has no effect: all files are in the target directory.
+    // A `build-dir` in the configuration has no effect, because all files are in the target directory.
     project.write(".cargo/config.toml", "[build]\nbuild-dir = \"between\"\n");
     project.run("build -p app").with_code(0);
     assert!(project.built("debug/app").exists() && !project.dir().join("between").exists());
@@ -142,6 +142,6 @@ tickscope_testkit::tests![
     bitcode_serves_programs_with_link_time_optimisation,
     a_program_may_have_the_collectors_dependencies_in_the_same_versions;
     ignored:
-    // Slower than the test with thin LTO; a test of async functions covers fat LTO.
+    // This test is slower than the one with thin LTO, and a test of async functions covers fat LTO.
     bitcode_serves_programs_with_fat_link_time_optimisation,
 ];

@@ -1,10 +1,10 @@
-//! The user's settings for cargo stay in effect: compiler wrappers, runners, flags.
+//! The user's settings for cargo stay effective: compiler wrappers, runners, flags.
 
 use std::fs;
 
 use crate::support::{Project, TARGET, look};
 
-/// A wrapper that keeps a list of the crates that it compiles.
+/// Compiler wrapper that lists the crates that it compiles.
 const WRAPPER: &str = "log=$(dirname \"$0\")/log; for word in \"$@\"; do [ \"$last\" = --crate-name ] && echo \"$word\" >> \"$log\"; \
                        last=$word; done; exec \"$@\"";
 
@@ -19,7 +19,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let done = by_variable
         .run_with("run -- 0", "RUSTC_WRAPPER", &wrapper)
         .with_code(0);
-    // The program that runs sees the user's wrapper in the variable.
+    // The variable that the program sees names the user's wrapper.
     let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
@@ -33,14 +33,14 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
         }
         assert!(look(&project.built("debug/app")).sleds > 4);
     }
-    // An empty variable means no wrapper, even if the file names one.
+    // An empty variable means no wrapper, even if the configuration file names one.
     fs::remove_file(by_file.dir().join("log")).unwrap();
     by_file.write("app/src/main.rs", "fn main() {}");
     by_file.run_with("run", "RUSTC_WRAPPER", "").with_code(0);
     assert_eq!(compiled(&by_file), [""; 0]);
 }
 
-/// A caching wrapper, like sccache, finds its entries by the compiler's arguments and by cargo's variables.
+/// A caching wrapper, such as sccache, finds its entries by the compiler's arguments and cargo's variables.
 fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     let project = Project::fixture();
     let calls = project.dir().join("calls");
@@ -100,7 +100,7 @@ fn flags_of_the_user_stay() {
         .run_with("run -q", "RUSTFLAGS", "--cfg mine -Cstrip=symbols")
         .with_code(0);
     assert_eq!(done.out, "true\n");
-    // The command needs symbols and lines, so its settings override the user's.
+    // The command needs symbols and lines, so its settings override those of the user.
     let app = look(&project.built("debug/app"));
     assert!(app.symbols && app.lines && app.sleds > 1, "{app:?}");
 }

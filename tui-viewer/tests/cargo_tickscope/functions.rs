@@ -1,4 +1,4 @@
-//! Programs with their sleds on: results stay right, and so do the counts.
+//! Programs whose sleds are on: their results stay right, and their counts are right.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
-/// Acts of `zoo` that end by themselves, with their exit codes.
+/// Acts of `zoo` that end by themselves, and their exit codes.
 const ACTS: [(&[&str], i32); 4] = [
     (&[], 0),
     (&["child"], 0),
@@ -47,7 +47,7 @@ impl Counted {
             .sum()
     }
 
-    /// Returns whether these functions call each other in this order.
+    /// Returns whether these functions call one another in this order.
     pub(crate) fn has_path(&self, names: &[&str]) -> bool {
         let nodes = self.report["nodes"].as_array().unwrap();
         let parent = |node: &Value| {
@@ -64,7 +64,7 @@ impl Counted {
         })
     }
 
-    /// Returns the number of begun calls of all functions; for async functions the number of polls.
+    /// Returns the number of begun calls of all functions; an async function counts with its polls.
     pub(crate) fn begun(&self) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let begun = nodes.map(|node| match node["futures"]["polls"].as_u64() {
@@ -129,8 +129,8 @@ fn long() -> u64 { (0..5_000_000).map(tiny).sum() }
 fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
-/// A function that the budget has switched off when a program ends is off and sampled from the start of the next run.
-/// This holds for the same build and the same budget.
+/// A function that the budget has switched off by the end of a run is off and sampled from the start of the next run
+/// with the same build and the same budget.
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -192,7 +192,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     assert!(!run("2%").0, "nothing is left to learn from");
 }
 
-/// On a stack overflow, a program prints the standard library's message, as without tickscope.
+/// On a stack overflow, a program prints the standard library's message as it does without tickscope.
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
@@ -202,8 +202,8 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
 
-/// C code that a build script compiles has no counted calls. It is sampled below the innermost Rust function. Rust that
-/// C calls is counted, even if a panic passes through the C code.
+/// C code that a build script compiles has no counted calls. It is sampled below the innermost Rust function. Rust code
+/// that C calls is counted, even if a panic passes through the C code.
 fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
@@ -223,7 +223,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     assert_eq!(longest.map(|node| &node["name"]), Some(&"square".into()));
 }
 
-/// Tools like strip may remove the section with the table after the link.
+/// Tools such as strip may remove the section with the function table after linking.
 fn a_program_without_its_table_says_so() {
     let project = Project::package("", "src/main.rs", "fn main() { println!(\"done\") }");
     project.run("build").with_code(0);
@@ -318,8 +318,8 @@ fn results_stay_right_while_all_sleds_are_switched() {
     assert!(counted.calls(Some("fib")) > 10_000);
 }
 
-/// At the start and the end of a function, its arguments and its result are in registers. Code there must not use
-/// instructions that clear the upper halves of vector registers, nor call functions that might.
+/// At the start and the end of a function, registers hold its arguments and its result. The code that runs there must
+/// not use instructions that clear the upper halves of vector registers, nor call functions that might.
 fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -330,7 +330,7 @@ fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with("libtickscope-") && name.ends_with(".rlib")
     });
-    // Libraries of earlier versions may be there as well.
+    // The cache may also contain libraries of earlier versions.
     libraries.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
     let library = libraries.pop().unwrap();
     let listed = finish(
@@ -394,7 +394,7 @@ fn main() {
 }
 "#;
 
-/// A running program, examined by commands of `tickscope`.
+/// A running program, which is examined with commands of `tickscope`.
 struct Running<'a> {
     project: &'a Project,
     program: Child,
@@ -405,14 +405,14 @@ impl Running<'_> {
         self.project.viewer(words).with_code(0).out
     }
 
-    /// Returns the calls of hot::inner, hot::outer and cold::other since the start.
+    /// Returns the calls so far of hot::inner, hot::outer and cold::other.
     fn calls(&self) -> [u64; 3] {
         let report = self.project.report("small");
         let counted = Counted { report };
         ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
     }
 
-    /// Returns the calls now, and the calls after at least 100 more calls of cold::other.
+    /// Returns the calls at present, and the calls after at least 100 more of cold::other.
     fn calls_meanwhile(&self) -> ([u64; 3], [u64; 3]) {
         let before = self.calls();
         loop {
@@ -424,7 +424,7 @@ impl Running<'_> {
     }
 }
 
-/// Program in which one call in a hundred is slow: it looks up 40 000 keys, and the other calls 40.
+/// Program in which one call of `handle` in a hundred is slow: it looks up 40 000 keys, and the others look up 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -452,7 +452,7 @@ fn main() {
 /// slow calls are functions that they call.
 fn slow_calls_of_a_function_are_told_by_what_they_call() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
-    // A slow call takes a thousand times as long as others. Without optimisation all calls take longer.
+    // A slow call takes a thousand times as long as the others. Without optimization all calls take longer.
     for (profile, folder, threshold) in [("", "debug", "5ms"), ("--release", "release", "100us")] {
         project.run(&format!("build {profile}")).with_code(0);
         let (mut program, kept) = project.measured(project.built(&format!("{folder}/small")), folder);
@@ -460,12 +460,12 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // The publisher's thread handles the watches, and the first calls may come before it has begun.
+        // The publisher's thread handles watches, so the first calls may be over before the watch begins.
         assert!(
             (1_000..=4_000).contains(&(typical + slow)) && slow >= 10,
             "{typical} {slow}"
         );
-        // A call that could not be kept completely still counts.
+        // Calls count even if they could not be kept completely.
         assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;
@@ -493,11 +493,11 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     }
 }
 
-/// The counts of a switched-off module's functions stop, and continue when it is switched on. A function that is off at
-/// the start because it is small can be switched on by name; `on '*'` restores the state at the start.
+/// The counts of a module's functions stop when it is switched off, and continue when it is switched on. A small
+/// function, which is off at the start, can be switched on by name. `on '*'` restores the state at the start.
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
-    // The build is incremental, as by default.
+    // Builds are incremental by default, so this one is too.
     finish(project.tickscope("build").env_remove("CARGO_INCREMENTAL")).with_code(0);
     let program = project
         .command(project.built("debug/small"))

@@ -1,6 +1,7 @@
 //! `cargo tickscope` on small projects, with the real cargo and compiler. Nothing is downloaded.
 //!
-//! The projects are copies of `fixture/`, or written by a test. The tests share a cache: one build of the collector.
+//! The projects are copies of `fixture/` or are written by a test. The tests share a cache, so the collector is built
+//! once.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Programs that have a tickscope of their own.
+//! Programs that themselves depend on tickscope.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ fn depends_on_tickscope(project: Project, features: &str, manifest: &str, progra
     project
 }
 
-/// Returns a package of two programs with the feature `enable`, to be built for release: a program with scopes, and the
-/// storm. The collector is built once for the tests of both programs.
+/// Returns a package for release builds with the feature `enable`. It has two programs, one with scopes and the storm,
+/// so that their tests build the collector only once.
 pub(crate) fn shared_with_tickscope() -> &'static Project {
     static SHARED: OnceLock<Project> = OnceLock::new();
     SHARED.get_or_init(|| {
@@ -78,7 +78,7 @@ fn check_scopes(project: &Project, build: &str) {
     let done = run("--report run").with_code(0);
     assert_eq!(done.out, "499500\n");
     let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
-    // The scopes and the sleds use one collector, so nothing is reported as missing.
+    // The scopes and the sleds use the same collector, so nothing is reported as missing.
     done.says_nothing_of(&["no report", "are not counted"]);
     run("--record r.tks run")
         .with_code(0)
@@ -96,7 +96,7 @@ fn check_scopes(project: &Project, build: &str) {
         .lines()
         .skip_while(|line| !line.ends_with("waiting  test"))
         .collect();
-    // The longest test comes first. Time in which a test sleeps is not working time.
+    // The longest test comes first. Its sleep is waiting time.
     let cells = |line: &str| {
         line.split_whitespace()
             .map(ToString::to_string)
@@ -139,7 +139,7 @@ fn one_that_does_not_measure_is_left_alone_and_said() {
 
 fn one_of_another_version_is_refused_with_both_named() {
     let project = project("\"enable\"");
-    // The other package has the same sources and another version.
+    // The other package has the same name but another version.
     project.write(
         "other/Cargo.toml",
         "[package]\nname = \"tickscope\"\nversion = \"0.77.1\"\nedition = \"2021\"\n[features]\nenable = []\n",
@@ -165,6 +165,6 @@ tickscope_testkit::tests![
     one_that_does_not_measure_is_left_alone_and_said,
     one_of_another_version_is_refused_with_both_named;
     ignored:
-    // Slow, because the test builds the collector once more.
+    // This test is slow, because it builds the collector again.
     scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests,
 ];

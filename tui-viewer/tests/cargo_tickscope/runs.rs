@@ -1,4 +1,4 @@
-//! Runs of programs: output and codes are the program's own.
+//! Runs of programs: output and exit codes are those of the program.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn the_collector_is_told_what_to_measure() {
         "BUDGET Err(NotPresent)",
     ]);
     let done = project.run("--only a,b::* --not c --not d --budget 2.50 --every-function --report run -- 0");
-    // Measuring options do not change the build.
+    // Options for measuring do not change the build.
     done.with_code(0).says_nothing_of(&["Compiling"]).prints(&[
         "FUNCTIONS Ok(\"every\")",
         "ONLY Ok(\"a,b::*\")",
@@ -61,7 +61,7 @@ fn the_projects_own_choice_is_passed_on() {
     );
     let done = project.run("--report --not mylib run -- 0").with_code(0);
     done.prints(&["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"]);
-    // A file of the package replaces the file of the workspace.
+    // The file of the package replaces that of the workspace.
     project.write("app/tickscope.toml", "[functions]\nevery = true\n");
     let done = finish(
         project
@@ -108,7 +108,7 @@ fn what_is_built_can_be_run_by_hand() {
     project.run("build -p app").with_code(0);
     let done = finish(Command::new(project.built("debug/app")).arg("3")).with_code(3);
     assert!(done.out.contains("answer 42"), "{done}");
-    // A wrong value of a variable is reported, and the program still runs.
+    // An invalid value of a variable is reported, but the program runs.
     let report = project.dir().join("report.txt");
     let mut command = project.command(project.built("debug/app"));
     command

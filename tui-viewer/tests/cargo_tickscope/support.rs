@@ -1,4 +1,4 @@
-//! Projects, and the results of `cargo tickscope` on them.
+//! Test projects, and the results of `cargo tickscope` on them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use serde_json::Value;
 use tickscope_testkit::command;
 
-/// Target of the built programs, unless the environment of the tests' own build has named another target.
+/// Target of the built programs, unless the environment named another target when the tests were built.
 pub(crate) const TARGET: &str = match OTHER_TARGET {
     Some(other) => other,
     None => "x86_64-unknown-linux-gnu",
@@ -18,10 +18,10 @@ const OTHER_TARGET: Option<&str> = option_env!("TARGET_WITH_SLEDS");
 
 const US: &str = env!("CARGO_BIN_EXE_cargo-tickscope");
 
-/// A project in a folder of its own.
+/// A project in a separate directory.
 pub(crate) struct Project {
     folder: PathBuf,
-    /// Removes the folder at the end.
+    /// Removes the directory when dropped.
     _temporary: Option<tempfile::TempDir>,
 }
 
@@ -34,14 +34,13 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// Asserts that standard error has all of these words.
+    /// Asserts that standard error contains all of these texts.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
         for word in words {
@@ -50,7 +49,7 @@ impl Done {
         self
     }
 
-    /// Asserts that standard output has all of these words.
+    /// Asserts that standard output contains all of these texts.
     #[track_caller]
     pub(crate) fn prints(self, words: &[&str]) -> Self {
         for word in words {
@@ -59,7 +58,7 @@ impl Done {
         self
     }
 
-    /// Asserts that standard error has none of these words.
+    /// Asserts that standard error contains none of these texts.
     #[track_caller]
     pub(crate) fn says_nothing_of(self, words: &[&str]) -> Self {
         for word in words {
@@ -68,7 +67,7 @@ impl Done {
         self
     }
 
-    /// Asserts that the command failed with one message, which has all of these words.
+    /// Asserts that the command failed with a single message, which contains all of these texts.
     #[track_caller]
     pub(crate) fn failed(self, code: i32, words: &[&str]) -> Self {
         self.with_code(code).says(words).has_messages(1)
@@ -98,9 +97,9 @@ impl std::fmt::Display for Done {
 }
 
 impl Project {
-    /// Makes an empty folder.
+    /// Makes an empty project.
     pub(crate) fn empty() -> Self {
-        // The folder is outside this workspace, because cargo searches parent folders for a manifest.
+        // The directory is outside this workspace, because cargo searches parent directories for a manifest.
         let temporary = tempfile::tempdir().unwrap();
         fs::create_dir(temporary.path().join("p")).unwrap();
         Self {
@@ -109,7 +108,7 @@ impl Project {
         }
     }
 
-    /// Makes an empty folder for a project that several tests share. It stays until the next run of the tests.
+    /// Makes an empty project that several tests share. It stays until the next run of the tests.
     pub(crate) fn shared(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -120,12 +119,11 @@ impl Project {
         }
     }
 
-    /// Makes a copy of the fixture.
     pub(crate) fn fixture() -> Self {
         Self::copy_of("fixture")
     }
 
-    /// Makes a copy of a project beside these tests.
+    /// Makes a copy of a project next to these tests.
     pub(crate) fn copy_of(name: &str) -> Self {
         let project = Self::empty();
         let from = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -140,7 +138,7 @@ impl Project {
         Self::empty().with_package(manifest, file, source)
     }
 
-    /// Makes a package in this folder.
+    /// Makes a package in this project's directory.
     pub(crate) fn with_package(self, manifest: &str, file: &str, source: &str) -> Self {
         let start = "[package]\nname = \"small\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[workspace]\n";
         self.write("Cargo.toml", &format!("{start}{manifest}"));
@@ -152,7 +150,6 @@ impl Project {
         self.folder.join("p")
     }
 
-    /// Returns the folder for rings.
     pub(crate) fn rings(&self) -> PathBuf {
         self.folder.join("rings")
     }
@@ -164,7 +161,7 @@ impl Project {
         path
     }
 
-    /// Writes a script that can be run.
+    /// Writes an executable script.
     pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -172,8 +169,8 @@ impl Project {
         path
     }
 
-    /// Returns a command in the project, without the environment of the tester's own build. Builds are not incremental,
-    /// because most tests build only once.
+    /// Returns a command that runs in the project, without the environment variables of the build of the tests. Builds
+    /// are not incremental, because most tests build only once.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -198,14 +195,13 @@ impl Project {
         command
     }
 
-    /// Returns `cargo tickscope LINE`, as cargo starts it.
+    /// Returns the command `cargo tickscope LINE`, in the form in which cargo starts it.
     pub(crate) fn tickscope(&self, line: &str) -> Command {
         let mut command = self.command(US);
         command.arg("tickscope").args(line.split_whitespace());
         command
     }
 
-    /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
     }
@@ -220,14 +216,14 @@ impl Project {
         finish(self.command(env!("CARGO_BIN_EXE_tickscope")).args(words))
     }
 
-    /// Returns the report on a kept file or a program as JSON.
+    /// Returns the report, as JSON, on a kept file or a program.
     pub(crate) fn report(&self, target: impl AsRef<OsStr>) -> Value {
         let target = target.as_ref().to_str().unwrap();
         let done = self.viewer(&["report", "-f", "json", target]).with_code(0);
         serde_json::from_str(&done.out).unwrap()
     }
 
-    /// Returns a command with all functions measured, and the path of the report that it will keep.
+    /// Returns a command that measures all functions, and the path of the snapshot file that it keeps with its report.
     pub(crate) fn measured(&self, program: impl AsRef<OsStr>, name: &str) -> (Command, PathBuf) {
         let report = self.dir().join(format!("{name}.txt"));
         let mut command = self.command(program);
@@ -243,7 +239,7 @@ impl Project {
         self.dir().join("target/tickscope").join(TARGET).join(name)
     }
 
-    /// Returns the programs and libraries in a build folder whose names begin with `start`.
+    /// Returns the programs and libraries in a build directory whose names begin with `start`.
     pub(crate) fn files(&self, folder: &str, start: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.dir().join("target/tickscope").join(folder)).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -267,12 +263,12 @@ pub(crate) fn finish(command: &mut Command) -> Done {
     }
 }
 
-/// Returns the folder where all tests keep the collector.
+/// Returns the directory in which all tests cache the collector.
 pub(crate) fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Copies the files below a folder that `is_wanted` selects.
+/// Copies those files below a directory that `is_wanted` selects.
 pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -286,7 +282,7 @@ pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     }
 }
 
-/// Number of sleds of a program or library, and whether it has symbols and lines.
+/// Number of sleds in a program or library, and whether it has symbols and line tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Looked {
     pub(crate) sleds: u64,

@@ -1,5 +1,5 @@
-//! Unedited programs from the registry. Only `.ci/nightly` runs this test, because it downloads them and builds for a
-//! long time. `UNEDITED=ripgrep,fat` restricts the test to a program, a profile, or both.
+//! Unedited programs from the registry. Only `.ci/nightly` runs this test, because downloads and builds take long.
+//! `UNEDITED=ripgrep,fat` restricts it to a program, a profile, or both.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::functions::Counted;
 use crate::support::{Done, Project, copy, finish};
 
-/// Profiles that are built, with the options of `build`.
+/// Profiles to build, with the options of `build`.
 const PROFILES: [(&str, &str); 5] = [
     ("debug", ""),
     ("release", "--release"),
@@ -18,13 +18,13 @@ const PROFILES: [(&str, &str); 5] = [
     ("abort", "--release --config profile.release.panic=\"abort\""),
 ];
 
-/// A program and its work. `work` gets a function that makes the program's command, and an empty folder.
+/// A program and a task for it. `work` gets a function that makes the program's command, and an empty directory.
 struct Unedited {
     name: &'static str,
     version: &'static str,
     program: &'static str,
     work: fn(&dyn Fn() -> Command, &Path) -> Done,
-    /// Whether threads still run when the program ends. Their counts are then read at different moments.
+    /// Whether threads still run when the program ends, so that their counts are read at different moments.
     ends_in_motion: bool,
 }
 
@@ -71,7 +71,7 @@ const PROGRAMS: [Unedited; 4] = [
     },
 ];
 
-/// Runs a server, and returns the output of its clients and its end by a signal.
+/// Runs a server. Returns the output of its clients, and its exit code after a signal.
 fn serve(start: &dyn Fn() -> Command) -> Done {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
@@ -84,7 +84,7 @@ fn serve(start: &dyn Fn() -> Command) -> Done {
         command.args(["--port", &port]).args(words);
         finish(&mut command)
     };
-    // The loop waits until the server listens.
+    // Waits until the server listens.
     while ask(&["get", "none"]).code != Some(0) {
         assert!(server.try_wait().unwrap().is_none(), "the server has ended");
     }
@@ -103,7 +103,7 @@ fn serve(start: &dyn Fn() -> Command) -> Done {
     }
 }
 
-/// Copies a program's sources, with all their dependencies.
+/// Copies the sources of a program and of its dependencies.
 fn from_the_registry(name: &str, version: &str) -> Project {
     let dummy = Project::package(
         &format!("[dependencies]\n{name} = \"={version}\"\n"),
@@ -140,7 +140,7 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
         let project = from_the_registry(unedited.name, unedited.version);
         let folder = project.dir().join("work");
         fs::create_dir(&folder).unwrap();
-        // Cargo builds the program without tickscope for comparison.
+        // Cargo builds the program without tickscope, for comparison.
         let mut plain = project.command("cargo");
         finish(plain.args(["build", "--release", "--locked", "--target-dir", "target"])).with_code(0);
         let start = |program: &Path, more: &[(&str, &str)]| {
@@ -203,6 +203,6 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
 tickscope_testkit::tests![
     ;
     ignored:
-    // The test downloads programs, and builds for half an hour.
+    // The test downloads programs and builds for half an hour.
     unedited_programs_do_the_same_and_each_call_ends_once,
 ];

@@ -1,4 +1,4 @@
-//! The commands as a user meets them: real programs, real files, real exit codes.
+//! The commands as users run them: real programs, real files, real exit codes.
 
 mod bugs;
 mod diff;
@@ -29,7 +29,6 @@ mod trigger;
 
 use tickscope_testkit::suite::Case;
 
-/// The tests of each file.
 pub(crate) const TESTS: &[&[Case]] = &[
     bugs::TESTS,
     diff::TESTS,

@@ -1,4 +1,4 @@
-//! The README and the book below `docs/`: links lead to existing files, commands parse, and tables match the code.
+//! The README and the book in `docs/`: links lead to existing files, commands parse, and tables match the code.
 
 mod ci;
 mod commands;
@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use tickscope_testkit::suite::Case;
 
-/// The tests of each file.
 pub(crate) const TESTS: &[&[Case]] = &[
     runs::TESTS,
     ci::TESTS,
@@ -28,10 +27,10 @@ pub(crate) const TESTS: &[&[Case]] = &[
 /// The README, which is not part of the book.
 const README: &str = "README.md";
 
-/// Pages outside of the book whose links are followed.
+/// Pages outside the book whose links are checked.
 const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
 
-/// Pages beside the README that a newcomer reads first. The last ones are shown by a registry for each package.
+/// Pages besides the README that newcomers read first. Package registries show the last ones.
 const FIRST_PAGES: [&str; 13] = [
     "CONTRIBUTING.md",
     "examples/README.md",
@@ -48,17 +47,16 @@ const FIRST_PAGES: [&str; 13] = [
     "tui-viewer/demo/README.md",
 ];
 
-/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns the text of a file, named from the root of the repository.
+/// Returns the text of a file. Its path is relative to the root of the repository.
 fn read(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// Returns the pages of the book, in their order, named from the root of the repository.
+/// Returns the pages of the book in their order. The paths are relative to the root of the repository.
 fn book() -> Vec<String> {
     let summary = read("docs/SUMMARY.md");
     let pages: Vec<String> = markdown::links(&summary)
@@ -69,7 +67,7 @@ fn book() -> Vec<String> {
     pages
 }
 
-/// Returns the pages whose commands, names and tables are checked: the book, and pages that a newcomer reads beside it.
+/// Returns the pages whose commands, names and tables are checked: the book, and pages that newcomers read besides it.
 fn pages() -> Vec<String> {
     let mut pages = book();
     pages.push(README.into());

@@ -1,7 +1,7 @@
-//! The viewer and its commands as a user meets them: real programs, files, terminals and exit codes; and the claims of
-//! the README and the book.
+//! The viewer and its commands as users run them, with real programs, files, terminals and exit codes; and the claims
+//! of the README and the book.
 //!
-//! The observed programs are this test binary, run again in a role.
+//! The observed programs are this test binary, started in a role.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<ExitCode> {
         assert!(is_known, "no role {role}");
         return Ok(ExitCode::SUCCESS);
     }
-    // Tests that wait the longest begin first.
+    // The tests that wait longest are first, so that they begin first.
     let files = [processes::TESTS, docs::TESTS, cli_commands::TESTS, pty::TESTS].concat();
     Ok(suite::main(&files))
 }

@@ -1,4 +1,5 @@
-//! Tests with real processes, which are killed, stopped, lapped by a ring's writer, locked out, and observed by many.
+//! Tests with real processes that are killed, stopped, lapped by the writer of a ring, locked out, or observed by many
+//! viewers.
 
 mod identity;
 mod killed;
@@ -10,7 +11,6 @@ mod viewers;
 
 use tickscope_testkit::suite::Case;
 
-/// The tests of each file.
 pub(crate) const TESTS: &[&[Case]] = &[
     identity::TESTS,
     killed::TESTS,

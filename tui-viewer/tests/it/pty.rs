@@ -13,7 +13,6 @@ mod troubled;
 
 use tickscope_testkit::suite::Case;
 
-/// The tests of each file.
 pub(crate) const TESTS: &[&[Case]] = &[
     deaf::TESTS,
     editor::TESTS,

@@ -1,4 +1,4 @@
-//! Observed programs, and the command that observes them, with all their output kept for the assertions.
+//! Observed programs, and the command that observes them. All its output is kept for assertions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,12 +23,12 @@ pub(crate) use tickscope_testkit::until::until;
 
 use crate::docs::shell;
 
-/// Environment variable with the role that this binary plays.
+/// Environment variable that names the role of this binary.
 pub(crate) const ROLE: &str = "IT_ROLE";
-/// Environment variable with the data of the role: a session's name, an exit code.
+/// Environment variable with an argument for the role, such as the name of a session or an exit code.
 pub(crate) const ARGUMENT: &str = "IT_ARGUMENT";
 
-/// Temporary directory of a test, with the rings in `rings/`.
+/// Temporary directory of a test, with ring files in `rings/`.
 pub(crate) struct Place {
     dir: tempfile::TempDir,
 }
@@ -47,22 +47,19 @@ impl Place {
         self.dir.path().join("rings")
     }
 
-    /// Returns the ring files of the place.
     pub(crate) fn ring_files(&self) -> Vec<PathBuf> {
         rings_in(&self.rings())
     }
 
-    /// Returns the directory where commands run.
+    /// Returns the directory in which commands run.
     pub(crate) fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// Writes a snapshot file to the working directory.
     pub(crate) fn keep(&self, file: &str, snapshot: &Snapshot) {
         snapshot_file::write(&self.work().join(file), snapshot).unwrap();
     }
 
-    /// Writes a recording of snapshots to the working directory.
     pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
         let mut writer = Writer::create(&self.work().join(file), false).unwrap();
         for snapshot in snapshots {
@@ -72,12 +69,11 @@ impl Place {
         writer.finish().unwrap();
     }
 
-    /// Returns the number of files in the working directory.
     pub(crate) fn files(&self) -> usize {
         fs::read_dir(self.work()).unwrap().count()
     }
 
-    /// Returns a command for this place, without the tester's own environment.
+    /// Returns a command in this place, without the environment variables of the tester.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -101,29 +97,28 @@ impl Place {
         finish(&mut command)
     }
 
-    /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
+    /// Runs `tickscope ARGS`, which must succeed without messages. Returns its output.
     pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.tickscope(args).ok().quiet().out
     }
 
-    /// Runs `tickscope ARGS`, which must succeed in silence; returns the JSON that it writes.
+    /// Runs `tickscope ARGS`, which must succeed without messages. Returns its output as JSON.
     pub(crate) fn document<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
         self.tickscope(args).ok().quiet().json()
     }
 
-    /// Returns the JSON report on a program.
     pub(crate) fn json(&self, target: &str) -> Value {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
     }
 
-    /// Returns the command of a program in a role, not started yet.
+    /// Returns the command that plays a role, which is not started yet.
     pub(crate) fn role(&self, role: &str, argument: impl AsRef<OsStr>) -> Command {
         let mut command = self.command(std::env::current_exe().unwrap());
         command.env(ROLE, role).env(ARGUMENT, argument);
         command
     }
 
-    /// Starts a program under a name that no other test has, and waits for its ring.
+    /// Starts a program with a name that no other test uses, and waits for its ring.
     pub(crate) fn start(&self, role: &str) -> Program {
         self.start_named(role, &name(role))
     }
@@ -132,7 +127,7 @@ impl Place {
         self.run_named(role, name).0
     }
 
-    /// Starts a program under a name that no other test has, and opens its ring.
+    /// Starts a program with a name that no other test uses, and opens its ring.
     pub(crate) fn run(&self, role: &str) -> (Program, RingFile) {
         self.run_named(role, &name(role))
     }
@@ -141,21 +136,21 @@ impl Place {
         let program = Program::spawn(&mut self.role(role, name));
         let path = until("there is a ring", || self.ring_of(program.pid()));
         let ring = RingFile::open(&path).unwrap();
-        // A ring is there a moment before its first heartbeat; until then it looks stale.
+        // A ring exists shortly before its first heartbeat, and looks stale until then.
         until("it runs", || {
             matches!(ring.liveness(), Ok(Liveness::Running)).then_some(())
         });
         (program, ring)
     }
 
-    /// Returns `tickscope ARGS PROGRAM`, where the program plays a role.
+    /// Returns the command `tickscope ARGS PROGRAM`, where PROGRAM plays a role.
     pub(crate) fn around(&self, args: &[&str], role: &Command) -> Command {
         let mut command = self.command(VIEWER);
         command.args(args);
         played(command, role)
     }
 
-    /// Returns `tickscope COMMAND -- sh -c SCRIPT`, where programs that the script starts are in a role.
+    /// Returns the command `tickscope ARGS -- sh -c SCRIPT`. Programs that the script starts play a role.
     pub(crate) fn script(&self, args: &[&str], role: &Command, script: &str) -> Command {
         let mut command = self.command(VIEWER);
         command.args(args).args(["--", "sh", "-c", script]);
@@ -163,7 +158,7 @@ impl Place {
         command
     }
 
-    /// Returns the entry of a ring in `tickscope list`.
+    /// Returns the entry of a ring in the JSON of `tickscope list`.
     pub(crate) fn listed(&self, path: &Path) -> Value {
         let list = self.tickscope(&["list", "--json"]).ok().json();
         let programs = list["programs"].as_array().unwrap();
@@ -174,7 +169,6 @@ impl Place {
         found.clone()
     }
 
-    /// Returns the ring file of a process.
     pub(crate) fn ring_of(&self, pid: u32) -> Option<PathBuf> {
         let pid = format!(".{pid}.");
         let mut files = self.ring_files().into_iter();
@@ -182,12 +176,11 @@ impl Place {
     }
 }
 
-/// Returns the directory for the rings of this process, which plays a role.
+/// Returns the directory for the rings of this process, which is in a role.
 pub(crate) fn own_rings() -> PathBuf {
     std::env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
-/// Returns the rings in a directory.
 pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten();
     let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
@@ -196,14 +189,14 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Gives a command the environment of a program in a role.
+/// Gives a command the environment that makes this binary play a role.
 pub(crate) fn in_role(command: &mut Command, role: &Command) {
     for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
         command.env(key, value);
     }
 }
 
-/// Adds a program in a role to the command that starts it.
+/// Adds the program that plays a role to the arguments of a command that starts it.
 pub(crate) fn played(mut command: Command, role: &Command) -> Command {
     command.arg(role.get_program());
     in_role(&mut command, role);
@@ -214,7 +207,7 @@ pub(crate) fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
 }
 
-/// Returns whether a process is stopped by a signal.
+/// Returns whether a signal has stopped the process.
 pub(crate) fn stands(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.starts_with('T')
@@ -231,7 +224,7 @@ pub(crate) fn cut(path: &Path, bytes: u64) {
     file.set_len(bytes).unwrap();
 }
 
-/// Returns a word of a file.
+/// Returns the word of a file with this index.
 pub(crate) fn word(path: &Path, index: usize) -> u64 {
     let mut bytes = [0; WORD];
     let file = fs::File::open(path).unwrap();
@@ -241,7 +234,7 @@ pub(crate) fn word(path: &Path, index: usize) -> u64 {
 
 pub(crate) const VIEWER: &str = env!("CARGO_BIN_EXE_tickscope");
 
-/// Returns a name that no other program has.
+/// Returns a name that no other program uses.
 pub(crate) fn name(stem: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!(
@@ -251,11 +244,11 @@ pub(crate) fn name(stem: &str) -> String {
     )
 }
 
-/// A linear congruential generator, with the same numbers in each run, on any machine.
+/// A linear congruential generator. It returns the same numbers in each run, on any machine.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    /// Returns a number below a limit.
+    /// Returns a pseudorandom number below a limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
@@ -265,7 +258,7 @@ impl Chance {
     }
 }
 
-/// A program that runs until it is told to end, and that is killed at the latest with the test.
+/// A program that runs until it is asked to end. It is killed when this value is dropped.
 pub(crate) struct Program {
     pub(crate) child: Child,
     /// Argument of its role.
@@ -286,7 +279,7 @@ impl Program {
         Self { child, name }
     }
 
-    /// Kills a child at the latest with the test.
+    /// Wraps a child, which is then killed on drop.
     pub(crate) fn of(child: Child) -> Self {
         let name = String::new();
         Self { child, name }
@@ -310,16 +303,16 @@ impl Program {
         send(&self.child, Signal::CONT);
     }
 
-    /// Kills the program and waits until the kernel is done with it.
+    /// Kills the program, and waits until the kernel has removed it.
     pub(crate) fn kill(&mut self) {
-        // `wait` would close the input, and processes that the program has started would end with it.
+        // `wait` would close the input, which would also end processes that the program has started.
         let input = self.child.stdin.take();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.child.stdin = input;
     }
 
-    /// Lets the program end.
+    /// Makes the program end by closing its input.
     pub(crate) fn end(&mut self) -> ExitStatus {
         drop(self.child.stdin.take());
         until("the program has ended", || self.child.try_wait().unwrap())
@@ -341,7 +334,6 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Asserts that the command succeeded.
     pub(crate) fn ok(self) -> Self {
         self.with_code(0)
     }
@@ -357,7 +349,7 @@ impl Done {
         self
     }
 
-    /// Asserts that the command failed with one line that has these words, and printed nothing else.
+    /// Asserts that the command failed with a single line that contains these texts, and printed nothing else.
     pub(crate) fn failed(self, code: i32, says: &[&str]) -> Self {
         let done = self.with_code(code).says(says);
         assert_eq!(done.out, "", "nothing on standard output");
@@ -365,7 +357,6 @@ impl Done {
         done
     }
 
-    /// Asserts the text of standard error.
     pub(crate) fn says(self, says: &[&str]) -> Self {
         for part in says {
             assert!(self.err.contains(part), "wanted {part:?} in: {}", self.err);
@@ -373,19 +364,16 @@ impl Done {
         self
     }
 
-    /// Asserts that standard output has all of these words.
     pub(crate) fn prints(&self, words: &[&str]) {
         for word in words {
             assert!(self.out.contains(word), "wanted {word:?} in: {}", self.out);
         }
     }
 
-    /// Asserts that standard output begins with a text.
     pub(crate) fn begins(&self, text: &str) {
         assert!(self.out.starts_with(text), "wanted {text:?} in: {}", self.out);
     }
 
-    /// Asserts that standard error is silent.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!(self.err, "");
         self
@@ -396,7 +384,6 @@ impl Done {
     }
 }
 
-/// Runs a command to its end.
 pub(crate) fn finish(command: &mut Command) -> Done {
     finish_with(command, b"")
 }
@@ -404,7 +391,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
 /// Runs a command to its end with bytes on standard input.
 pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     let mut child = piped(command.stdin(Stdio::piped()));
-    // A command that does not read its input may be gone already.
+    // A command that does not read its input may have ended, so an error is ignored.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
     until(&format!("{command:?} has ended"), || {
@@ -413,14 +400,14 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     reader.join().unwrap()
 }
 
-/// Returns the first line of a text that has these words.
+/// Returns the first line of a text that contains `words`.
 pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
     let line = text.lines().find(|line| line.contains(words));
     line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
 }
 
-/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each command its result, the expected exit
-/// code, and the expected text of its error.
+/// Runs the commands of a table, each in a line `CODE WORDS => TEXT`. Returns for each its result, the expected exit
+/// code, and the expected text on standard error.
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,
@@ -440,7 +427,7 @@ pub(crate) fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Returns the output of a command that ends.
+/// Waits for the end of a command, and returns its output.
 pub(crate) fn ended(child: Child) -> Done {
     let output = child.wait_with_output().unwrap();
     Done {
@@ -450,7 +437,8 @@ pub(crate) fn ended(child: Child) -> Done {
     }
 }
 
-/// Returns a command with its own `/dev/shm`, so without other users' rings. Skips the test if that is impossible.
+/// Returns a command with a separate `/dev/shm`, without other users' rings. If this is impossible, the test is
+/// skipped.
 pub(crate) fn sealed(place: &Place) -> Command {
     let mut command = place.command("unshare");
     command.arg("-m");
@@ -466,12 +454,12 @@ pub(crate) fn sealed(place: &Place) -> Command {
     command
 }
 
-/// Runs `tickscope ARGS` without other users' rings, only with the rings of the place.
+/// Runs `tickscope ARGS` with only the rings of the place, without those of other users.
 pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Done {
     finish(sealed(place).arg(VIEWER).args(args))
 }
 
-/// Returns a command in the namespace of a program that was started by [`sealed`].
+/// Returns a command that runs in the namespace of a program that [`sealed`] has started.
 pub(crate) fn beside(place: &Place, program: &Program, command: &Path) -> Command {
     let mut inside = place.command("nsenter");
     inside.args(["-t", &program.pid().to_string(), "-m"]);

@@ -40,32 +40,32 @@ pub struct MetricsArgs {
     /// Answer HTTP at this address: 127.0.0.1:9464.
     #[arg(long, value_name = "ADDR", required_unless_present = "textfile")]
     pub listen: Option<String>,
-    /// Write DIR/tickscope.prom again and again, for the node exporter.
+    /// Rewrite DIR/tickscope.prom at each interval, for the node exporter.
     #[arg(long, value_name = "DIR")]
     pub textfile: Option<PathBuf>,
     /// Longest time between two reads of the rings, and between two writes of the file: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
-    /// Number of functions of each program that have separate series, 1 to 1000: those with most time. A function keeps
-    /// its series, so there are up to four times as many where ranks change.
+    /// Number of functions of each program that have separate series, 1 to 1000: those with the most time. A function
+    /// keeps its series, so if ranks change, there are up to four times as many.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub top: u16,
-    /// A group stands in place of its functions, with its name in brackets.
+    /// Show groups in place of their functions, with their names in brackets.
     #[arg(long)]
     pub group: bool,
-    /// Each process has series of its own, with the label pid.
+    /// Give each process separate series, with the label pid.
     #[arg(long)]
     pub per_pid: bool,
     /// Leave out tickscope_latency_seconds, which has most of the series.
     #[arg(long, conflicts_with = "octaves")]
     pub no_latency: bool,
-    /// Octaves between two edges of tickscope_latency_seconds, 1 to 8.
+    /// Octaves between two bucket limits of tickscope_latency_seconds, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub octaves: u8,
-    /// Keep sums in this file, and begin with the sums in it: an agent that is started again continues them.
+    /// Keep sums in this file, and begin with the sums in it, so that a restarted agent continues where it stopped.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Read the rings of this directory, and of no other; may be given several times.
+    /// Read only the rings in this directory. May be given several times.
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
 }

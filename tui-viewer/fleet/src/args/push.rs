@@ -25,7 +25,7 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = NOTES)]
 pub struct PushArgs {
-    /// Only this program, by its name.
+    /// Send profiles of only this program, by its name.
     pub program: Option<String>,
     /// The Pyroscope server: http://HOST:4040.
     #[arg(long, value_name = "URL")]
@@ -33,19 +33,19 @@ pub struct PushArgs {
     /// Length of one profile: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
-    /// A label of all profiles; may be given several times.
+    /// A label for all profiles. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     pub label: Vec<(String, String)>,
     /// The tenant (X-Scope-OrgID).
     #[arg(long, value_name = "ID", value_parser = tenant)]
     pub tenant: Option<String>,
-    /// The value of the header Authorization is the first line of this file.
+    /// File whose first line is the value of the header Authorization.
     #[arg(long, value_name = "FILE")]
     pub auth_file: Option<PathBuf>,
-    /// PEM file with the certificates that may sign the server's certificate; no other is trusted (https).
+    /// For https: PEM file with the certificates that may sign the server's certificate; no others are trusted.
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Read the rings of this directory, and of no other; may be given several times.
+    /// Read only the rings in this directory. May be given several times.
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
 }

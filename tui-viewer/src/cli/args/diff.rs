@@ -15,10 +15,10 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::report::share;
 use crate::cli::args::values::{measure, one_of};
 
-/// Option in place of `--`, so that options may follow the runs after the change as well.
+/// Option that replaces `--`, because options may follow the runs after the change as well.
 const AFTER: &str = "--after";
 
-/// Options that each side may have, and their names after `--`.
+/// Options that each side may have, and what they are called behind `--`.
 const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to-after")];
 
 /// Text after the options in `tickscope diff --help`.
@@ -77,49 +77,50 @@ Examples:
     override_usage = "tickscope diff [OPTIONS] BEFORE AFTER\n       tickscope diff [OPTIONS] BEFORE... -- AFTER... [OPTIONS]"
 )]
 pub struct DiffArgs {
-    /// The runs before, names, pids or files; two alone are before and after.
+    /// Runs before the change: names, process ids or files. Without --, give two: the run before and the run after.
     #[arg(required = true, value_name = "TARGET")]
     pub before: Vec<String>,
-    /// The runs after; the same as --.
+    /// Runs after the change; the same as --.
     #[arg(long, num_args = 1.., value_name = "TARGET", hide = true)]
     pub after: Vec<String>,
-    /// Numbers per call of this function or scope.
+    /// Print numbers per call of this function or scope.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Only what happened from this time on: 10s after the beginning of a recording, -1m before its end, 14:02:11.
+    /// Compare only what happened from this time on: 10s (after a recording's beginning), -1m (before its end), 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// Only what happened until this time. Behind -- both are of the runs after alone, if they stand in front of it as well.
+    /// Compare only what happened until this time. If these options stand on both sides of --, each applies to its own side.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// --from behind --.
+    /// --from after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub from_after: Option<When>,
-    /// --to behind --.
+    /// --to after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub to_after: Option<When>,
-    /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
+    /// Exit with code 3 if something has grown beyond this limit: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
-    /// Measure of total and self values; default working, or time where waits are not known. json has every measure.
+    /// Measure of total and self values. Default: working, or time if waits are not known. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// The form; without it as the ending of FILE says, else text.
+    /// Output format. Default: the format that the ending of FILE names, or else text.
     #[arg(short, long, value_enum)]
     pub format: Option<DiffFormat>,
-    /// Which tables; markdown has functions unless said.
+    /// Which tables to print. Default: all tables; in markdown only functions.
     #[arg(long, value_parser = view(), value_name = "VIEW")]
     pub view: Option<Tables>,
-    /// Smallest change of time, as a share of the whole, for rows of which only times have changed; 1% unless said. json has all rows.
+    /// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
+    /// Default: 1%. json contains all rows.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// By name: where none runs, the newest run that has ended.
+    /// If no program with the given name runs, use the newest run that has ended.
     #[arg(long)]
     pub ended: bool,
     /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
@@ -137,7 +138,7 @@ pub enum DiffFormat {
     Json,
     /// For pull requests.
     Markdown,
-    /// One page.
+    /// A page for a browser.
     Html,
 }
 
@@ -149,23 +150,23 @@ fn view() -> impl TypedValueParser<Value = Tables> {
 }
 
 impl DiffArgs {
-    /// Returns the chosen form.
+    /// Returns the form that `--format`, or else the ending of the file, chooses.
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that the file's name or `--format` tells the form.
+    /// Checks that `--format` or the ending of the file determines the form.
     ///
     /// # Errors
-    /// The form is unknown; the message names the endings and the option.
+    /// The form is unknown; the message names the known endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
-    /// Returns the spans of time to compare: of the runs before the change, and of the runs after it.
+    /// Returns the spans of time to compare: of the runs before the change and of the runs after it.
     pub fn moments(&self) -> (MomentArgs, MomentArgs) {
         let of = |from: Option<When>, to: Option<When>| MomentArgs {
             from,
@@ -199,7 +200,7 @@ impl DiffArgs {
 }
 
 impl DiffFormat {
-    /// Returns the form that a file's name tells; `None` for other names.
+    /// Returns the form for the ending of a file's name; `None` for other endings.
     fn of_file(file: &Path) -> Option<Self> {
         match file.extension()?.to_string_lossy().to_lowercase().as_str() {
             "txt" => Some(Self::Text),
@@ -211,8 +212,8 @@ impl DiffFormat {
     }
 }
 
-/// Replaces the first `--` after `diff` by an option, because after `--` every word would be a target, options too.
-/// Options for a side get other names after `--`.
+/// Replaces the first `--` after `diff` by an option, because clap takes every word after `--` as a target, even
+/// options. The options of a side are renamed behind `--`.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(at) = words.iter().position(|word| word == "--") else {
         return words;

@@ -1,11 +1,11 @@
-//! Refuses files whose endings tell no form, before a file in the wrong form is written.
+//! Refuses files whose endings determine no form, before a file is written in the wrong form.
 
 use std::path::Path;
 
-/// Checks that a form is known: it was given, the file's name tells it, or the name has no ending at all.
+/// Checks that the form is known: from an option or from the ending of the file. A name without ending is accepted.
 ///
 /// # Errors
-/// The ending tells no form; the message names endings that do, and the option.
+/// The ending determines no form; the message names endings that do, and the option.
 pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Result<(), String> {
     let Some(file) = file.filter(|file| !is_known && file.extension().is_some()) else {
         return Ok(());

@@ -25,7 +25,7 @@ pub struct LinesArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Samples to take in a second of CPU time; the kernel's clock may give fewer.
+    /// Samples per second of CPU time; the kernel's timer may give fewer.
     #[arg(long, value_name = "HZ", default_value_t = LINES_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate: u32,
 }
@@ -35,6 +35,6 @@ pub struct LinesArgs {
 pub enum OnOff {
     /// Sample from now on.
     On,
-    /// End the samples.
+    /// Stop sampling.
     Off,
 }

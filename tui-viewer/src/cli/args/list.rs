@@ -1,6 +1,6 @@
 //! Help on the columns of `tickscope list`.
 
-/// Text after the options.
+/// Text after the options in `tickscope list --help`.
 pub(super) const STATES: &str = "\
 States, and SINCE when:
   running  since its start

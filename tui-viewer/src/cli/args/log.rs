@@ -40,22 +40,22 @@ pub struct LogArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// The interval: 10ms to 1h.
+    /// Length of an interval: 10ms to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "1s")]
     pub every: Duration,
-    /// Only this group; may be given several times. Without it and --function: all groups.
+    /// Log only this group. May be given several times. Default: all groups, unless --function is given.
     #[arg(long, value_name = "NAME")]
     pub group: Vec<String>,
-    /// Functions: parse, book::insert, 'alloc::*'; may be given several times.
+    /// Log these functions: parse, book::insert, 'alloc::*'. May be given several times.
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub function: Vec<Pattern>,
     /// Stop after this time: 10, 10s, 5m.
     #[arg(short, long, value_name = "DURATION", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// An object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub json: bool,
-    /// Wait this time for the program to appear: 10, 10s, 500ms.
+    /// Wait at most this long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }

@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 /// How the screen looks.
 #[derive(Args, Clone, Debug)]
 pub struct LookArgs {
-    /// Colours: as the terminal and NO_COLOR say, or always, or never.
+    /// When to use colours: as the terminal and NO_COLOR say, or always, or never.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
-    /// itself as TICKSCOPE_THEME says.
+    /// Which colours to use: the terminal's sixteen, for a light background, for every kind of colour vision, or none.
+    /// Default: TICKSCOPE_THEME, or else the terminal's sixteen.
     #[arg(long, value_parser = theme(), value_name = "NAME")]
     pub theme: Option<ThemeKind>,
-    /// Nothing but ASCII; by itself where the locale is not UTF-8.
+    /// Use only ASCII characters; the default if the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
     /// Take the mouse at the start, for clicks and the wheel; M gives it back.
@@ -22,7 +22,7 @@ pub struct LookArgs {
     /// Leave the mouse to the terminal, as without --mouse; M takes it.
     #[arg(long, overrides_with = "mouse")]
     pub no_mouse: bool,
-    /// Panics after this number of frames, for the test of how the terminal is left.
+    /// Panic after this number of frames, to test that the terminal is restored.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,
 }
@@ -39,10 +39,10 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Other word for the default theme.
+/// Alternative word for the default theme.
 const DEFAULT: &str = "default";
 
-/// Colours of the screen.
+/// Sets of colours for the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThemeKind {
     /// The terminal's own sixteen colours, for dark backgrounds.
@@ -50,14 +50,14 @@ pub enum ThemeKind {
     Sixteen,
     /// Dark colours, for light backgrounds.
     Light,
-    /// Colours of Okabe and Ito, which no kind of colour vision mixes up; for dark backgrounds.
+    /// The colours of Okabe and Ito, which are distinct in every kind of colour vision; for dark backgrounds.
     Cvd,
-    /// No colours: bold, dim, underlined and reversed text tell the same.
+    /// No colours: bold, dim, underlined and reversed text replace them.
     Mono,
 }
 
 impl ThemeKind {
-    /// All themes, in the order in which a key goes through them.
+    /// All themes, in the order in which repeated presses of the theme key choose them.
     pub const ALL: [Self; 4] = [Self::Sixteen, Self::Light, Self::Cvd, Self::Mono];
 
     /// Returns the next theme.
@@ -65,7 +65,7 @@ impl ThemeKind {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
-    /// Returns the word that chooses the theme.
+    /// Returns the word that chooses the theme on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Sixteen => "sixteen",
@@ -75,7 +75,7 @@ impl ThemeKind {
         }
     }
 
-    /// Returns the theme of this name; `default` is the first theme.
+    /// Returns the theme with this word; `default` is the first theme.
     pub fn named(word: &str) -> Option<Self> {
         if word == DEFAULT {
             return Some(Self::default());
@@ -83,7 +83,7 @@ impl ThemeKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Returns the description of the theme, for the notice after a change.
+    /// Returns the description of the theme for the notice that a key shows.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sixteen => "the terminal's sixteen colours",

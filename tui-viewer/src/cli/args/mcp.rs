@@ -12,17 +12,18 @@ programs, top, why, compare, mark and sites. They read; nothing in a program cha
 Example of a client's configuration:
   {\"mcpServers\": {\"tickscope\": {\"command\": \"tickscope\", \"args\": [\"mcp\"]}}}";
 
-/// What clients may do, and where to look.
+/// What clients may do, and where to look for programs.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = ABOUT)]
 pub struct McpArgs {
-    /// Let the tool why have a program watch a function for some seconds.
+    /// Allow the tool `why` to make a program watch a function for some seconds.
     #[arg(long)]
     pub allow_control: bool,
-    /// Where no program of a name runs, let the tools read its newest run that has ended.
+    /// If no program with the requested name runs, let the tools read the newest run that has ended.
     #[arg(long)]
     pub ended: bool,
-    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
+    /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
+    /// /tmp/tickscope-UID.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

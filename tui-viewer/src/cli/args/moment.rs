@@ -1,4 +1,4 @@
-//! Arguments for a moment or a span of time: of a recording, and of the records that a program's ring still holds.
+//! Arguments that select a moment or a span of time, in a recording or in the records that a program's ring still has.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use tickscope_programs::moment::When;
 
 use crate::cli::args::values::duration;
 
-/// Which moment or which time is reported on; without any the newest moment.
+/// Moment or span of time to report on; the newest moment if no option is given.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MomentArgs {
-    /// As it was at this time: 12s after the beginning of the recording, -5s before its end, 14:02:11.
+    /// Show the state at this time: 12s (after the recording's beginning), -5s (before its end), 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with_all = ["from", "to", "window"])]
     pub at: Option<When>,
-    /// What happened from this time on, or from the beginning where it is later; times as with --at.
+    /// Show what happened from this time on, or from the beginning if that is later. Times are written as for --at.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// What happened until this time, or until the end where it is earlier.
+    /// Show what happened until this time, or until the end if that is earlier.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// What happened in the last 10s, or another time: before the end, or before --to.
+    /// Show what happened in a window of this length, such as 10s, before the end or before --to.
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "from")]
     pub window: Option<Duration>,
 }
 
 impl MomentArgs {
-    /// Returns whether the newest moment is meant, because no option names another one.
+    /// Returns whether no option is given, which selects the newest moment.
     pub fn is_newest(&self) -> bool {
         self.at.is_none() && self.from.is_none() && self.to.is_none() && self.window.is_none()
     }

@@ -34,22 +34,22 @@ pub struct RecordArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Record for this time: 30, 30s, 500ms, 2m. Without it until Ctrl-C or the program's end.
+    /// Record for this long: 30, 30s, 500ms, 2m. Default: until Ctrl-C or the program's end.
     #[arg(short, long, value_name = "DURATION", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// Wait this time first; the program runs meanwhile.
+    /// Wait this long before recording; the program runs meanwhile.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub after: Option<Duration>,
-    /// The new file; by default ./NAME-PID-TIME.tks, or ./CMD-TIME.tks. - is standard output, for tickscope -.
+    /// The new file. Default: ./NAME-PID-TIME.tks, or for a CMD ./CMD-TIME.tks. - is standard output, for `tickscope -`.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// With -o -: wait for the program to appear, and go on with its next run when it has ended.
+    /// With -o -: wait for the program to appear, and continue with its next run when it has ended.
     #[arg(long, requires = "output", conflicts_with = "command")]
     pub follow: bool,
-    /// Records a second, 1 to 100; without it 10.
+    /// Records per second, 1 to 100. Default: 10.
     #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub rate: Option<u64>,
     /// The program to start and record, and its arguments.

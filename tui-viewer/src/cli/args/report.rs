@@ -15,7 +15,7 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, form, measure, one_of};
 
-/// Text of `tickscope report --help` on times, before the formats.
+/// Text on times, before the formats in `tickscope report --help`.
 const TIMES: &str = "\
 Times:
   --at, --from, --to and --window look back in a recording (tickscope record), or in the ring of a
@@ -26,7 +26,7 @@ Times:
   Resets in between do not matter. The header says which moments are shown, because the nearest
   records are not always at the requested moments.";
 
-/// Text after the formats.
+/// Text after the formats in `tickscope report --help`.
 const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text only; json has it as a member of each thread.
@@ -53,42 +53,42 @@ pub struct ReportArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// The form; without it as the ending of FILE says, else text.
+    /// Output format. Default: the format that the ending of FILE names, or else text.
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
-    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, the threads, or
-    /// the lines of each function.
+    /// Print only this part of the text: the tree, all functions by self time, these functions with gprof's columns,
+    /// the threads, or the lines of each function.
     #[arg(long, value_parser = view(), value_name = "VIEW")]
     pub view: Option<View>,
-    /// Of which time.
+    /// Moment or span of time to report on.
     #[command(flatten)]
     pub moment: MomentArgs,
-    /// Only the threads of this name, or the one with this id.
+    /// Report only on the threads with this name, or on the thread with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,
-    /// Leave out rows with less of the measured time: 1%, 0.5%. Exports sum them up in rows called (small).
+    /// Leave out rows with a smaller share of the measured time: 1%, 0.5%. Exports sum them up in rows named (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// Show all rows of the text, also those with less than 0.5% of the measured time.
+    /// Show all rows in the text, even those with less than 0.5% of the measured time.
     #[arg(long, conflicts_with = "min_share")]
     pub all_rows: bool,
-    /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
-    /// much of its path as is needed: frame, app::frame. For text, html and json.
+    /// Divide times and calls by the calls of this function or scope, for numbers per frame or per request. Give its
+    /// name, with as much of its path as is needed: frame, app::frame. For text, html and json.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Measure of shares, totals and the order; default time, in lists of functions working. json has every measure.
+    /// Measure of shares, totals and the order. Default: time, or working in lists of functions. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Unit of times in text; default ns.
     #[arg(long, value_parser = unit(), value_name = "UNIT")]
     pub unit: Option<Unit>,
-    /// Write to this new file instead of standard output, whole or not at all; - is standard output.
+    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Wait this time for the program to appear: 10, 10s, 500ms.
+    /// Wait at most this long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }
@@ -120,26 +120,26 @@ fn unit() -> impl TypedValueParser<Value = Unit> {
 }
 
 impl ReportArgs {
-    /// Returns the chosen form.
+    /// Returns the form that `--format`, or else the ending of the file, chooses.
     pub fn form(&self) -> Form {
         let by_ending = || self.output.as_deref().and_then(Form::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that the file's name or `--format` tells the form.
+    /// Checks that `--format` or the ending of the file determines the form.
     ///
     /// # Errors
-    /// The form is unknown; the message names the endings and the option.
+    /// The form is unknown; the message names the known endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(Form::of_file).is_some();
         ending::check(file, is_known, &Form::endings())
     }
 
-    /// Checks that the options go together.
+    /// Checks that the given options may be combined.
     ///
     /// # Errors
-    /// Two options do not go together.
+    /// Two options exclude each other, or an option does not apply to the chosen form.
     pub fn check(&self) -> Result<(), &'static str> {
         let format = self.form();
         if self.view.is_some() && format != Form::Text {
@@ -177,7 +177,7 @@ fn long_help() -> String {
     )
 }
 
-/// Reads a share of 0 to 1 from a percentage: `1%`, `0.5`.
+/// Reads a percentage, such as `1%` or `0.5`, as a share of 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {

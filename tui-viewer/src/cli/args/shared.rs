@@ -17,19 +17,21 @@ pub struct TargetArgs {
     /// The program with this process id.
     #[arg(short, long, conflicts_with = "target", value_parser = values::pid)]
     pub pid: Option<u32>,
-    /// All running programs of this name as one; '*' in it stands for any text. Also in report, top, stacks, sites and snapshot.
+    /// Show all running programs with this name as one; * in the name stands for any text. Works with attach, report,
+    /// top, stacks, sites and snapshot.
     #[arg(long, conflicts_with = "pid")]
     pub all: bool,
-    /// By name: where none runs, the newest run that has ended, also as JSON and in every other form for scripts.
+    /// If no program with the given name runs, use the newest run that has ended, also for JSON and other formats for scripts.
     #[arg(long)]
     pub ended: bool,
-    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
+    /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
+    /// /tmp/tickscope-UID.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
 
 impl TargetArgs {
-    /// Returns the target that is meant.
+    /// Returns the target that the arguments describe.
     pub(crate) fn wanted(&self) -> Wanted {
         if self.all {
             return Wanted::All(self.target.clone().unwrap_or_default());
@@ -45,8 +47,8 @@ impl TargetArgs {
 /// How to measure.
 #[derive(Args, Clone, Debug)]
 pub struct ModeArgs {
-    /// adaptive, the usual one: counts, times calls of short functions now and then, and looks at where each thread is.
-    /// exact: every call is timed. sampled: counts, and looks at where each thread is. off: nothing.
+    /// adaptive, the default: count calls, time only some calls of short functions, and sample where each thread is.
+    /// exact: time every call. sampled: count calls, and sample where each thread is. off: measure nothing.
     #[arg(value_parser = values::mode())]
     pub mode: Mode,
 }
@@ -54,7 +56,7 @@ pub struct ModeArgs {
 /// Which sites to switch.
 #[derive(Args, Clone, Debug)]
 pub struct SitesArgs {
-    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to those met later.
+    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to sites that are met later.
     #[arg(value_parser = values::pattern)]
     pub pattern: Pattern,
 }
@@ -62,7 +64,7 @@ pub struct SitesArgs {
 /// What to compare with.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CompareArgs {
-    /// Show differences to a kept snapshot, or to the newest of a ring file; ' shows plain numbers.
+    /// Show differences from a kept snapshot, or from the newest record of a ring file; the key ' shows plain numbers.
     #[arg(long, value_name = "FILE")]
     pub compare: Option<PathBuf>,
 }
@@ -74,7 +76,7 @@ pub enum Format {
     Text,
     /// For programs.
     Json,
-    /// Patterns of functions that are off for the budget, for --not of the next build.
+    /// Patterns of functions that the budget has switched off, for --not of the next build.
     Exclude,
 }
 

@@ -23,7 +23,7 @@ Examples:
   tickscope why handle_request -f html > slow.html
                                                   the answer and all calls that are kept over time, for a browser";
 
-/// The function, and how to tell.
+/// The function, and how its slow calls are found and reported.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = WHY)]
 pub struct WhyArgs {
@@ -33,19 +33,19 @@ pub struct WhyArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Watch the function for this time first: 10, 10s, 500ms. Afterwards the watch ends, unless it was there before.
+    /// Watch the function for this long first: 10, 10s, 500ms. Then the watch ends, unless it had begun before this command.
     #[arg(long = "for", value_name = "DURATION", value_parser = values::duration)]
     pub during: Option<Duration>,
     /// With --for: which calls are slow; see tickscope watch.
     #[arg(long, value_name = "THRESHOLD", value_parser = values::over, requires = "during")]
     pub over: Option<Over>,
-    /// The form.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = WhyFormat::Text)]
     pub format: WhyFormat,
-    /// With -f trace, firefox or speedscope: which call, by its number in the JSON; without it the longest.
+    /// With -f trace, firefox or speedscope: the call to show, by its number in the JSON. Default: the longest call.
     #[arg(long, value_name = "NUMBER")]
     pub call: Option<u64>,
-    /// JSON of at most 2 kB, for scripts and agents: the members of -f json, and the first of each list.
+    /// Print JSON of at most 2 kB, for scripts and agents: the members of -f json, but only the first entries of each list.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
 }
@@ -63,20 +63,20 @@ pub enum WhyFormat {
     Html,
     /// One of the slowest calls over time, as trace events: for Perfetto.
     Trace,
-    /// The same for the Firefox Profiler.
+    /// One of the slowest calls over time, for the Firefox Profiler.
     Firefox,
-    /// The same for speedscope.
+    /// One of the slowest calls over time, for speedscope.
     Speedscope,
 }
 
-/// Which function to watch, and what is slow.
+/// Function to watch, and which of its calls are slow.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The function: parse, book::insert. One that is switched off is switched on.
+    /// The function: parse, book::insert. If it is switched off, it is switched on.
     #[arg(value_parser = values::pattern)]
     pub function: Pattern,
-    /// Which calls are slow: calls of 5ms and more, the slowest of 100 (p99) or of 1000 (p99.9), or the calls above the
-    /// widest gap between durations (tail).
+    /// Which calls are slow: calls of at least this duration (5ms), the slowest of 100 (p99) or of 1000 (p99.9), or the
+    /// calls above the widest gap between durations (tail).
     #[arg(long, value_name = "THRESHOLD", value_parser = values::over, default_value_t = Over::Tail)]
     pub over: Over,
     /// End the watch.

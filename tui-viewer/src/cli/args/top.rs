@@ -23,28 +23,28 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct TopArgs {
-    /// Number of functions, 1 to 10000; without it ten.
+    /// Number of functions, 1 to 10000. Default: 10, or with --json as many as fit into 2 kB.
     #[arg(value_name = "N")]
     pub count: Option<String>,
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Measure of shares and the order; default working, or time where waits are not known.
+    /// Measure of shares and the order. Default: working, or time if waits are not known.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// Of which time.
+    /// Moment or span of time to report on.
     #[command(flatten)]
     pub moment: MomentArgs,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 impl TopArgs {
-    /// Returns the number of functions, if one was typed, and the target.
+    /// Returns the number of functions, if it was typed, and the target.
     ///
     /// # Errors
-    /// A word is no number, or a second target.
+    /// A word that must be the number of functions is no number or out of range, or a word and `-p` name two programs.
     pub fn understood(&self) -> Result<(Option<usize>, TargetArgs), String> {
         let Some(word) = &self.count else {
             return Ok((None, self.target.clone()));

@@ -39,37 +39,37 @@ Examples:
   tickscope trigger 'calls(tick) < 1' --over 10s --exec 'notify-send \"$TICKSCOPE_SUMMARY\"'
   tickscope list                the kept recordings; tickscope FILE opens one";
 
-/// What to wait for, in which program, and what to do then.
+/// Condition to wait for, the program, and what to do when the condition is true.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = CONDITIONS)]
 pub struct TriggerArgs {
-    /// When to keep the past: 'p99(handle) > 50ms'. In quotes, because > and ( mean something to shells.
+    /// Condition for keeping the past: 'p99(handle) > 50ms'. Needs quotes, because > and ( are special to shells.
     #[arg(value_name = "CONDITION", value_parser = condition)]
     pub condition: Condition,
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// How.
+    /// Spans of time, and how often to act.
     #[command(flatten)]
     pub options: TriggerOptions,
-    /// Then run this command by `sh -c`; the recording is $TICKSCOPE_FILE.
+    /// After each recording, run this command with `sh -c`; $TICKSCOPE_FILE is the recording's path.
     #[arg(long, value_name = "CMD")]
     pub exec: Option<String>,
-    /// Wait this time for the program to appear: 10, 10s, 500ms.
+    /// Wait at most this long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }
 
-/// What a trigger measures over, how much it keeps, and how often.
+/// Span of time that a trigger measures, span of time that it keeps, and how often it may act.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriggerOptions {
-    /// Measure over the last so long: 200ms to 10m.
+    /// Length of the window in which the condition is judged: 200ms to 10m.
     #[arg(long, value_name = "DURATION", value_parser = over, default_value = "5s")]
     pub over: Duration,
-    /// Keep so much of the past, 1s to 1h, as far as the program's ring has it.
+    /// Length of the past to keep, 1s to 1h, as far as the program's ring reaches back.
     #[arg(long, value_name = "DURATION", value_parser = keep, default_value = "30s")]
     pub keep: Duration,
-    /// Keep at most so many recordings in so long: 1/s, 2/min, 6/h, 10/d.
+    /// Keep at most this many recordings in each unit of time: 1/s, 2/min, 6/h, 10/d.
     #[arg(long, value_name = "N/TIME", value_parser = limit, default_value = "6/h")]
     pub at_most: Limit,
 }

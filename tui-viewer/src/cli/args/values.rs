@@ -1,4 +1,4 @@
-//! Readers of single arguments.
+//! Parsers of single arguments.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickscope_analysis::measure::Measure;
@@ -11,7 +11,8 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; give a name without -p")
 }
 
-// The parsers refuse unknown values before these closures look them up.
+// In these functions, each parser refuses unknown words before its closure looks up the word, so the defaults are never
+// used.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
@@ -27,7 +28,7 @@ pub(crate) fn measure() -> impl TypedValueParser<Value = Measure> {
         .map(|name| Measure::named(&name).unwrap_or_default())
 }
 
-/// Reads one of some words, which the help explains.
+/// Reads one of these words. The third of each tuple is its description in the help.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [(&'static str, T, &'static str); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -38,7 +39,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// Reads the choice of slow calls: `tail`, `p99`, `p99.9`, `5ms`.
+/// Reads which calls are slow: `tail`, `p99`, `p99.9`, `5ms`.
 pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()
 }

@@ -23,26 +23,26 @@ Examples:
   tickscope wait-until 'p99(handle) > 50ms' server --over 10s --timeout 1h --json
   tickscope wait-until 'inflight(job) < 1' -p 4711 --timeout 0     is it so now?";
 
-/// What to wait for, of which program, and how long.
+/// Condition to wait for, the program, and the longest wait.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = ABOUT)]
 pub struct WaitUntilArgs {
-    /// What is to be true: 'calls(frame) > 1000'. In quotes, because > and ( mean something to shells.
+    /// Condition to wait for: 'calls(frame) > 1000'. Needs quotes, because > and ( are special to shells.
     #[arg(value_name = "CONDITION", value_parser = condition)]
     pub condition: Condition,
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Judge the last so long, 200ms to 10m, and not all since the last reset.
+    /// Judge a window of this length, 200ms to 10m, instead of all counts since the last reset.
     #[arg(long, value_name = "DURATION", value_parser = over)]
     pub over: Option<Duration>,
-    /// Give up after so long, with exit code 3; 0 judges once. Without it there is no limit.
+    /// Give up after this time, with exit code 3; 0 judges the condition once. Default: no limit.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Wait this time for the program to appear: 10, 10s, 500ms.
+    /// Wait at most this long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
-    /// Print what was found as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,8 +1,8 @@
-//! `tickscope agents`: the guide for agents and scripts.
+//! `tickscope agents`: prints the guide for agents and scripts.
 
 use tickscope_command::console;
 
-/// Guide for agents, of at most sixty lines, so that it can be read as a whole.
+/// Guide of at most sixty lines, so that an agent reads all of it.
 const GUIDE: &str = include_str!("agents.txt");
 
 /// Prints the guide.
@@ -32,7 +32,7 @@ mod tests {
         let mut parsed = 0;
         for line in GUIDE.lines().filter_map(|line| line.strip_prefix("  tickscope ")) {
             let line = line.split("  ").next().unwrap_or_default();
-            // A condition in quotes is one word in a shell.
+            // For a shell, a condition in quotes is one word.
             let words = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
                 0 => part.split_whitespace().collect(),
                 _ => vec![part],

@@ -1,4 +1,4 @@
-//! `tickscope [TARGET]`: the screen, or the text report if there is no terminal.
+//! `tickscope [TARGET]`: shows the screen, or prints the report if there is no terminal.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -20,11 +20,11 @@ use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
 use crate::ui::theme;
 
-/// Watches a target that was given without a command. A word close to a command's name more likely means that
-/// command than a program to wait for.
+/// Watches a target that was given without a command. A word that names no program but resembles a command is refused,
+/// because it is more likely a misspelt command than a program to wait for.
 ///
 /// # Errors
-/// As [`run`]; or the word is close to a command's name.
+/// As [`run`]; or the word resembles a command.
 pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::Name(word) = args.wanted()
@@ -47,7 +47,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
 /// # Errors
 /// There is no such target, or it cannot be read or shown.
 pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
-    // An unsuitable file for the comparison is reported before the screen starts.
+    // A file that cannot be compared with is reported before the screen starts.
     let compare = compare.compare.as_deref().map(compared).transpose()?;
     let wanted = args.wanted();
     if wanted == Wanted::Stdin && has_screen_beside(true) {
@@ -63,10 +63,10 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
             ..ReportArgs::default()
         });
     }
-    // An unreadable directory does not become readable by waiting.
+    // Waiting does not make an unreadable directory readable, so the error comes before the screen.
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
-        // A missing file or process does not appear by waiting, so the error comes before the screen.
+        // Waiting does not make a missing file or process appear.
         target::find(&wanted, args.dir.as_deref())?;
     }
     if let Wanted::All(name) = &wanted {
@@ -78,7 +78,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     show(&mut feed, look, compare, true)
 }
 
-/// Reads the newest snapshot of a file to compare with. The label is the file's name.
+/// Reads the newest snapshot of a file to compare with, labelled with the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let wanted = Wanted::File(path.to_path_buf());
     let live = live_snapshot::of(&target::find(&wanted, None)?, &wanted)?;
@@ -91,20 +91,20 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
     })
 }
 
-/// Returns whether there is a terminal to draw on and to read keys from.
+/// Returns whether there is a terminal for output and keys.
 pub fn has_screen() -> bool {
     has_screen_beside(false)
 }
 
-/// Returns whether there is a terminal. With `pipe`, standard input may be a pipe, because keys come from the terminal
-/// itself.
+/// Returns whether there is a terminal. With `pipe`, standard input may be a pipe, because the terminal itself provides
+/// the keys.
 fn has_screen_beside(pipe: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let has_keys = || std::io::stdin().is_terminal() || (pipe && File::open("/dev/tty").is_ok());
     !dumb && std::io::stdout().is_terminal() && has_keys()
 }
 
-/// Shows a feed until the user quits.
+/// Shows the programs of a feed until the user quits.
 ///
 /// # Errors
 /// The environment names a theme that does not exist; or as [`event_loop::run`].

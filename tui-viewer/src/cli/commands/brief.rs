@@ -1,4 +1,4 @@
-//! Common parts of the short answers for scripts and agents: a target that is read, and the next commands.
+//! Parts that the short answers for scripts and agents share: reading the target, and naming it in the next commands.
 
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_programs::sampled_code;
@@ -11,14 +11,14 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::report::moment;
 
-/// Target that was found, and the word that names it in the next commands.
+/// How the suggested next commands name the target, and whether it is a running program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) word: String,
     pub(super) is_live: bool,
 }
 
-/// Target that was read.
+/// Data and name of a target for one answer.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) live: LiveSnapshot,
@@ -42,7 +42,7 @@ impl Named {
                     .map_or(name.clone(), |(ring, _)| ring.header().pid.to_string()),
                 is_live: true,
             },
-            // A stream cannot be read again.
+            // A pipe cannot be read again, so the next commands read from a new one.
             Found::Streamed(_) => Self {
                 word: "-".into(),
                 is_live: false,
@@ -52,7 +52,7 @@ impl Named {
 
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
         let is_live = is_live(liveness);
-        // The name of an ended run may soon belong to another run.
+        // The name of an ended run may soon belong to another run, so the process id replaces it.
         let is_sure = is_live || !matches!(target.wanted(), Wanted::Name(_));
         let typed = target.target.clone().filter(|_| is_sure);
         Self {
@@ -61,7 +61,7 @@ impl Named {
         }
     }
 
-    /// Returns the next commands for a shell, with the directory that the user has chosen.
+    /// Returns the suggested next commands for a shell. They contain the directory that the user has chosen.
     pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
         let dir = target.dir.as_deref();
         let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));
@@ -71,7 +71,7 @@ impl Named {
         }
     }
 
-    /// Returns the next calls for a client of `tickscope mcp`.
+    /// Returns the suggested next calls for a client of `tickscope mcp`.
     pub(super) fn in_tools(&self, may_watch: bool) -> Next {
         Next::Tools {
             target: self.word.clone(),
@@ -93,10 +93,10 @@ impl Answered {
     }
 }
 
-/// Reads a target.
+/// Finds a target and reads its snapshot of the chosen time.
 ///
 /// # Errors
-/// There is no such target, no data of that time, or it cannot be read.
+/// There is no such target, it has no data of that time, or it cannot be read.
 pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
     let wanted = target.wanted();
     let found = live_snapshot::find(target, reader, None)?;

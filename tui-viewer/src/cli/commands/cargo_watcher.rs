@@ -1,4 +1,4 @@
-//! Watches the programs of `cargo tickscope` as `run` and `record` do.
+//! Shows, records and reports on the programs that `cargo tickscope` starts, as `run` and `record` do.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::cli::args::{LookArgs, RecordArgs};
 use crate::cli::commands::record::started;
 use crate::cli::commands::{run, test_report};
 
-/// The screen, the recorder and the reports of this package.
+/// [`Watcher`] with the screen, the recorder and the reports of this package.
 #[derive(Debug)]
 pub struct CargoWatcher;
 

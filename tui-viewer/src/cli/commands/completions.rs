@@ -1,4 +1,4 @@
-//! `tickscope completions`: scripts with which a shell completes the command line.
+//! `tickscope completions`: prints the script with which a shell completes the command line.
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
@@ -6,7 +6,7 @@ use tickscope_command::console;
 
 use crate::cli::args::{CargoCli, Cli};
 
-/// Prints the script for a shell, which completes both programs of this package.
+/// Prints the script for a shell. It completes both commands of this package.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -23,11 +23,11 @@ pub fn run(shell: Shell) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Command that prints the names of running programs, one a line: each shell calls it for completion.
+/// Shell command that prints the names of running programs, one per line; the completion scripts run it.
 const PROGRAMS: &str =
     r#"tickscope list --json 2>/dev/null | sed -n '/"live": true/{n;s/^ *"name": "\([^"\\]*\)",*$/\1/p;}'"#;
 
-/// Returns the script with completion of the names of running programs.
+/// Returns the script, extended by completion of the names of running programs.
 fn with_programs(shell: Shell, script: &str) -> String {
     if shell == Shell::Bash {
         return format!(
@@ -59,7 +59,7 @@ complete -c tickscope -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(
     }
     let mut named = String::new();
     for line in script.lines() {
-        // This argument is a program or a file, so names of programs are offered beside files.
+        // The argument is a program or a file, so names of programs are offered together with files.
         let target = line.strip_prefix("'::target ");
         match target.and_then(|rest| rest.strip_suffix(":_default' \\")) {
             Some(words) => named.push_str(&format!("'::target {words}:_tickscope_target' \\\n")),
@@ -79,7 +79,7 @@ _tickscope() {{"
     named.replacen("_tickscope() {", &function, 1)
 }
 
-/// Returns the command without hidden parts, because the scripts would offer them as well.
+/// Returns the command without its hidden parts, because the scripts would offer them too.
 fn visible(command: &Command) -> Command {
     let arguments = command.get_arguments().filter(|arg| !arg.is_hide_set());
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());

@@ -13,7 +13,7 @@ use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
 
-/// Longest time for the demo to end: a frame takes a tenth of a second, and open clients are served in less.
+/// Longest wait for the demo to end. A frame takes a tenth of a second, and open clients are served sooner.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Shows the demo; without a screen, renders one frame and prints the report.
@@ -38,20 +38,20 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     shown
 }
 
-/// Lets the demo end by itself, so that its state is exited and not crashed.
+/// Lets the demo end by itself, so that its state is "exited", not "crashed".
 fn end(started: &mut Started) {
     drop(started.child.stdin.take());
     let begin = Instant::now();
     while begin.elapsed() < LONGEST_END && !matches!(started.child.try_wait(), Ok(Some(_)) | Err(_)) {
         thread::sleep(Duration::from_millis(5));
     }
-    // The demo may be killed, because it has nothing to save.
+    // Killing the demo loses nothing, because it saves no data.
     let _ = started.child.kill();
     let _ = started.child.wait();
 }
 
-/// Runs the program of the demo: renders this number of frames and serves their clients. Without a number it runs until
-/// standard input closes, because a demo that lost its viewer must not run forever.
+/// Runs the demo's program: renders this number of frames while its service handles clients. Without a number it runs
+/// until standard input closes, because a demo that has lost its viewer must end.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = tickscope_demo::session();
     let alone = Arc::new(AtomicBool::new(false));

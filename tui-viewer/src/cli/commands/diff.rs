@@ -1,4 +1,4 @@
-//! `tickscope diff`: two builds or two runs side by side, and gates that fail if a measure has grown.
+//! `tickscope diff`: compares two builds or runs; its gates fail if a measure has grown.
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::compare::gate::{self, Condition, Verdict};
@@ -16,16 +16,16 @@ use crate::cli::commands::brief::read;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report::terminal_width;
 
-/// Width of a line without a terminal.
+/// Width of the text if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Smallest share of the whole at which a row is shown although only its times have changed.
+/// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
 const MIN_SHARE: f64 = 0.01;
 
-/// Compares and writes the result. Returns the exit code, which tells whether all gates passed.
+/// Compares, and writes the result. Returns the exit code, which depends on whether all gates passed.
 ///
 /// # Errors
-/// There is no such target, a gate cannot be judged, or a file cannot be read or written.
+/// There is no such target, a gate cannot be evaluated, or a file cannot be read or written.
 pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before, after) = args.sides().map_err(Misuse)?;
     args.check_file().map_err(Misuse)?;
@@ -68,7 +68,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     }
     let of_document = 1..wanted.len();
     for condition in &args.fail_if {
-        // Every comparison has calls.
+        // Every comparison includes calls, so a condition on calls needs no further one.
         if condition.measure != Measure::Calls && !wanted.contains(&condition.measure) {
             wanted.push(condition.measure);
         }
@@ -118,7 +118,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         DiffFormat::Html => page::report(&comparison),
     };
     place.write(|out| out.write_all(result.as_bytes()))?;
-    // Failures are also printed to standard error, so that a log shows them wherever the result was written.
+    // A log of standard error shows the failures wherever the result was written.
     if format != DiffFormat::Text || !place.is_stdout() {
         comparison.failures().iter().for_each(|failure| say(failure));
     }
@@ -130,7 +130,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns the snapshots of a side, restricted to `part`, and the facts about each run.
+/// Returns the snapshots of one side within `part`, and a description of each run.
 fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
         let one = TargetArgs {

@@ -1,4 +1,4 @@
-//! Output of a program while the screen is up: kept in a file, and passed on afterwards.
+//! Output of a program while the screen is shown: kept in a file and passed on afterwards.
 
 use std::fs::File;
 use std::io;
@@ -6,8 +6,8 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// Nameless file to which a program appends, and which is read from the beginning. The program gets handles of
-/// its own, so that it shares no position in the file with the reader.
+/// Unnamed file to which a program appends its output. The program gets file handles with a separate position, so that
+/// its writes do not move the position of the reader.
 #[derive(Debug)]
 pub struct KeptOutput {
     file: File,
@@ -27,7 +27,7 @@ impl KeptOutput {
         })
     }
 
-    /// Returns the file for the program's output.
+    /// Returns a new handle of the file for the program's output.
     ///
     /// # Errors
     /// The system reports an error.

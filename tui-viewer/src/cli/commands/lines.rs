@@ -8,10 +8,10 @@ use tickscope_format::snapshot::LinesState;
 use crate::cli::args::{LinesArgs, OnOff};
 use crate::cli::commands::request;
 
-/// Makes the program begin or end sampling. Returns once the program has confirmed it.
+/// Makes the program begin or end sampling. Returns once the program has confirmed this.
 ///
 /// # Errors
-/// There is no such target, or it does not sample.
+/// There is no such target, or it cannot sample.
 pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
     let hz = match args.wanted {
         OnOff::On => args.rate,
@@ -28,10 +28,10 @@ pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Describes the new state, or the reason why the program does not sample.
+/// Describes the new state. The error is the reason why the program does not sample.
 fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
     let state = now.map(|now| now.lines.state);
-    // The number is the same on all sampled architectures.
+    // SIGPROF has the same number on all architectures that can be sampled.
     let sigprof = rustix::process::Signal::PROF.as_raw().cast_unsigned();
     let by = match state {
         Some(LinesState::On(signal)) if signal == sigprof => " by SIGPROF".to_owned(),

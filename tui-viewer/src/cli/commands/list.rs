@@ -1,4 +1,4 @@
-//! `tickscope list`: programs that carry tickscope, running and ended, and kept files in the working directory.
+//! `tickscope list`: programs that carry tickscope, running and ended, and recordings in the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use tickscope_programs::status::{since_unix_ns, state_of};
 use tickscope_programs::target;
 use tickscope_programs::target::wanted::is_live;
 
-/// Prints the list. With `clean`, first removes the files of ended programs, from the chosen directory if there is one.
+/// Prints the list. With `clean`, first removes the files of ended programs from the listed directories.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -39,7 +39,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(console::DONE)
 }
 
-/// Removes files from these directories that no program writes any more. Describes how many were in each directory.
+/// Removes the files of ended programs from these directories. Returns how many were removed from each, as text.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
@@ -99,7 +99,7 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -
     out
 }
 
-/// Describes the library of a ring, and other files of the process with a collector of their own.
+/// Describes the library that carries the ring's collector, and the files in the process with further collectors.
 fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     let library = &ring.header().library;
     let own = match library.is_empty() {
@@ -113,7 +113,7 @@ fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     }
 }
 
-/// Returns the files in a running process that bring other copies of the collector.
+/// Returns the files in a running process that carry further copies of the collector.
 fn copies(ring: &RingFile, liveness: &Liveness) -> Vec<String> {
     if !is_live(liveness) {
         return Vec::new();
@@ -161,7 +161,8 @@ fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String
     let looked_in: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     let all = json!({ "tickscope": 1, "programs": programs, "kept": kept, "looked_in": looked_in });
     let text = format!("{all:#}\n");
-    // Only strings have characters beyond ASCII, so escapes mean the same to a parser, and are harmless to a terminal.
+    // JSON has characters beyond ASCII only in strings, where escapes mean the same. Escapes are harmless to a
+    // terminal.
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {

@@ -1,4 +1,4 @@
-//! Snapshots for commands. A running program captures a new snapshot after the command began.
+//! Snapshots for commands. A running program captures a new one when the command asks for it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,44 +21,44 @@ use tickscope_report::archive;
 
 use crate::cli::args::TargetArgs;
 
-/// Longest time for a program to publish.
+/// Longest wait for a program's answer to a request.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Time between two polls for an answer or a program.
+/// Time between two checks for an answer or for a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Snapshot, and the state of its program.
+/// Snapshot of a target, with the state of its program.
 #[derive(Debug)]
 pub struct LiveSnapshot {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// State of the program.
     pub state: ProcessState,
-    /// Names of sampled addresses, from the recording.
+    /// Names of the sampled addresses, if the snapshot is from a recording.
     pub addresses: Addresses,
 }
 
-/// Reader of a command's output.
+/// Who reads a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who reads a note that a run has ended.
+    /// A person, who reads the note that the run has ended.
     Person,
-    /// A script, which would take the numbers of an ended run for the numbers of the program that it named.
+    /// A script, which would mistake the numbers of an ended run for those of the program that it named.
     Script,
 }
 
 impl Reader {
-    /// Returns the reader of a form: a person reads text and pages.
+    /// Returns the reader of an output form: a person if the form is text or a page.
     pub fn of_text(is_text: bool) -> Self {
         if is_text { Self::Person } else { Self::Script }
     }
 }
 
-/// Finds a target, and waits up to `wait` for it to appear. If a name or a running process is wanted, a run that had
-/// ended before does not end the wait.
+/// Finds a target, and waits up to `wait` for it to appear. For a name or the id of a running process, the wait goes on
+/// while only the ring of an earlier run is found.
 ///
 /// # Errors
-/// As [`target::find`]. For a script also: only an earlier run than the named one exists, and `--ended` is not given.
+/// As [`target::find`]. For a script also: only an earlier run is found, and `--ended` is not given.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = target.wanted();
     let (begin, begin_unix_ns) = (Instant::now(), now_unix_ns());
@@ -68,7 +68,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
             Err(error) if waits && NoTarget::may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
-                // A user who waits for a program means a run that begins during the wait, even if it has ended by now.
+                // The user waits for a run that begins after this command. That run may have ended before it was found.
                 let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
                 match earlier.filter(|_| !came) {
                     Some(_) if waits => {}
@@ -84,15 +84,15 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     }
 }
 
-/// Earlier run that is found in place of the named one.
+/// Earlier run that was found instead of the requested one.
 enum Earlier {
-    /// No program of the name runs.
+    /// No program with this name runs.
     OfName(String),
-    /// The process has no ring, and an earlier process of the same id had one.
+    /// The process has no ring, but an earlier process with its id had one.
     OfPid(u32),
 }
 
-/// Returns the kind of earlier run; `None` if the ring is of the wanted run.
+/// Returns why the ring is of an earlier run; `None` if it is of the requested run.
 fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
     let header = ring.header();
     let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();
@@ -110,7 +110,7 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
 }
 
 impl Earlier {
-    /// Returns the note for a person who gets the numbers of the earlier run.
+    /// Returns the note for a person, who gets the numbers of the earlier run.
     fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         match self {
@@ -121,7 +121,7 @@ impl Earlier {
         }
     }
 
-    /// Returns the error for a script, which gets no numbers of the earlier run.
+    /// Returns the error for a script, which does not get the numbers of the earlier run.
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
@@ -138,10 +138,10 @@ impl Earlier {
     }
 }
 
-/// Returns the ring of a running program. `why` ends the error message: the reason why the program must run.
+/// Returns the ring of a running program. `why` is the end of the error message: why the program must run.
 ///
 /// # Errors
-/// As [`find`]; or the target is no single running program.
+/// As [`find`]; or the target is not a single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
     let found = find(target, Reader::Person, wait)?;
     match found {
@@ -152,7 +152,7 @@ pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> a
     }
 }
 
-/// Returns the error for a target that is no single running program.
+/// Returns the error for a target that is not a single running program.
 pub(super) fn not_running(found: &Found, why: &str) -> Misuse {
     let what = match found {
         Found::Ring(ring, liveness) => format!("{} has ended", line_of(ring, liveness)),
@@ -163,8 +163,8 @@ pub(super) fn not_running(found: &Found, why: &str) -> Misuse {
     Misuse(format!("{what}; {why}"))
 }
 
-/// Returns the snapshot of a target. Prints a note on standard error about surprises: an ended program in
-/// place of a running one, or an old record.
+/// Returns the snapshot of a target. A note on standard error says if it is of an ended program instead of a running
+/// one, or from an old record.
 ///
 /// # Errors
 /// The target cannot be read.
@@ -176,7 +176,7 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     Ok(live)
 }
 
-/// Returns the snapshot of a target, and the note of [`of`].
+/// Returns the snapshot of a target, and the note that [`of`] prints.
 ///
 /// # Errors
 /// The target cannot be read.
@@ -212,7 +212,7 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
     Ok((live, note))
 }
 
-/// Sums the counts of several programs; returns a note on programs that are left out.
+/// Sums the counts of several programs. Returns a note on programs that did not answer or were left out.
 fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapshot, Option<String>)> {
     let mut notes = Vec::new();
     let mut snapshots = Vec::new();
@@ -267,25 +267,25 @@ fn of_ring(
     Ok((snapshot, state_of(&ring.liveness()?), note))
 }
 
-/// Makes the program capture and publish now.
+/// Makes the program capture and publish a snapshot.
 fn publish_now(ring: &RingFile) -> Result<(), String> {
     let slot = ring.take_slot().map_err(|error| error.to_string())?;
     let mut slot = slot.ok_or("the program takes no requests from this viewer")?;
     publish_by(ring, &mut slot)
 }
 
-/// Makes the program publish, through a slot that the caller holds.
+/// Makes the program publish a snapshot, by a request in the caller's slot.
 pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
     match answer(ring, slot, Op::PublishNow)? {
         Some(reply) if reply.record == 0 => {
             Err("the program could not publish (is its snapshot larger than half its ring?)".into())
         }
-        // A program that ends meanwhile leaves its last record, which is the newest possible.
+        // `None`: the program has ended, and its last record is the newest possible.
         _ => Ok(()),
     }
 }
 
-/// Returns the answer of a program; `None` if the program has ended.
+/// Sends a request and returns the program's reply; `None` if the program has ended.
 pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<Reply>, String> {
     let sent = slot.send(op).map_err(|error| error.to_string())?;
     let begin = Instant::now();
@@ -312,7 +312,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a ring of a run that has ended.
+    /// Creates the ring file of an ended run.
     fn leave(dir: &std::path::Path, name: &str, started_unix_ns: u64) {
         let header = Header {
             started_unix_ns,

@@ -1,4 +1,4 @@
-//! `tickscope log`: a line for each thread and group or function, interval by interval.
+//! `tickscope log`: prints a line for each interval, each thread, and each group or function.
 
 use std::cmp::Reverse;
 use std::thread;
@@ -22,20 +22,20 @@ use tickscope_report::log::{LogOptions, header, json_lines, lines};
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
 
-/// Longest time between two polls for a record, and so the largest delay of a line.
+/// Longest time between two checks for new records, which is also the longest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Shortest and longest publishing interval that is requested of the program. The log's interval is limited to
-/// this range.
+/// Shortest and longest publishing interval that is requested of the program. The interval of the log is limited to
+/// this range for the request.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
 /// Number of functions that the error message names if the program has no groups.
 const NAMED: usize = 4;
 
-/// Prints lines until the program ends, the time is over, or the reader closes the pipe.
+/// Prints lines until the program ends, the duration is over, or the reader closes the pipe.
 ///
 /// # Errors
-/// There is no such running program, nothing to follow in it, or it cannot be read.
+/// There is no such running program, there is nothing to follow in it, or it cannot be read.
 pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     let ring = live_snapshot::find_running(&args.target, args.wait, "a log needs a running program")?;
     let mut followed = Followed::begin(ring, args.every)?;
@@ -66,7 +66,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             followed.ask(Op::PublishNow);
         }
         let events = match followed.events() {
-            // On every try the program overwrote the record while it was read. The next poll comes soon.
+            // The program overwrote the record during every attempt to read it. The next check follows soon.
             Err(FormatError::Lapped { .. }) => Vec::new(),
             events => events?,
         };
@@ -78,7 +78,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             }
         }
         if over || !is_live(&liveness) {
-            // An incomplete last interval is printed if it has more than a twentieth of the length.
+            // An incomplete last interval is printed if it lasted more than a twentieth of a full one.
             let rest = log.intervals.finish();
             if let Some(interval) = rest.filter(|rest| u128::from(rest.ns) * 20 > args.every.as_nanos()) {
                 log.write(&interval)?;
@@ -95,8 +95,8 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Checks that there is something to follow. Chosen names that were not met yet are no error, because they may
-/// be met later.
+/// Checks that there is a group or function to follow. A chosen name that the program has not met yet is only reported,
+/// because the program may meet it later.
 fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     if snapshot.sites.is_empty() {
         return Ok(());
@@ -128,7 +128,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     Err(Misuse(why).into())
 }
 
-/// Returns messages on chosen names that were not met yet, with the names of the groups that exist.
+/// Returns a message for each chosen name that was not met yet, with the names of the groups that exist.
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
@@ -153,7 +153,7 @@ fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// Computes intervals, and prints them.
+/// Collects the intervals and prints them.
 #[derive(Debug)]
 struct Log {
     intervals: Intervals,
@@ -170,23 +170,23 @@ impl Log {
     }
 }
 
-/// Program that is followed, and its last record that was read.
+/// Program that is followed, and how far its records have been read.
 #[derive(Debug)]
 struct Followed {
     ring: RingFile,
-    /// Slot that makes the program publish at the wanted rate while it is held.
+    /// Slot with the request for the log's publishing interval, which the program follows while the slot is held.
     slot: Option<Slot>,
     records: NewRecords,
     /// Time when the newest record was read.
     read_at: Instant,
-    /// Publishing interval, as that record gives it.
+    /// Publishing interval, according to the newest record.
     interval: Duration,
-    /// Whether the message was printed that no more records come.
+    /// Whether the user was told that no more records arrive.
     silent: bool,
 }
 
 impl Followed {
-    /// Asks the program to publish at the rate of the intervals.
+    /// Asks the program to publish at the interval of the log.
     fn begin(ring: RingFile, every: Duration) -> anyhow::Result<Self> {
         let slot = ring.take_slot()?;
         let mut followed = Self {
@@ -209,13 +209,13 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Sends a request. Returns false if no answer comes.
+    /// Sends a request. Returns false if no reply arrives.
     fn ask(&mut self, op: Op) -> bool {
         let slot = self.slot.as_mut();
         slot.is_some_and(|slot| matches!(live_snapshot::answer(&self.ring, slot, op), Ok(Some(_))))
     }
 
-    /// Returns new records: the newest, and before it the closing records of reset epochs.
+    /// Returns the new records: first the closing records of reset epochs, last the newest record.
     fn events(&mut self) -> Result<Vec<Snapshot>, FormatError> {
         let events = self.records.read(&self.ring, false)?;
         if let Some(newest) = events.last() {
@@ -226,7 +226,7 @@ impl Followed {
         Ok(events)
     }
 
-    /// Prints a message, once in each silence, that no more records come.
+    /// Prints a message if no records arrive, once in each silence.
     fn complain_of_silence(&mut self) {
         let longest = self.interval.max(WISHES.1).saturating_mul(3);
         if !self.silent && self.read_at.elapsed() > longest {
@@ -244,7 +244,7 @@ impl Followed {
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
-    /// Returns how the program has ended.
+    /// Returns the message about the end of the program.
     fn farewell(&self, liveness: &Liveness) -> String {
         let how = match liveness {
             Liveness::Crashed { .. } => "has ended without a last record",

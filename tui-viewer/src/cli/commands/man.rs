@@ -1,4 +1,4 @@
-//! `tickscope man`: manual pages.
+//! `tickscope man`: prints manual pages.
 
 use anyhow::bail;
 use clap::{Command, CommandFactory};
@@ -8,10 +8,10 @@ use tickscope_command::console::printable;
 
 use crate::cli::args::{CargoCli, Cli};
 
-/// Name of the other program of this package, which cargo starts.
+/// Name of this package's second command, which cargo starts.
 const CARGO_TICKSCOPE: &str = "cargo-tickscope";
 
-/// Prints the page of a command, of tickscope itself, or of `cargo tickscope`.
+/// Prints the manual page of a command, of tickscope itself, or of `cargo tickscope`.
 ///
 /// # Errors
 /// There is no such command, or standard output cannot be written.
@@ -39,7 +39,7 @@ pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
 }
 
 fn page(command: Command) -> anyhow::Result<String> {
-    // The page of `tickscope report` has the title tickscope-report, as git's pages have.
+    // Like git's pages, the page of `tickscope report` is titled tickscope-report.
     let title = command
         .get_display_name()
         .unwrap_or(command.get_name())
@@ -61,7 +61,7 @@ fn page(command: Command) -> anyhow::Result<String> {
     Ok(page)
 }
 
-/// Returns a section whose lines stay as they are.
+/// Returns a section of the page that keeps the line breaks of `text`.
 fn verbatim(title: &str, text: &str) -> String {
     let mut section = format!(".SH {title}\n.nf\n");
     for line in text.lines() {
@@ -69,7 +69,7 @@ fn verbatim(title: &str, text: &str) -> String {
             .replace('\\', "\\\\")
             .replace('-', "\\-")
             .replace('\'', "\\(aq");
-        // A dot at the beginning of a line would be a request to roff.
+        // A dot at the beginning of a line would start a roff request.
         let guard = if line.starts_with('.') { "\\&" } else { "" };
         section.push_str(&format!("{guard}{line}\n"));
     }

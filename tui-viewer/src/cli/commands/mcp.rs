@@ -1,9 +1,9 @@
 //! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
 //!
-//! This server reads and writes the protocol itself, with serde_json: it needs only five methods, and maintained
-//! crates for the protocol bring an async runtime. `input` limits the input, `message` parses it, and `protocol`
-//! answers both kinds of revisions: those that begin with `initialize`, and those with a version in each request.
-//! `tools` has the six tools, and `marks` the snapshots of the tool `mark`.
+//! This server implements the protocol itself, with serde_json: it needs only five methods, and the maintained crates
+//! for the protocol bring an async runtime. `input` limits the input, `message` parses it, and `protocol` answers
+//! revisions that begin with `initialize` and revisions that repeat their version in each request. `tools` has the six
+//! tools, and `marks` the snapshots of the tool `mark`.
 
 mod input;
 mod marks;
@@ -22,10 +22,10 @@ use crate::cli::args::McpArgs;
 /// Exit code after a signal: 128 + SIGTERM, as in a shell.
 const BY_SIGNAL: u8 = 143;
 
-/// Answers until the client closes standard input or a signal comes.
+/// Answers until the client closes standard input or a signal arrives.
 ///
 /// # Errors
-/// A directory cannot be read, or reading or writing fails.
+/// The directory cannot be read, or reading or writing fails.
 pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
     target::check_dir(args.dir.as_deref())?;
     let (stop, inputs) = input::start()?;
@@ -40,7 +40,7 @@ pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
                 return Err(anyhow::Error::new(error).context("cannot read standard input"));
             }
         };
-        // Control characters in strings are escaped, so an answer is one line.
+        // JSON escapes control characters in strings, so an answer is one line.
         if let Some(answer) = answer
             && !console::put(&format!("{answer}\n"))?
         {

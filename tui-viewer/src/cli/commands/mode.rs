@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Mode;
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 
-/// Switches a target's mode; returns once the target has confirmed it.
+/// Switches the mode of a target. Returns once the program has confirmed this.
 ///
 /// # Errors
 /// There is no such target, or it did not switch.

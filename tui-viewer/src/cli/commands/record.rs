@@ -1,4 +1,4 @@
-//! `tickscope record`: a program's snapshots in a file that keeps its records after any crash.
+//! `tickscope record`: writes a program's snapshots to a file whose records survive any crash.
 
 mod copier;
 mod recording;
@@ -20,7 +20,7 @@ pub(super) use crate::cli::commands::record::recording::stop_on_signals;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
 use crate::cli::commands::status_line::StatusLine;
 
-/// Records a running program, or one that it starts.
+/// Records a running program, or starts a program and records it.
 ///
 /// # Errors
 /// There is no such program, or it cannot be read, or the file cannot be written.

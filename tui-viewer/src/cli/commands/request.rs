@@ -1,4 +1,4 @@
-//! Requests of commands to running programs: sends them, and waits for the answers.
+//! Sends requests of commands to running programs, and waits for the replies.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::outcome::watched;
 
-/// Longest time for the program to answer.
+/// Longest wait for the program's reply.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// Request that the program has carried out.
@@ -37,14 +37,14 @@ impl Granted {
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
-    /// Returns the program's snapshot after the request; `None` if the program could not publish.
+    /// Returns the snapshot that the program published after the request; `None` if it could not publish.
     pub fn snapshot(&self) -> Option<Snapshot> {
         let newest = self.published.then(|| self.ring.newest_snapshot().ok());
         newest.flatten().map(|(_, snapshot)| snapshot)
     }
 }
 
-/// Sends a request and returns once the program has confirmed it. `what` names the action: "reset".
+/// Sends a request. Returns once the program has confirmed it. `what` names the action for messages, such as "reset".
 ///
 /// # Errors
 /// There is no such target, or it did not carry out the request.
@@ -52,7 +52,7 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
     ask_of(find(args, what)?, op, what)
 }
 
-/// Returns the ring of a running program.
+/// Returns the ring of a running program. `what` is as in [`ask`].
 ///
 /// # Errors
 /// There is no such target, or it takes no requests.
@@ -75,7 +75,7 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
     }
 }
 
-/// Sends a request to a program whose ring is open, like [`ask`].
+/// Sends a request to the program of this ring, like [`ask`].
 ///
 /// # Errors
 /// The program did not carry out the request.
@@ -94,8 +94,8 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
         match slot.reply(&sent)? {
             Some(reply) => break reply,
             None if begin.elapsed() > ANSWER => {
-                // Another request replaces the unanswered one, because a stopped program would carry it out
-                // later.
+                // A harmless request replaces the unanswered one, which a stopped program would otherwise carry out
+                // when it continues.
                 slot.send(Op::PublishNow)?;
                 bail!(
                     "{} did not answer within 2 s (is it stopped?); the request is withdrawn",

@@ -1,4 +1,4 @@
-//! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
+//! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and exits with its exit code.
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
@@ -22,25 +22,26 @@ use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::kept_output::KeptOutput;
 use crate::cli::commands::{live_snapshot, report};
 
-/// Started program, and where its ring is found.
+/// Started command, and how to find its ring.
 #[derive(Debug)]
 pub struct Started {
     /// The running command.
     pub child: Child,
-    /// Target by which its ring is found.
+    /// Target that finds the command's ring.
     pub wanted: Wanted,
     dir: Option<PathBuf>,
 }
 
-/// Runs a command.
+/// Runs a command and watches it.
 ///
 /// # Errors
-/// The command cannot be watched. A command that cannot be started gives code 127 or 126, as in a shell.
+/// The command cannot be watched. A command that cannot be started is no error: the exit code is 127 or 126, as in a
+/// shell.
 pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
     watch_program(Program::named(command), no_screen, dir, look)
 }
 
-/// Runs a program.
+/// Runs a program and watches it.
 ///
 /// # Errors
 /// As [`run`].
@@ -51,7 +52,7 @@ pub fn watch_program(
     look: &LookArgs,
 ) -> anyhow::Result<u8> {
     let on_screen = has_screen() && !no_screen;
-    // The program's output would be drawn into the screen, so it is kept for later.
+    // Output of the program would garble the screen, so it is kept until the screen has closed.
     let output = on_screen
         .then(KeptOutput::new)
         .transpose()
@@ -62,7 +63,8 @@ pub fn watch_program(
             program.command.stderr(output.for_program()?);
         }
     }
-    // Signals are caught before the program starts, because a signal for the program must not end this process.
+    // Handlers are registered before the program starts, because a signal that the program causes must not end this
+    // process.
     let terminated = watch_interrupts()?;
     let mut started = match start(&mut program.command, dir) {
         Ok(started) => started,
@@ -84,7 +86,7 @@ pub fn watch_program(
     Ok(code_of(status))
 }
 
-/// Prints why a command cannot be started. Returns the exit code that a shell would give.
+/// Prints why a command cannot be started. Returns the exit code that a shell would return.
 pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
     say(&format!("cannot start {}: {error}", name.display()));
     if error.kind() == std::io::ErrorKind::NotFound {
@@ -94,17 +96,17 @@ pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
     }
 }
 
-/// Starts a command so that it publishes, and its ring can be distinguished from all others.
+/// Starts a command with settings that make it publish. A token distinguishes its ring from all other rings.
 ///
 /// # Errors
 /// The system reports an error.
 pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
-    // 0 would mean that there is no token.
+    // Bit 0 is set because 0 means that there is no token.
     let token = tickscope_format::os::random() | 1;
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
-    // A relative path would mean another place if the program changes its directory.
+    // The path is made absolute, because the program may change its working directory.
     let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
     let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
     let dir = dir.map(std::path::absolute).transpose()?;
@@ -120,7 +122,7 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
 }
 
 impl Started {
-    /// Returns a feed from the program's ring.
+    /// Returns a feed of the program's ring.
     pub fn feed(&self) -> RingFeed {
         RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
     }
@@ -133,7 +135,7 @@ impl Started {
         target::find(&self.wanted, self.dir.as_deref())
     }
 
-    /// Returns commands that show the other programs that the command started.
+    /// Returns, for each further program that the command started, the command line that shows it.
     pub(super) fn others(&self, shown: &RingFile) -> Vec<String> {
         let all = target::all(&self.wanted, self.dir.as_deref());
         all.iter()
@@ -142,7 +144,7 @@ impl Started {
             .collect()
     }
 
-    /// Returns the report on the program's ring.
+    /// Returns the text report on the started program.
     ///
     /// # Errors
     /// There is no ring, or it cannot be read.
@@ -164,7 +166,7 @@ impl Started {
     }
 }
 
-/// After the screen has closed, passes on the program's output so far, and all later output until the program ends.
+/// After the screen has closed, passes on the program's output so far, and further output until the program ends.
 fn finish_behind_screen(
     started: &mut Started,
     mut output: KeptOutput,
@@ -188,8 +190,8 @@ fn finish_behind_screen(
     Ok(code_of(status))
 }
 
-/// Writes a report to standard error, beside the program's own output.
+/// Writes a text to standard error, so that it stays out of the program's standard output.
 pub(crate) fn eprint_all(text: &str) {
-    // Without standard error, the text cannot be shown.
+    // If standard error is closed, there is no other way to show the text.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! `tickscope snapshot`: keeps a snapshot in a file.
+//! `tickscope snapshot`: writes a snapshot to a file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::event_loop::saved_files;
 
-/// Keeps the snapshot of a target and prints the file's path.
+/// Writes the snapshot of a target to a file, and prints the file's path.
 ///
 /// # Errors
 /// There is no such target, or it cannot be read or written.
@@ -30,7 +30,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         addresses,
         ..
     } = live_snapshot::of(&found, &wanted)?;
-    // The program's files may be missing on the machine that reads the snapshot.
+    // Code is read here, because the program's files may be missing on the machine that opens the snapshot.
     sampled_code::read_code(&mut snapshot, addresses);
     let path = match file {
         Some(path) => {

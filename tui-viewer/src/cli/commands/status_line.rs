@@ -1,4 +1,4 @@
-//! Progress of a slow command: one line on a terminal, drawn over itself.
+//! Progress of a slow command: one line on a terminal, which each update overwrites.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,18 +11,18 @@ use crate::cli::commands::report::terminal_width;
 use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 
-/// Time between two drawings of the line.
+/// Time between two updates of the line.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     shown: bool,
-    /// Time of the last drawing.
+    /// Time of the last update since the command began; `None` if the line is clear.
     drawn: Option<Duration>,
 }
 
 impl StatusLine {
-    /// Returns a line on standard error, if it is a terminal and the line is wanted there.
+    /// Returns a status line on standard error. It is shown only if `wanted`, and if standard error is a terminal.
     pub(crate) fn on_stderr(wanted: bool) -> Self {
         Self {
             shown: wanted && io::stderr().is_terminal(),
@@ -30,7 +30,7 @@ impl StatusLine {
         }
     }
 
-    /// Draws the line, unless it was drawn just now. `elapsed` is the time since the command began.
+    /// Updates the line, unless the last update was just before. `elapsed` is the time since the command began.
     pub(crate) fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         if !self.shown || self.drawn.is_some_and(|drawn| elapsed < drawn + PAUSE) {
             return;
@@ -39,7 +39,7 @@ impl StatusLine {
         draw(&fitting(&line(), terminal_width(io::stderr())));
     }
 
-    /// Clears the line, so that the next text begins in its place.
+    /// Clears the line, so that the next text starts at its beginning.
     pub(crate) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             draw("");
@@ -47,7 +47,7 @@ impl StatusLine {
     }
 }
 
-/// Cuts a line, because a line that continues in the next row could not be drawn over.
+/// Cuts a line to the terminal's width, because a wrapped line cannot be overwritten.
 fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) => cut_end(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),
@@ -57,6 +57,6 @@ fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
 
 fn draw(line: &str) {
     let mut out = io::stderr().lock();
-    // Without standard error the line cannot be shown.
+    // If standard error is closed, there is no other way to show the line.
     let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
 }

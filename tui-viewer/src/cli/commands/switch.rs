@@ -1,4 +1,4 @@
-//! `tickscope off` and `tickscope on`: switch the measuring of sites.
+//! `tickscope off` and `tickscope on`: switch sites off and on.
 
 use tickscope_command::console;
 use tickscope_command::console::printable;
@@ -10,7 +10,7 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 use crate::outcome::switched::{Switch, outcome};
 
-/// Switches the sites that a pattern selects; returns once the program has confirmed it.
+/// Switches the sites that a pattern selects. Returns once the program has confirmed this.
 ///
 /// # Errors
 /// There is no such target, or it did not switch.

@@ -1,4 +1,4 @@
-//! Tests of a program by their time, from the collector's data.
+//! Report on the tests of a test program, by their time.
 
 use std::fmt::Write;
 
@@ -15,17 +15,17 @@ use tickscope_report::number::{ascii, count, duration};
 use crate::cli::commands::run::{eprint_all, not_started, start};
 use crate::cli::commands::{live_snapshot, report};
 
-/// A test that ran.
+/// Counts of a test that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestTime {
     name: String,
     calls: u64,
     total_ns: u64,
-    /// Part of the total time in which the thread had nothing to do; `None` if waits are not measured.
+    /// Part of the total time in which the thread was waiting; `None` if waits are not measured.
     waiting_ns: Option<u64>,
 }
 
-/// Runs a test program, and prints its tests by time when it has ended.
+/// Runs a test program. When it has ended, prints its tests by time.
 ///
 /// # Errors
 /// The program cannot be watched.
@@ -63,7 +63,7 @@ fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
         .iter()
         .map(|function| test_of(&function.full_name(), tests))
         .collect();
-    // A test that is marked by hand is a function and a scope as well. Both together are one call.
+    // A test with a mark in the source is both a function and a scope. The two together are one call.
     let of_site: Vec<Option<SetId>> = functions
         .of_site
         .iter()
@@ -94,7 +94,7 @@ fn sums(snapshot: &Snapshot, of_site: &[Option<SetId>], tests: usize) -> Vec<Inc
     sums
 }
 
-/// Returns the test whose path is the function's path without the crate. Closures inside a test belong to the test.
+/// Returns the test whose path equals the function's path without the crate. A closure in a test belongs to that test.
 fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     let (_, path) = function.split_once("::")?;
     let path = path.split("::{").next().unwrap_or(path);
@@ -102,7 +102,7 @@ fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     Some(at as SetId)
 }
 
-/// Returns the table as text.
+/// Returns the table of the tests as text.
 fn text(snapshot: &Snapshot, tests: &[String]) -> String {
     let times = times(snapshot, tests);
     let process = &snapshot.process;

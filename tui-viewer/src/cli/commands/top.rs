@@ -12,13 +12,13 @@ use crate::cli::commands::brief::read;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report;
 
-/// Number of functions without an option.
+/// Number of functions if none is given.
 const FUNCTIONS: usize = 10;
 
 /// Prints the functions of a target.
 ///
 /// # Errors
-/// There is no such target or measure, or it cannot be read or written.
+/// There is no such target, the target does not have the measure, or it cannot be read or written.
 pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let (count, target) = args.understood().map_err(Misuse)?;
     let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;

@@ -25,13 +25,13 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
 use crate::cli::trigger::{Event, Fired, Watch};
 
-/// Longest time between two polls, and so until Ctrl-C is noticed.
+/// Longest time between two polls of the program, and until Ctrl-C is noticed.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Watches until the program ends, a signal comes, or the reader of standard output closes it.
+/// Watches until the program ends, a signal arrives, or the reader closes standard output.
 ///
 /// # Errors
-/// There is no such running program, or it cannot be read any more.
+/// There is no such running program, or it can no longer be read.
 pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     let ring = live_snapshot::find_running(&args.target, args.wait, "a trigger needs a running program")?;
     let stop = stop_on_signals()?;
@@ -86,7 +86,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         }
         told_status = events.status.word();
         session.show(begin.elapsed());
-        // Reading and judging a large program is slow; four fifths of a CPU are left to others.
+        // Reading and judging a large program is slow, so four fifths of the time are left to other programs.
         let rest = looked.elapsed().saturating_mul(4);
         thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
     };
@@ -103,9 +103,9 @@ struct Session<'a> {
     kept: u64,
     /// Whether a recording could not be written.
     has_failed: bool,
-    /// Last message about a function that is missing, or cannot be measured.
+    /// Last message about a function that was not met or cannot be measured.
     doubt: Option<String>,
-    /// Whether the message was printed that the limit holds recordings back.
+    /// Whether the user was told that `--at-most` prevents a recording.
     told_held_back: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Prints a message in place of the status line.
+    /// Prints a message where the status line was.
     fn say(&mut self, message: &str) {
         self.line.clear();
         say(message);
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Keeps recordings and prints messages. Returns false if standard output is closed.
+    /// Acts on the outcome of the last records and prints messages. Returns false if standard output is closed.
     fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
         if let Some(failure) = self.action.failure() {
             self.say(&failure);
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
                 self.kept += 1;
                 let path = kept.path.display();
                 let is_open = put(&format!("{when}  {words}: kept {} in {path}\n", kept.words))?;
-                // This path is right in any directory.
+                // The command may change its directory, so it gets an absolute path.
                 let whole = std::path::absolute(&kept.path).unwrap_or(kept.path);
                 self.action.start(&self.args.condition, fired, target, &whole);
                 Ok(is_open)
@@ -189,7 +189,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Prints a summary, once the command that was started has ended.
+    /// Waits for the end of the user's command, and prints a summary.
     fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {

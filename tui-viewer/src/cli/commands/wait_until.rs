@@ -1,4 +1,4 @@
-//! `tickscope wait-until`: waits for a condition, and tells the result by its exit code.
+//! `tickscope wait-until`: waits for a condition. The exit code reports the result.
 
 use std::rc::Rc;
 use std::thread;
@@ -26,13 +26,13 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::trigger::{Watch, words};
 
-/// Longest time between two polls.
+/// Longest time between two polls of the program.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Waits until the condition is true, the time is over, or the program has ended.
+/// Waits until the condition is true, the timeout is over, or the program has ended.
 ///
 /// # Errors
-/// There is no such running program, or it cannot be read any more.
+/// There is no such running program, or it can no longer be read.
 pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
@@ -48,11 +48,11 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Result of the last judgement.
+/// Verdict of the last judgement, and what it was based on.
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
-    /// Newest snapshot; empty before the first snapshot.
+    /// Newest snapshot; empty before the first one is read.
     newest: Rc<Snapshot>,
     doubt: Option<String>,
 }
@@ -79,7 +79,7 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // A judgement that was true before the last one counts as well, because records may be read late.
+            // A true judgement counts even if later ones were false, because several records may be read in one poll.
             if let Some(found) = watch.found() {
                 (judged.verdict, judged.over_ns) = (found.verdict.clone(), found.window_ns);
             }
@@ -116,14 +116,14 @@ fn wait(
         let left = args
             .timeout
             .map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        // Judging a large program is slow; four fifths of a CPU are left to others.
+        // Judging a large program is slow, so four fifths of the time are left to other programs.
         let rest = looked.elapsed().saturating_mul(4);
         let pause = feed.next_look().min(LOOK).max(rest);
         thread::sleep(left.map_or(pause, |left| pause.min(left)));
     }
 }
 
-/// Returns a watch of the condition in a moving window, without recordings.
+/// Returns a watch that judges the condition over a moving window. Its other options have no effect here.
 fn window(condition: &Condition, over: Duration) -> Watch {
     let options = TriggerOptions {
         over,

@@ -9,10 +9,10 @@ use crate::cli::args::{TargetArgs, WatchArgs};
 use crate::cli::commands::request;
 use crate::outcome::watched;
 
-/// Makes the program watch a function, or stop watching it. Returns once the program has confirmed it.
+/// Makes the program watch a function or stop watching it. Returns once the program has confirmed this.
 ///
 /// # Errors
-/// There is no such target, or it refused.
+/// There is no such target, or it refused the request.
 pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
     let ring = request::find(target, "watch")?;
     let before = newest(&ring);
@@ -34,7 +34,7 @@ pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns the program's last snapshot, if it can be read.
+/// Returns the program's newest snapshot, if it can be read.
 pub(super) fn newest(ring: &RingFile) -> Option<Snapshot> {
     ring.newest_snapshot().ok().map(|(_, snapshot)| snapshot)
 }

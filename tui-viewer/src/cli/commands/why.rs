@@ -1,4 +1,4 @@
-//! `tickscope why`: the reasons for slow calls of a function.
+//! `tickscope why`: prints why calls of a function are slow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,10 +37,10 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::outcome::watched::{others, watch_of, watches_of};
 
-/// Number of snapshots that are searched for traces, because each snapshot holds only some traces.
+/// Number of earlier snapshots that are searched for traces. Each snapshot holds only some of the traces.
 const TURNS: usize = 64;
 
-/// Time between two polls for a new record.
+/// Time between two checks for a new record.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Prints why slow calls are slow.
@@ -58,8 +58,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns a target's data on a function. If an option asks for it, first watches the function for a time, until
-/// `stop`.
+/// Returns a target's data on a function. With `--for`, the program watches the function for that time first, or until
+/// `stop` is set.
 ///
 /// # Errors
 /// The function is not watched, there is no such target, or it cannot be read.
@@ -76,7 +76,7 @@ pub(super) fn answered(args: &WhyArgs, stop: &AtomicBool) -> anyhow::Result<(Liv
 /// Returns the snapshot's watch of the function.
 ///
 /// # Errors
-/// The program does not watch it any more, or has no such function.
+/// The program no longer watches the function, or has no such function, or several watched functions match.
 pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Result<&'a Watch> {
     let watch = match watches_of(snapshot, &args.function)[..] {
         [only] => only,
@@ -96,7 +96,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
     Ok(watch)
 }
 
-/// Returns the error that no function has this name.
+/// Returns the error for a name that no called function has.
 fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     let name = printable(function.as_str());
     let why = format!(
@@ -106,7 +106,7 @@ fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     Misuse(why).into()
 }
 
-/// Returns the error that several functions have a name, if the answer must be on one function.
+/// Returns the error for a name that several functions have although one is needed.
 fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     let name = printable(function.as_str());
     Misuse(format!(
@@ -116,7 +116,7 @@ fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     .into()
 }
 
-/// Returns the options of an answer in a shell.
+/// Returns the options for an answer in a shell.
 pub(super) fn options() -> SlowOptions {
     SlowOptions {
         ascii: console::is_ascii(),
@@ -155,7 +155,7 @@ fn write(
         .into());
     }
     console::write(&text)?;
-    // The JSON document has only numbers, so words of doubt are printed separately.
+    // The JSON document has no text for a doubt, so the doubt goes to standard error.
     if (args.json || args.format == WhyFormat::Json)
         && let Some(doubt) = answer.doubt()
     {
@@ -164,7 +164,7 @@ fn write(
     Ok(())
 }
 
-/// Writes one of the calls with a whole trace, for another tool.
+/// Writes one of the calls whose traces are complete, in the format of another tool.
 fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow::Result<()> {
     let calls = answer.exemplars();
     let Some(longest) = calls.first() else {
@@ -194,7 +194,7 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
     console::write(&String::from_utf8_lossy(&out))
 }
 
-/// Returns a target's data on a function that it watches.
+/// Returns a target's data on a function that it already watches.
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = args.target.wanted();
     let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
@@ -248,7 +248,7 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
     }
 }
 
-/// Watches a function for a time. Then ends the watch, unless the program watched the function before.
+/// Watches a function for the time `during`. Then ends the watch, unless the program watched the function before.
 fn watched_for(
     args: &WhyArgs,
     during: Duration,
@@ -257,12 +257,13 @@ fn watched_for(
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for needs a running program; leave it out")?;
-    // A new record marks the beginning: if the function was watched before, its earlier calls must not be reported.
+    // A new record marks the beginning, because a function watched before has earlier calls, which must not be
+    // reported.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }
     let newest = watch::newest(&ring);
-    // A pattern with a star may select many functions, so it is not checked here.
+    // A pattern with a star may match many functions, so the check is only for a plain name.
     if let Some(newest) = newest.as_ref().filter(|_| !args.function.as_str().contains('*')) {
         let functions = Functions::of(newest);
         let found = named(&functions, args.function.as_str());
@@ -285,7 +286,7 @@ fn watched_for(
     let read = follow(&ring, during, stop, traces);
     let liveness = ring.liveness()?;
     let named = Named::of_ring(target, &ring, &liveness);
-    // The former state is also restored after an error.
+    // The watch is removed even after an error.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
     }
@@ -302,7 +303,7 @@ fn watched_for(
     Ok((live, named))
 }
 
-/// Reads records as they come; returns the last one.
+/// Reads new records until `during` is over or `stop` is set. Returns the last snapshot.
 fn follow(
     ring: &RingFile,
     during: Duration,

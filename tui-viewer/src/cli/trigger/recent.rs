@@ -1,4 +1,4 @@
-//! Last records of a program, as far back as a window reaches, their difference over the window, and the judgement of it.
+//! The last records of a program, as far back as a window reaches, and their difference over the window.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,13 +13,14 @@ use tickscope_format::codec::Decoder;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_programs::events::Past;
 
-/// Maximum size of all payloads together, in bytes. The two records that a window needs are kept even above it.
+/// Largest size of all payloads together, in bytes. The two records that a window needs are kept even if they exceed
+/// it.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Records closer together than the window's length divided by this number count as one.
+/// Records that follow each other within the window's length divided by this number are merged.
 const PARTS: u64 = 32;
 
-/// A record, not decoded.
+/// Record whose payload is not decoded.
 #[derive(Debug)]
 struct Record {
     unix_ns: u64,
@@ -27,15 +28,15 @@ struct Record {
     payload: Rc<[u8]>,
 }
 
-/// Records of one run, the oldest first.
+/// Records of one run, oldest first.
 #[derive(Debug)]
 pub(super) struct Recent {
     length_ns: u64,
     records: VecDeque<Record>,
     bytes: usize,
-    /// Number of the newest record.
+    /// Sequence number of the newest record.
     seq: u64,
-    /// Whether the newest record is the first with which the records reach back far enough.
+    /// Whether the newest record is the first with which the records cover a whole window.
     pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
@@ -43,21 +44,20 @@ pub(super) struct Recent {
 /// Reason why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoWindow {
-    /// The records do not reach back far enough yet.
+    /// The records do not cover the length of a window yet.
     TooShort {
-        /// Time that the records reach back, in nanoseconds.
+        /// Time that the records cover, in nanoseconds.
         ns: u64,
     },
-    /// A reset or its undoing lies in the window, and the record with the counts until then is missing.
+    /// A reset or its undoing lies in the window, and the record with the counts before it is missing.
     Gap,
-    /// A record cannot be read, with the reason.
+    /// A record cannot be read. The text is the reason.
     Unreadable(String),
 }
 
-/// Verdict, and the length of its window.
+/// Verdict with the length of the window that was judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
-    /// Verdict on the condition.
     pub(crate) verdict: Verdict,
     /// Length of the window, in nanoseconds.
     pub(crate) window_ns: u64,
@@ -81,7 +81,7 @@ impl Recent {
         self.records.back().map(|record| record.unix_ns)
     }
 
-    /// Takes a record, unless a later one is here already. Returns whether it was taken.
+    /// Takes a record, unless it is known or older than the newest one. Returns whether it was taken.
     pub(super) fn push(&mut self, past: &Past) -> bool {
         let Ok(capture) = codec::capture(&past.payload) else {
             return false;
@@ -91,7 +91,7 @@ impl Recent {
         }
         self.seq = capture.seq;
         if self.newest_ns().is_some_and(|newest| past.unix_ns < newest) {
-            // The wall clock was set back, so the age of the other records is unknown.
+            // The wall clock was set back, so the age of the earlier records is unknown.
             self.records.clear();
             self.bytes = 0;
         }
@@ -104,7 +104,7 @@ impl Recent {
             payload: Rc::clone(&past.payload),
         });
         self.fills = was_short && !self.is_short();
-        // The first window begins with the first record, because otherwise the earliest events would lie in no window.
+        // The first window starts at the first record, because otherwise no window would contain the earliest events.
         if !self.fills {
             self.forget_old();
         }
@@ -112,13 +112,13 @@ impl Recent {
         true
     }
 
-    /// Whether the records do not reach back far enough yet.
+    /// Returns whether the records do not cover the length of a window yet.
     fn is_short(&self) -> bool {
         let ends = self.records.front().zip(self.begin_ns());
         ends.is_none_or(|(first, begin_ns)| first.unix_ns > begin_ns)
     }
 
-    /// Drops the newest record if the next one is close to the record before the newest.
+    /// Drops the newest record if the next one, captured at `unix_ns`, follows closely on the record before the newest.
     fn merge_newest(&mut self, unix_ns: u64, reset_epoch: u64) {
         let Some(at) = self.records.len().checked_sub(1) else {
             return;
@@ -131,7 +131,7 @@ impl Recent {
         }
     }
 
-    /// Whether a record tells nothing of a reset, so that its neighbours can stand for it.
+    /// Returns whether a record has no part in a reset, so that its neighbours can replace it.
     fn is_needless(&self, at: usize) -> bool {
         let epoch = |at: usize| self.records.get(at).map(|record| record.epoch.reset_epoch);
         let own = self.records[at].epoch;
@@ -141,7 +141,7 @@ impl Recent {
             && epoch(at + 1).is_none_or(|next| next == own.reset_epoch)
     }
 
-    /// Drops records that are older than the first record of the window.
+    /// Drops the records before the one at which the window starts.
     fn forget_old(&mut self) {
         while let (Some(begin), Some(second)) = (self.begin_ns(), self.records.get(1))
             && second.unix_ns <= begin
@@ -150,9 +150,9 @@ impl Recent {
         }
     }
 
-    /// Returns the time at or before which a window begins.
+    /// Returns the latest time at which a window that ends at the newest record may start.
     fn begin_ns(&self) -> Option<u64> {
-        // The times of records are not exact to the millisecond.
+        // Capture times vary by milliseconds, so a window may be a little shorter.
         let slack = self.length_ns / 200;
         Some(
             self.newest_ns()?
@@ -161,7 +161,7 @@ impl Recent {
         )
     }
 
-    /// Drops records until the payloads fit: first the ones whose neighbours are closest.
+    /// Drops records until the payloads fit into [`BYTES_MAX`], first those with the closest neighbours.
     fn thin(&mut self) {
         while self.bytes > BYTES_MAX && self.records.len() > 2 {
             let gap = |at: &usize| self.records[at + 1].unix_ns - self.records[at - 1].unix_ns;
@@ -177,7 +177,7 @@ impl Recent {
         }
     }
 
-    /// Returns the difference over the window, as a snapshot.
+    /// Returns the difference between the ends of the window, as a snapshot.
     pub(super) fn window(&self) -> Result<Snapshot, NoWindow> {
         let (Some(first), Some(begin_ns)) = (self.records.front(), self.begin_ns()) else {
             return Err(NoWindow::TooShort { ns: 0 });
@@ -241,7 +241,7 @@ mod tests {
             "{}",
             recent.records.len()
         );
-        // A known record, or an older one, changes nothing.
+        // A record that is known or older than the newest one changes nothing.
         assert!(!recent.push(&past(&orderbook::snapshot(1_399))));
         assert!(!recent.push(&past(&orderbook::snapshot(900))));
     }
@@ -264,7 +264,7 @@ mod tests {
         let mut recent = Recent::new(Duration::from_secs(5));
         for tenths in 1_000..1_200 {
             let mut large = past(&orderbook::snapshot(tenths));
-            // A section of an unknown kind.
+            // A section of an unknown kind makes the record large.
             let head = |word: u64| word.to_le_bytes();
             let more = [&head(99), &head(6 << 20), &vec![0; 6 << 20][..]].concat();
             large.payload = [&large.payload[..], &more].concat().into();

@@ -11,24 +11,24 @@ use Context::{Asking, Choosing, Help, Measuring, Start, Typing};
 use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
 const VIEWS: &[View] = &View::ALL;
-/// Views whose rows have an order to choose: all but the timeline.
+/// Views whose rows can be sorted: all but the timeline.
 const SORTED: &[View] = match VIEWS {
     [sorted @ .., Timeline] => sorted,
-    // The timeline is the last view.
+    // Unreachable, because the timeline is the last view.
     _ => &[],
 };
-/// Views whose rows are functions or places.
+/// Views whose rows are functions or sites.
 const ROWS: &[View] = &[Tree, Hot, Function, Sites, Tasks, Slow];
 pub(super) const TREE: &[View] = &[Tree];
 /// Views whose rows open and close.
 const FOLDING: &[View] = &[Tree, Sites];
 
-/// All contexts beside the views.
+/// All contexts except the views.
 pub(super) const EVERYWHERE: &[Context] = &[Typing, Help, Choosing, Measuring, Asking, Start];
 const NOT_TYPING: &[Context] = &[Help, Choosing, Measuring, Asking, Start];
 const LISTS: &[Context] = &[Help, Choosing, Measuring, Start];
 
-/// Returns a line whose keys work in these views.
+/// Returns a line of the table for keys that work in these views.
 const fn within(views: &'static [View], help: &'static str) -> Binding {
     Binding {
         section: Section::Views,
@@ -43,12 +43,12 @@ const fn within(views: &'static [View], help: &'static str) -> Binding {
     }
 }
 
-/// Returns a line whose keys work in all views.
+/// Returns a line of the table for keys that work in all views.
 const fn all(help: &'static str) -> Binding {
     within(VIEWS, help)
 }
 
-/// Returns a line whose keys work while one of these contexts has the keyboard.
+/// Returns a line of the table for keys that work while one of these contexts has the keyboard.
 const fn top(others: &'static [Context], help: &'static str) -> Binding {
     within(&[], help).and(others)
 }
@@ -103,7 +103,7 @@ pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     show.chain(others).collect()
 });
 
-/// All keys, grouped by section of the help.
+/// All keys except those that show a view, grouped by section of the help.
 const GROUPS: &[(Section, &[Binding])] = &[
     (
         Section::Views,
@@ -322,7 +322,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .key(Char('('), Action::FarEarlier)
                 .key(Char(')'), Action::FarLater)
                 .left("5 s back", 12)
-                // In these views users ask about earlier work of a thread.
+                // In these views users ask about a thread's earlier work.
                 .early(&[Threads, Timeline]),
             all("the oldest, the newest snapshot")
                 .key(Char('{'), Action::Oldest)

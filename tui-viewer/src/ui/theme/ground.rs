@@ -1,7 +1,7 @@
 //! Solid colours behind text: frames of the flame graph, and other filled areas.
 //!
-//! A program found the colours by search, so that they differ for normal vision and for the three kinds of colour
-//! blindness. The tests below check that again. Each colour has a second, darker tone, which tells neighbours apart.
+//! A program found the colours by search. They are distinct in normal vision and in the three kinds of colour
+//! blindness, which the tests below check. Each colour has a second, darker tone for neighbours of the same meaning.
 
 use ratatui::style::{Color, Modifier, Style};
 use tickscope_report::modules::{COLOURS, HUES};
@@ -14,19 +14,19 @@ use crate::cli::args::look::ThemeKind;
 pub(crate) enum Ground {
     /// A module, by the number of its hue.
     Module(u8),
-    /// Share of time in the function itself.
+    /// Self time of a function, as a share of all time.
     Own(Heat),
-    /// Change of the share since the other moment.
+    /// Change of the share since the moment of comparison.
     Change(Trend),
     /// Time off the CPU.
     Waiting,
-    /// Frames that a search has not found, and old data.
+    /// Frames that do not match the search, and old data.
     Faded,
     /// The selected frame.
     Selected,
 }
 
-/// Share of all time that a function takes itself.
+/// Self time of a function, as a share of all time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heat {
     /// Less than a hundredth.
@@ -39,13 +39,13 @@ pub(crate) enum Heat {
     Hot,
 }
 
-/// A colour for terminals of every kind.
+/// A colour, with its replacements on terminals with fewer colours.
 #[derive(Clone, Copy, Debug)]
 struct Tone {
     rgb: Color,
-    /// Number among the 256 colours of nearly every terminal.
+    /// Replacement among the 256 colours of nearly every terminal.
     indexed: u8,
-    /// Nearest of the sixteen colours.
+    /// Replacement among the sixteen colours.
     ansi: Color,
 }
 
@@ -67,16 +67,16 @@ const fn pair(rgb: [u32; 2], indexed: [u8; 2], ansi: [Color; 2]) -> Pair {
     ]
 }
 
-/// Text on all colours.
+/// Text on light colours.
 const INK: Color = Color::from_u32(trend::INK);
 
 /// Text on dark areas.
 const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
 
-/// Text that should step back, on dark and on light.
+/// Text on faded areas, on black and on white.
 const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
 
-/// Colours of modules. Of the sixteen colours, only four pairs look different to everybody, so some hues share a pair.
+/// Colours of modules. Only four pairs of the sixteen colours are distinct for everybody, so some hues share a pair.
 const MODULES: [Pair; HUES] = [
     pair(COLOURS[0], [216, 173], [Color::LightYellow, Color::Yellow]),
     pair(COLOURS[1], [110, 67], [Color::LightBlue, Color::Blue]),
@@ -143,7 +143,7 @@ const FADED: [Pair; 2] = [
 ];
 
 impl ThemeKind {
-    /// Returns the look of a filled area. Mono names no colour: only the selected frame is reversed.
+    /// Returns the look of a filled area. Mono uses no colours: it only reverses the selected frame.
     pub(crate) fn ground(self, ground: Ground, darker: bool) -> Style {
         let pair = match (self, ground) {
             (Self::Mono, Ground::Selected) => return Style::new().add_modifier(Modifier::REVERSED),
@@ -164,7 +164,7 @@ impl ThemeKind {
         Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
     }
 
-    /// Whether areas are filled; without colours, characters do that.
+    /// Returns whether areas are filled with colour. Without colours, characters mark them.
     pub(crate) fn fills(self) -> bool {
         self != Self::Mono
     }
@@ -180,14 +180,14 @@ fn tones() -> impl Iterator<Item = &'static Tone> {
     pairs.flatten()
 }
 
-/// Returns the tone that was chosen for terminals of 256 colours.
+/// Returns the replacement that was chosen for terminals with 256 colours.
 pub(super) fn indexed(rgb: Color) -> Option<Color> {
     tones()
         .find(|tone| tone.rgb == rgb)
         .map(|tone| Color::Indexed(tone.indexed))
 }
 
-/// Returns the tone that was chosen for terminals of sixteen colours.
+/// Returns the replacement that was chosen for terminals with sixteen colours.
 pub(super) fn ansi(rgb: Color) -> Option<Color> {
     tones().find(|tone| tone.rgb == rgb).map(|tone| tone.ansi)
 }
@@ -197,9 +197,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::ui::theme::palette::{SIXTEEN, parts_of};
 
-    /// Matrices of how the three kinds of dichromats see linear RGB: protanopia, deuteranopia, tritanopia. From Machado,
-    /// Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6),
-    /// 2009, table 1 of its supplement, severity 1.0.
+    /// Matrices that convert linear RGB to what the three kinds of dichromats see: protanopia, deuteranopia,
+    /// tritanopia. From Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
+    /// Deficiency", IEEE TVCG 15(6), 2009, table 1 of its supplement, severity 1.0.
     const DICHROMATS: [[[f64; 3]; 3]; 3] = [
         [
             [0.152286, 1.052583, -0.204868],
@@ -226,7 +226,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Returns the contrast of two colours by the formula of WCAG.
+    /// Returns the contrast ratio of two colours, by the formula of WCAG.
     pub(in crate::ui::theme) fn contrast(one: Color, other: Color) -> f64 {
         let [one, other] = [one, other].map(|colour| {
             let [r, g, b] = linear(colour);
@@ -248,7 +248,7 @@ pub(crate) mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// Returns a colour as four people see it: one of normal vision and three dichromats.
+    /// Returns a colour in L*a*b* as it is seen in normal vision and by three kinds of dichromats.
     fn seen(colour: Color) -> Vec<[f64; 3]> {
         let rgb = linear(colour);
         let through = |matrix: &[[f64; 3]; 3]| {
@@ -261,7 +261,8 @@ pub(crate) mod tests {
         std::iter::once(rgb).chain(all).map(lab).collect()
     }
 
-    /// Returns the smallest difference of two colours over the four people (CIE 1976). 2.3 is just noticeable.
+    /// Returns the smallest difference of two colours (CIE 1976) among the four kinds of vision. 2.3 is just
+    /// noticeable.
     fn least(one: Color, other: Color) -> f64 {
         let distance = |a: &[f64; 3], b: &[f64; 3]| {
             let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -271,7 +272,7 @@ pub(crate) mod tests {
         pairs.map(|(a, b)| distance(&a, &b)).fold(f64::MAX, f64::min)
     }
 
-    /// Returns families of colours that stand side by side and mean something different.
+    /// Returns groups of colours that may be next to each other but differ in meaning.
     fn families() -> [Vec<Pair>; 3] {
         let with_waiting = |pairs: &[Pair]| pairs.iter().copied().chain([WAITING]).collect();
         [
@@ -339,7 +340,7 @@ pub(crate) mod tests {
             let place = SIXTEEN.iter().position(|(one, _)| *one == colour);
             place.expect("one of the sixteen")
         };
-        // Modules share four pairs; each cost and each change has a pair of its own.
+        // Modules share four pairs; each heat and each trend has a separate pair.
         for (family, different) in families().iter().zip([4, HEATS.len(), TRENDS.len()]) {
             let mut seen: Vec<[Color; 2]> = Vec::new();
             for pair in family {

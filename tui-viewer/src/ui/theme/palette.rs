@@ -5,7 +5,7 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::cli::args::look::ThemeKind;
 use crate::ui::theme::{Meaning, ground};
 
-/// Okabe and Ito's colours that can be read on black.
+/// The colours of Okabe and Ito that are readable on black.
 mod okabe_ito {
     use ratatui::style::Color;
 
@@ -15,7 +15,7 @@ mod okabe_ito {
     pub(super) const VERMILION: Color = Color::Rgb(0xd5, 0x5e, 0x00);
 }
 
-/// Colours that can be read on white; terminals of 256 colours have each of them.
+/// Colours that are readable on white. All of them are among the 256 colours.
 mod dark {
     use ratatui::style::Color;
 
@@ -25,17 +25,17 @@ mod dark {
     pub(super) const RED: Color = Color::Rgb(0xaf, 0x00, 0x00);
     pub(super) const TEAL: Color = Color::Rgb(0x00, 0x5f, 0x5f);
     pub(super) const BLUE: Color = Color::Rgb(0x00, 0x5f, 0xaf);
-    /// Background of text that a search has found.
+    /// Background of matches of the search.
     pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
 }
 
 impl ThemeKind {
-    /// Whether the selected row carries a mark beside reversed colours.
+    /// Returns whether the selected row has a mark in addition to reversed colours.
     pub(crate) fn points(self) -> bool {
         matches!(self, Self::Cvd | Self::Mono)
     }
 
-    /// Returns the look of a meaning. Mono names no colour at all, not even the default one.
+    /// Returns the look of a meaning. Mono sets no colour at all, not even the default one.
     pub(crate) fn style(self, meaning: Meaning) -> Style {
         let (modifier, [sixteen, light, cvd]) = look(meaning);
         let plain = Style::new();
@@ -52,7 +52,7 @@ impl ThemeKind {
             (Self::Mono, Meaning::Match | Meaning::Notable | Meaning::Ended) => {
                 style.add_modifier(Modifier::BOLD)
             }
-            // These themes have no grey, so only faint text steps back.
+            // These themes have no grey, so unimportant text is dim.
             (Self::Cvd | Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small)
             | (Self::Mono, Meaning::Waiting) => style.add_modifier(Modifier::DIM),
             _ => style,
@@ -60,7 +60,7 @@ impl ThemeKind {
     }
 }
 
-/// Returns the modifier of a meaning in every theme, and its colours in the themes that have some: sixteen, light, cvd.
+/// Returns the modifier of a meaning in every theme, and its colours in the themes sixteen, light and cvd.
 fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     let colours = |sixteen, light, cvd| [Some(sixteen), Some(light), Some(cvd)];
     let none = [None; 3];
@@ -94,10 +94,10 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     }
 }
 
-/// Steps of the cube of 6 x 6 x 6 colours that begins at number 16.
+/// Levels of red, green and blue in the cube of 6 x 6 x 6 colours, which begins at number 16.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Returns the nearest of the 256 colours of nearly every terminal, or the colour that was chosen for a ground.
+/// Returns the nearest of the 256 colours of nearly every terminal, or the one that was chosen for this filled area.
 pub(crate) fn indexed(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
@@ -112,7 +112,7 @@ pub(crate) fn indexed(colour: Color) -> Color {
     };
     let steps = [r, g, b].map(step);
     let cube = steps.map(|n| STEPS[usize::from(n)]);
-    // 24 greys from 8 on, ten apart.
+    // The 24 greys begin at 8 and are 10 apart.
     let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
     let grey = ((mean.max(8) - 8 + 5) / 10).min(23) as u8;
     let distance = |other| distance([r, g, b], other);
@@ -131,7 +131,7 @@ fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
         .sum()
 }
 
-/// Returns red, green and blue of a colour that does not depend on the terminal.
+/// Returns red, green and blue of a colour; `None` if it depends on the terminal.
 pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     if let Color::Rgb(r, g, b) = colour {
         return Some((r, g, b));
@@ -152,18 +152,18 @@ pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     }
 }
 
-/// Converts a text colour and its ground for a terminal of sixteen colours.
+/// Converts a text colour and its background for a terminal with sixteen colours.
 pub(crate) fn sixteen(text: Color, behind: Color) -> (Color, Color) {
     let behind = ground::ansi(behind).unwrap_or_else(|| nearest_of_sixteen(behind));
     let text = match (nearest_of_sixteen(text), behind) {
-        // These grounds are dark in most terminals.
+        // These backgrounds are dark in most terminals.
         (Color::Black, Color::Blue | Color::Red | Color::Magenta | Color::DarkGray) => Color::White,
         (text, _) => text,
     };
     (text, behind)
 }
 
-/// The sixteen colours as most terminals have them.
+/// The sixteen colours with their values in most terminals.
 pub(super) const SIXTEEN: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [170, 0, 0]),
@@ -216,16 +216,16 @@ mod tests {
         Meaning::Alarm,
     ];
 
-    /// Sign that shows a meaning where no hues are seen.
+    /// What shows a meaning if hues are not seen.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
         Modifier,
-        /// A mark or a word; the tests of the screens look for it.
+        /// A mark or a word. The tests of the screens check it.
         MarkOrWord,
-        /// The number itself, whose rank the colour only repeats.
+        /// The number itself; the colour only emphasizes large numbers.
         Number,
-        /// Nothing: without its hue, the text is only harder to overlook.
+        /// Nothing: the hue only makes the text more or less conspicuous.
         Nothing,
     }
 

@@ -1,5 +1,5 @@
-//! Writes on cells by meaning; text that does not fit is cut, never wrapped or written outside. A pen writes texts one
-//! after the other on a line.
+//! Writes text into cells by its meaning. Text that does not fit is cut; it is never wrapped or written outside. A pen
+//! writes one text after the other in a line.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use crate::text::cells::{cut_end, cut_middle, cut_path, cut_start, safe, width, 
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::{Ground, Meaning};
 
-/// Buffer, with the looks of meanings in it.
+/// Buffer to draw into, with the theme that gives meanings their looks.
 pub(crate) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     theme: ThemeKind,
-    /// Characters that are not letters.
+    /// Characters for everything but words and numbers.
     pub(crate) glyphs: &'static Glyphs,
-    /// Whether all characters are ASCII.
+    /// Whether only ASCII characters are written.
     pub(crate) ascii: bool,
 }
 
 #[cfg(test)]
 std::thread_local! {
-    /// Number of writes on this thread. A test allows one write for each cell of a frame, because a frame that draws rows
-    /// outside of the screen writes more often.
+    /// Number of writes on this thread. A test allows as many as a frame has cells, because drawing rows outside the
+    /// screen would exceed that.
     pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -40,7 +40,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Writes at most `cells` cells and returns the cell after the last one.
+    /// Writes a text into at most `cells` cells. Returns the cell after its end.
     pub(crate) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         // The reset removes the look of earlier text.
         let style = Style::reset().patch(self.theme.style(meaning));
@@ -58,34 +58,34 @@ impl<'a> Canvas<'a> {
         self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
     }
 
-    /// Writes so that the text ends at the end of the cells.
+    /// Writes a text flush right in these cells.
     pub(crate) fn put_right(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) {
         let pad = usize::from(cells).saturating_sub(width(text)) as u16;
         self.put(x + pad, y, cells - pad, text, meaning);
     }
 
-    /// Writes a text of any characters that may be too long, and shows that it was cut.
+    /// Writes a text with characters of any kind. If it is too long, it is cut and gets a mark.
     pub(crate) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         let text = self.safe(text);
         self.put(x, y, cells, &self.cut_end(&text, cells.into()), meaning)
     }
 
-    /// Like [`Self::put_cut`], on a line of an area; lines count from 0.
+    /// Like [`Self::put_cut`], in a line of an area, counted from 0.
     pub(crate) fn line(&mut self, area: Rect, line: u16, text: &str, meaning: Meaning) {
         self.put_cut(area.x, area.y + line, area.width, text, meaning);
     }
 
-    /// Escapes characters that the terminal cannot show in cells of their own.
+    /// Escapes characters that take no cell, or that would reorder the line.
     pub(crate) fn safe<'t>(&self, text: &'t str) -> Cow<'t, str> {
         safe(text, self.ascii)
     }
 
-    /// Shortens a text in its middle.
+    /// Shortens a text in the middle.
     pub(crate) fn cut_middle<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_middle(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a name: to the part without its module, then in its middle.
+    /// Shortens a name, first by leaving out its module, then in the middle.
     pub(crate) fn without_module<'t>(&self, name: &'t str, cells: usize) -> Cow<'t, str> {
         self.cut_middle(without_module(name, cells), cells)
     }
@@ -100,19 +100,19 @@ impl<'a> Canvas<'a> {
         cut_start(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a path at its beginning, between two folders if possible.
+    /// Shortens a path at its beginning, between two directories if possible.
     pub(crate) fn cut_path<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_path(text, cells, self.glyphs.cut)
     }
 
-    /// Draws a line from side to side at the top of an area.
+    /// Draws a dividing line across the top of an area.
     pub(crate) fn rule(&mut self, area: Rect) {
         for x in area.left()..area.right() {
             self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
         }
     }
 
-    /// Fills an area with a solid colour, or with nothing where there are no colours.
+    /// Fills an area with a solid colour. If the theme has no colours, clears it.
     pub(crate) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
         #[cfg(test)]
         PUTS.set(PUTS.get() + 1);
@@ -122,12 +122,11 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Whether areas are filled; without colours, characters do that.
     pub(crate) fn fills(&self) -> bool {
         self.theme.fills()
     }
 
-    /// Writes a part of a column in a solid colour, on another colour or on nothing.
+    /// Writes a piece of a chart's column in a solid colour, over the colour `below` if there is one.
     pub(crate) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
         let solid = |ground: Ground| self.theme.ground(ground, false).bg.unwrap_or_default();
         let mut style = Style::reset().fg(solid(colour));
@@ -137,18 +136,17 @@ impl<'a> Canvas<'a> {
         self.write(x, y, 1, glyph, style);
     }
 
-    /// Writes on a filled area, whose colours stay; returns the cell after the last one.
+    /// Writes on a filled area and keeps its colours. Returns the cell after the text.
     pub(crate) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
         self.write(x, y, cells, text, Style::new().add_modifier(modifier))
     }
 
-    /// Gives all cells of an area a look.
+    /// Applies the look of a meaning to all cells of an area.
     pub(crate) fn paint(&mut self, area: Rect, meaning: Meaning) {
         let area = area.intersection(self.buffer.area);
         self.buffer.set_style(area, self.theme.style(meaning));
     }
 
-    /// Shows a line as selected.
     pub(crate) fn select(&mut self, line: Rect) {
         self.paint(line, Meaning::Selected);
         if self.theme.points() {
@@ -156,14 +154,13 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Empties an area.
     pub(crate) fn clear(&mut self, area: Rect) {
         for at in area.intersection(self.buffer.area).positions() {
             self.buffer[at].reset();
         }
     }
 
-    /// Draws an empty frame with a title; returns the area inside.
+    /// Draws an empty box with a title. Returns the area inside.
     pub(crate) fn frame(&mut self, area: Rect, title: &str) -> Rect {
         self.clear(area);
         let [top_left, top_right, bottom_left, bottom_right, side] = self.glyphs.frame;
@@ -196,12 +193,12 @@ impl<'a> Canvas<'a> {
         self.plain(number::duration(ns))
     }
 
-    /// Formats a duration with two digits.
+    /// Formats a duration with two significant digits.
     pub(crate) fn rough(&self, ns: u64) -> String {
         self.plain(number::two_digits(ns))
     }
 
-    /// Formats a duration with two digits, rounded up, so that it is never below the exact one.
+    /// Formats a duration with two significant digits, rounded up, as an upper bound.
     pub(crate) fn rough_up(&self, ns: u64) -> String {
         self.plain(number::two_digits(up(ns)))
     }
@@ -211,30 +208,30 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// Returns the least number of two significant digits that is not below `n`.
+/// Returns `n` rounded up to two significant digits.
 pub(crate) fn up(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
     n.div_ceil(unit).saturating_mul(unit)
 }
 
-/// A position on a line.
+/// Position in a line, from which texts are written one after the other.
 pub(crate) struct Pen<'a, 'b> {
     pub(crate) canvas: &'a mut Canvas<'b>,
-    /// Cell of the next text.
+    /// First cell of the next text.
     pub(crate) x: u16,
     y: u16,
-    /// Cell after the last one of the line.
+    /// Cell after the end of the line.
     end: u16,
 }
 
 impl<'a, 'b> Pen<'a, 'b> {
-    /// Returns a pen at the beginning of a line of an area; lines count from 0.
+    /// Returns a pen at the beginning of a line of an area. Lines are counted from 0.
     pub(crate) fn on(canvas: &'a mut Canvas<'b>, area: Rect, line: u16) -> Self {
         let (x, y, end) = (area.x, area.y + line, area.right());
         Self { canvas, x, y, end }
     }
 
-    /// Returns the rest of the line, in cells.
+    /// Returns the number of cells left in the line.
     pub(crate) fn room(&self) -> usize {
         self.left().into()
     }
@@ -243,7 +240,7 @@ impl<'a, 'b> Pen<'a, 'b> {
         self.end.saturating_sub(self.x)
     }
 
-    /// Takes cells from the end of the line; returns a pen for them.
+    /// Cuts this number of cells off the end of the line. Returns a pen for them.
     pub(crate) fn cut_off(&mut self, cells: u16) -> Pen<'_, 'b> {
         let (y, end) = (self.y, self.end);
         self.end = end.saturating_sub(cells).max(self.x);
@@ -256,27 +253,27 @@ impl<'a, 'b> Pen<'a, 'b> {
         }
     }
 
-    /// Leaves cells empty.
+    /// Skips cells, which stay empty.
     pub(crate) fn skip(&mut self, cells: u16) {
         self.x = self.x.saturating_add(cells);
     }
 
-    /// Writes a text, as far as there is room.
+    /// Writes a text, as much as fits.
     pub(crate) fn put(&mut self, text: &str, meaning: Meaning) {
         self.x = self.canvas.put(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes a text, and shows where it was cut.
+    /// Writes a text. If it is too long, it is cut and gets a mark.
     pub(crate) fn put_cut(&mut self, text: &str, meaning: Meaning) {
         self.x = self.canvas.put_cut(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes a text at the end of the line.
+    /// Writes a text flush right in the rest of the line.
     pub(crate) fn put_right(&mut self, text: &str, meaning: Meaning) {
         self.canvas.put_right(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes words with their values while they fit, `gap` cells apart; returns how many were written.
+    /// Writes words and values while they fit, `gap` cells apart. Returns how many of the pairs were written.
     pub(crate) fn facts(&mut self, facts: &[(&str, String)], gap: u16) -> usize {
         for (at, (word, text)) in facts.iter().enumerate() {
             let lead = width(word) + usize::from(!word.is_empty());

@@ -1,4 +1,4 @@
-//! Columns of panes and their charts: activity in the last seconds, and bars.
+//! Columns of panes, and charts: activity in the last seconds, and bars.
 
 use ratatui::layout::Rect;
 
@@ -9,22 +9,22 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Lines of the chart of the last seconds.
+/// Height in lines of the chart of the last seconds.
 const SECONDS: u16 = 3;
 
-/// Column of a pane, and the line for its next part.
+/// A column of a pane, filled from top to bottom.
 pub(crate) struct Column {
     pub(crate) area: Rect,
     pub(crate) y: u16,
 }
 
 impl Column {
-    /// Returns a column without parts.
+    /// Returns a column in which nothing is drawn yet.
     pub(crate) fn on(area: Rect) -> Self {
         Self { area, y: area.y }
     }
 
-    /// Returns the rest of the pane, if this number of lines is left.
+    /// Returns the rest of the column, if at least this number of lines is left.
     pub(crate) fn room(&self, lines: u16) -> Option<Rect> {
         let left = self.area.bottom().saturating_sub(self.y);
         (left >= lines).then_some(Rect {
@@ -34,7 +34,8 @@ impl Column {
         })
     }
 
-    /// Draws a heading after an empty line, if this number of lines is left below it.
+    /// Draws an empty line and a heading, if at least this number of lines is left below. Returns the rest of the
+    /// column.
     pub(crate) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
         self.room(lines + 2)?;
         canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
@@ -43,7 +44,7 @@ impl Column {
     }
 }
 
-/// Draws the activity of the row in the last seconds.
+/// Draws the chart of a row's activity in the last seconds.
 pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
     let activity = app.playback.activity();
     let Some(steps) = activity.and_then(|activity| activity.steps(id, BEATS)) else {
@@ -52,7 +53,7 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
     let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
         return;
     };
-    // A second takes one cell or two, as there is room.
+    // Each second takes two cells if they fit, else one.
     let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
     let parts: Vec<Option<f64>> = steps
         .into_iter()
@@ -63,8 +64,8 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
     column.y += SECONDS;
 }
 
-/// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty if nothing is
-/// known. Each column's height is its part of the row's own busiest second.
+/// Returns the chart of a row's last seconds in at most this number of cells, newest second on the right; empty if
+/// nothing is known. The height of a second is relative to the row's busiest one.
 pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
     let steps = app
         .playback
@@ -73,7 +74,7 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     let heights = canvas.glyphs.heights;
     let most = heights.len() - 1;
     let column = |step: Option<f64>| match step {
-        // The lowest column is blank, and stands only for an unknown second.
+        // The blank glyph stands for an unknown second, so a known second gets at least the next one.
         Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
         None => heights[0],
     };
@@ -84,7 +85,7 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     text
 }
 
-/// Draws columns of several lines: each as high as its part, 0 to 1. A part above 0 is never blank.
+/// Draws a chart of several lines. Each column is as high as its part, 0 to 1. A part above 0 is never blank.
 pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     let heights = canvas.glyphs.heights;
     let steps = (heights.len() - 1) as u16;
@@ -101,7 +102,7 @@ pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     }
 }
 
-/// Returns a bar for a share of 0 to 1 of these cells, to the nearest part of a cell.
+/// Returns a bar for a share; a share of 1 fills `cells`. The bar may end within a cell.
 pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     let parts = glyphs.eighths.len() - 1;
     let all = usize::from(cells) * parts;
@@ -111,8 +112,8 @@ pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     out
 }
 
-/// Like [`bar`], in two tones. The second tone is for time off the CPU: the part `off` of the share, 0 to 1. A bar of
-/// one tone has parts of a cell; each of two tones has whole cells.
+/// Like [`bar`], in two tones. The second tone is for time off the CPU, which is the part `off` (0 to 1) of the share.
+/// Only a bar with a single tone may end within a cell.
 pub(crate) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
     let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
     let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(in_two(0.8, 0.25, 10, unicode), ["██████", "▒▒"]);
         assert_eq!(in_two(0.8, 1.0, 10, unicode), ["", "▒▒▒▒▒▒▒▒"]);
         assert_eq!(in_two(1.0, 0.5, 4, ascii), ["##", ".."]);
-        // The part off the CPU is too small for a cell.
+        // The time off the CPU is too short for a cell.
         assert_eq!(in_two(0.8, 0.01, 10, unicode), ["████████", ""]);
         assert_eq!(in_two(0.0, 0.5, 10, unicode), ["", ""]);
         assert_eq!(in_two(f64::NAN, f64::NAN, 10, unicode), ["", ""]);

@@ -1,4 +1,4 @@
-//! A column of a table: its title, its cells, and their order; and a cell of it on the screen.
+//! A column of a table: its title, content and order, and a cell of the column on the screen.
 
 use std::cell::OnceCell;
 
@@ -13,37 +13,35 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// A column, without the views that have it.
+/// A column, independent of the views that show it.
 #[derive(Debug)]
 pub(crate) struct Column {
-    /// Title above the column.
     pub(crate) title: &'static str,
-    /// Text for the help.
+    /// Description of the column in the help.
     pub(crate) help: &'static str,
-    /// Cells of the column; 0 if the layout of its table decides.
+    /// Width in cells; 0 if the layout of the table decides.
     pub(crate) width: u16,
-    /// Whether the text is a number, which stands on the right.
+    /// Whether the texts are numbers, which are flush right.
     pub(crate) is_number: bool,
     /// Whether the column has the names of the rows.
     pub(crate) is_name: bool,
-    /// Order that the title sorts by.
+    /// Order that a click on the title chooses.
     pub(crate) sort: Option<Order>,
-    /// Content of a cell.
     pub(crate) content: Content,
-    /// Look of a cell, if it is not the look of the row.
+    /// Look of a cell, if it differs from the look of the row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
-    /// Title in place of the usual title, for this number of cells.
+    /// Returns the title to show instead of `title`, for this number of cells.
     pub(crate) title_now: Option<fn(&App, u16) -> Option<String>>,
 }
 
-/// Content of a cell.
+/// What a cell shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A value. Numbers and differences are formatted alike in all tables.
+    /// A value. All tables format numbers and differences in the same way.
     Value(Value),
-    /// A text of the view's own.
+    /// A text that the view makes.
     Text(fn(&Canvas<'_>, &Cell<'_>) -> String),
-    /// More than a text.
+    /// A drawing that the view makes.
     Drawn(fn(&mut Canvas<'_>, &Cell<'_>)),
 }
 
@@ -54,39 +52,36 @@ pub(crate) enum Value {
     Share(Portion),
     /// A time that adds up over rows.
     Time(Portion),
-    /// A number of calls.
     Calls,
-    /// Calls of one function by another, and all of its calls.
+    /// Calls of one function by another, and all calls of the callee.
     CallsOf,
-    /// Total time of a call on average.
+    /// Mean total time of a call.
     Mean,
     /// Latency that this percentage of the finished calls did not exceed.
     Quantile(u8),
-    /// The longest call.
+    /// Latency of the longest call.
     Longest,
-    /// Another value of the measure that adds up over rows, given in nanoseconds.
+    /// Another value of the chosen measure that adds up over rows, in nanoseconds.
     TimeOf(fn(&Data, What) -> u64),
-    /// Part of the time off the CPU under any measure, in nanoseconds.
+    /// Part of the time off the CPU, in nanoseconds. It does not depend on the chosen measure.
     OffCpu(fn(OffCpu) -> u64),
-    /// Time that adds up over rows under any measure, in nanoseconds; `None` if it is not known.
+    /// Time that adds up over rows, in nanoseconds; `None` if unknown. It does not depend on the chosen measure.
     CpuTime(fn(&Data, What) -> Option<u64>),
 }
 
 impl Value {
-    /// Whether the value is a number of calls.
     pub(crate) fn is_count(self) -> bool {
         matches!(self, Self::Calls | Self::CallsOf)
     }
 }
 
-/// Columns are static: each is equal to itself alone.
+/// Columns are static, so each is equal only to itself.
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-/// Returns a column of texts.
 pub(crate) const fn texts(title: &'static str, help: &'static str) -> Column {
     Column {
         title,
@@ -101,7 +96,6 @@ pub(crate) const fn texts(title: &'static str, help: &'static str) -> Column {
     }
 }
 
-/// Returns a column of numbers.
 pub(crate) const fn numbers(title: &'static str, width: u16, help: &'static str) -> Column {
     let mut column = texts(title, help).wide(width);
     column.is_number = true;
@@ -116,91 +110,88 @@ pub(crate) const fn names(title: &'static str, help: &'static str) -> Column {
 }
 
 impl Column {
-    /// Returns the same column with a value.
+    /// Returns the column with this value as its content.
     pub(crate) const fn of(mut self, value: Value) -> Self {
         self.content = Content::Value(value);
         self
     }
 
-    /// Returns the same column with a text.
+    /// Returns the column with a text as its content.
     pub(crate) const fn shows(mut self, text: fn(&Canvas<'_>, &Cell<'_>) -> String) -> Self {
         self.content = Content::Text(text);
         self
     }
 
-    /// Returns the same column with a drawing.
+    /// Returns the column with a drawing as its content.
     pub(crate) const fn drawn(mut self, draw: fn(&mut Canvas<'_>, &Cell<'_>)) -> Self {
         self.content = Content::Drawn(draw);
         self
     }
 
-    /// Returns the same column with a title that sorts.
+    /// Returns the column with a title that chooses this order.
     pub(crate) const fn by(mut self, order: Order) -> Self {
         self.sort = Some(order);
         self
     }
 
-    /// Returns the same column with this number of cells.
+    /// Returns the column with this width in cells.
     pub(crate) const fn wide(mut self, cells: u16) -> Self {
         self.width = cells;
         self
     }
 
-    /// Returns the same column with a look of its own.
+    /// Returns the column with a separate look for its cells.
     pub(crate) const fn looks(mut self, meaning: fn(&Cell<'_>) -> Meaning) -> Self {
         self.meaning = Some(meaning);
         self
     }
 
-    /// Returns the same column with another title at some times.
+    /// Returns the column with a title that depends on the app's state.
     pub(crate) const fn titled(mut self, title: fn(&App, u16) -> Option<String>) -> Self {
         self.title_now = Some(title);
         self
     }
 
-    /// Whether the column shows a share of a whole.
     pub(crate) fn is_share(&self) -> bool {
         matches!(self.content, Content::Value(Value::Share(_)))
     }
 }
 
-/// Cells that a name keeps at any depth of the tree, but at most three fifths of its column.
+/// Cells that tree lines must leave for a name, however deep its row is; at most three fifths of the column.
 const NAME_CELLS: u16 = 20;
 
-/// A column on its cells.
+/// A column at its position on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// Column that is shown.
     pub(crate) column: &'static Column,
     /// First cell of the column.
     pub(crate) x: u16,
-    /// Number of cells of the column.
     pub(crate) width: u16,
 }
 
 impl Place {
-    /// Returns the maximum number of cells for the tree lines before a name; deeper rows are indented no further.
+    /// Returns the largest number of cells for tree lines before a name. Rows that would need more are indented no
+    /// further.
     pub(crate) fn tree_cells(&self) -> u16 {
         self.width - NAME_CELLS.min(self.width / 5 * 3)
     }
 
-    /// Returns the cell of the mark that folds a row.
+    /// Returns the position of a row's mark for folding.
     pub(crate) fn fold_mark(&self, depth: u32) -> u16 {
         self.x + depth.saturating_mul(2).min(u32::from(self.tree_cells())) as u16
     }
 }
 
-/// Look of a whole row.
+/// State of a whole row that overrides the look of its cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Whether the row is selected.
     pub(crate) selected: bool,
-    /// Whether the data is old.
+    /// Whether the data is stale.
     pub(crate) stale: bool,
 }
 
 impl Look {
-    /// Returns the meaning of a cell: the same for all cells of the selected row, and of old data.
+    /// Returns the meaning to draw a cell with: one for all cells of the selected row, and one for stale data.
     pub(crate) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
@@ -220,29 +211,28 @@ pub(crate) struct Cell<'a> {
     pub(crate) look: Look,
     /// Whether the cell is the first of its row.
     pub(crate) is_first: bool,
-    /// Look of the first cell of the row, and of the other cells.
+    /// Look of the row's first cell, and of its other cells.
     pub(crate) weights: [Meaning; 2],
-    /// Whether all names of the list fit; made when first asked for.
+    /// Whether the names of all rows fit, computed when it is first needed.
     pub(crate) names_fit: &'a OnceCell<bool>,
 }
 
 impl Cell<'_> {
-    /// Returns the number of cells.
+    /// Returns the width in cells.
     pub(crate) fn room(&self) -> usize {
         usize::from(self.place.width)
     }
 
-    /// Returns the area on the screen.
     pub(crate) fn area(&self) -> Rect {
         Rect::new(self.place.x, self.y, self.place.width, 1)
     }
 
-    /// Returns the look of the row at this cell.
+    /// Returns the look that the row gives this cell.
     pub(crate) fn usual(&self) -> Meaning {
         self.weights[usize::from(!self.is_first)]
     }
 
-    /// Returns the look of a name: strong if the search found the row, else `meaning`.
+    /// Returns the look of a name: strong if the row matches the search, else `meaning`.
     pub(crate) fn name(&self, meaning: Meaning) -> Meaning {
         match self.row.hit {
             true => Meaning::Strong,
@@ -250,12 +240,12 @@ impl Cell<'_> {
         }
     }
 
-    /// Shortens a text in its middle to the cells.
+    /// Shortens a text in the middle to the cell's width.
     pub(crate) fn cut(&self, canvas: &Canvas<'_>, text: &str) -> String {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Whether the names of all rows of the list fit. If any does not, all names are shortened alike.
+    /// Returns whether the names of all rows fit. If one does not, all names are shortened in the same way.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;
@@ -264,7 +254,8 @@ impl Cell<'_> {
         })
     }
 
-    /// Writes a text. A sign or a mark before a long number stands in the gap, so that the number keeps its place.
+    /// Writes a text. The sign or mark of a long number is written into the gap before the column, so that digits stay
+    /// aligned.
     pub(crate) fn put(&self, canvas: &mut Canvas<'_>, text: &str, meaning: Meaning) {
         let (Place { column, x, width }, meaning) = (self.place, self.look.of(meaning));
         if column.is_number {

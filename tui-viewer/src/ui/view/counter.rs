@@ -1,4 +1,4 @@
-//! Counters, values and gauges: cells in place of the times of a scope.
+//! Rows of counters, values and gauges: what their cells show instead of times.
 
 use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
@@ -10,8 +10,8 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::unit::{UNKNOWN, calls, counted, quotient};
 
-/// Returns the text of a cell for a row without times. The sum takes the place of the time `main`, and the smallest number
-/// takes the place of the other time.
+/// Returns the text of a cell for a row without times. The cell of the time `main` shows the sum, the cell of the other
+/// time the smallest number.
 pub(crate) fn text(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -34,12 +34,12 @@ pub(crate) fn text(
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a level, or a sum: the whole sum, or the sum per call if numbers are per call.
+/// Formats a gauge's level, or a sum, which is per call if numbers are per call.
 pub(crate) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| counted(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a number of calls or a sum, with the rate per second unless numbers are per call.
+/// Formats a number of calls or a sum. Adds the rate per second, unless numbers are per call.
 pub(crate) fn often(data: &Data, count: u64) -> String {
     let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
     let rate = (count as f64 / seconds).round();
@@ -49,9 +49,9 @@ pub(crate) fn often(data: &Data, count: u64) -> String {
     }
 }
 
-/// Returns the facts of the pane. A counter has its sum and calls, each also per second, and the mean per call. A value
-/// also has its smallest and largest number. A gauge has its level, its lowest and highest level, and how often it was
-/// set.
+/// Returns the facts in the pane. Of a counter: sum and calls, each also per second, and the sum per call. Of a value:
+/// also the mean, the smallest and the largest number. Of a gauge: its level, lowest and highest level, and how often
+/// it was set.
 pub(crate) fn facts(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -79,7 +79,7 @@ pub(crate) fn facts(
     facts
 }
 
-/// Returns the words in place of latencies.
+/// Returns the explanation in place of latencies.
 pub(crate) fn no_latencies(of: Tally) -> &'static str {
     if of.is_gauge() {
         "a level, which stays until it is set again"
@@ -88,7 +88,7 @@ pub(crate) fn no_latencies(of: Tally) -> &'static str {
     }
 }
 
-/// Describes the row of a counter in the data to compare with.
+/// Describes a counter's row in the data of the moment of comparison.
 pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |value| text(canvas, data, what, of, Portion::Total, value);
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Pane below the list: facts of the selected row that its line has no room for.
+//! The pane below the list: facts about the selected row for which its line has no space.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
@@ -19,25 +19,25 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{charts, counter, figure, latency, unit};
 
-/// Minimum width at which the last seconds have room beside the threads.
+/// Number of cells that must be left in the line for the chart of the last seconds.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Maximum number of system calls that are named for the waits of a row.
+/// Largest number of system calls that are named as waits of a row.
 const CALLS_MOST: usize = 4;
 
-/// Minimum share of a row's time without a CPU that is mentioned.
+/// Smallest share of a row's time without a CPU (ready) that is mentioned.
 const READY_LEAST: f64 = 0.005;
 
-/// Cells below which threads are left out: a name with its share, and the number of further threads.
+/// Cells that threads need at least: a name with its share, and the number of further threads.
 const ROOM_FOR_THREADS: usize = 34;
 
-/// Cells below which notes are left out.
+/// Cells that notes need at least.
 const ROOM_FOR_NOTES: usize = 12;
 
-/// Cells of a thread's bar.
+/// Width in cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
 
-/// Returns the part of a pane for texts.
+/// Returns the part of a pane inside its margins, for texts.
 pub(crate) fn inside(area: Rect) -> Rect {
     let (x, width) = (area.x + 2, area.width.saturating_sub(3));
     Rect { x, width, ..area }
@@ -47,10 +47,9 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     canvas.rule(area);
     let inner = inside(area);
     if let Some(row) = app.list().selected() {
-        // A line of callers and callees has a part of a function's figures; the pane shows the whole function's
-        // figures.
+        // The row of a caller or callee has only a part of that function's figures; the pane shows all of them.
         let row = &data.in_full(row);
-        // In the view of one function, the line below has the whole name.
+        // `heading` writes a function's whole name, so only other rows need it as the title.
         if data.function(row.what).is_none() {
             title(canvas, data, row, inner, area);
         }
@@ -58,7 +57,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws the figures of a row, its path or its callers, its latencies, and its threads.
+/// Draws the figures of a row, its path or its callers, its latencies and its threads.
 pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
     if data.function(row.what).is_none() && !row.what.is_outside() {
         let text = "these calls were made by no function that is measured";
@@ -87,8 +86,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // If waits and notes share a line, waits come first. In a comparison waits are left out, because the other moment's
-        // figures have no other place.
+        // If waits and notes share a line, waits come first. In a comparison the line is left to the figures of the
+        // other moment, because they are shown nowhere else.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -106,7 +105,7 @@ fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rec
     canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
 }
 
-/// Returns the place of the function of a row in the source; empty if it is not known.
+/// Returns where in the source the function of a row is; empty if this is not known.
 pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     match data.function(row.what).map(|of| data.tree.functions.get(of)) {
         Some(function) if function.file.is_empty() => String::new(),
@@ -116,7 +115,7 @@ pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     }
 }
 
-/// Draws the name and the place of the function of a row; of a group its members, the largest self time first.
+/// Draws the name of a row's function and where it is in the source; for a group, its members, largest self time first.
 pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
     let cells = usize::from(area.width);
     let name = data.full_name(row.what);
@@ -135,7 +134,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
             (place, _) if place.is_empty() => place,
             (place, group) => format!("[{group}] {place}"),
         };
-        // The name has precedence. The place is cut at its beginning, because the file is at its end.
+        // The name has precedence. The source path is cut at its beginning, because its end names the file.
         let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
         let place = canvas.cut_start(&canvas.safe(&place), room).into_owned();
         let name = canvas.cut_middle(name, cells.saturating_sub(width(&place) + 2));
@@ -145,7 +144,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
     canvas.put_right(area.x, area.y + 1, area.width, &beside, Meaning::Quiet);
 }
 
-/// Returns the figures of a row, each with its word.
+/// Returns the figures of a row as pairs of a word and a value.
 pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
@@ -162,7 +161,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         if known == Known::Exactly {
             return format!("{text} {percent}");
         }
-        // The error of an estimate may be unknown.
+        // 0 means that the standard error of the estimate is unknown.
         let error = match data.snapshot.value(error.round() as u64) {
             0 => String::new(),
             error_ns if unit::counts(app) || per.is_some() => {
@@ -177,7 +176,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     let of_self_time = (exact.self_estimated, rough.self_estimated, exact.self_error);
     let of_total_time = (exact.total_estimated, rough.total_estimated, exact.total_error);
     let ticks = unit::ticks(data, row.what);
-    // In a bottom-up tree, the total is self time, and the row's own part is time without a measured caller.
+    // In a bottom-up tree, the total is self time, and the self time is the part without a measured caller.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -208,8 +207,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns the clock time at which the first open call began; `None` if it was not measured. An age would have to be drawn
-/// again and again.
+/// Returns the clock time when the first open call began; `None` if it was not measured. The call's age is not shown,
+/// because it would change with every frame.
 fn since(app: &App, data: &Data) -> Option<String> {
     let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))
@@ -243,7 +242,8 @@ fn callers(pen: &mut Pen<'_, '_>, app: &App) {
     shares(pen, &detail.callers, false);
 }
 
-/// Draws the share of time in which a row waits, its system calls, and its time without a CPU.
+/// Draws the share of time in which a row waits, the system calls that it waits in, and the share of time without a
+/// CPU.
 pub(crate) fn waits(pen: &mut Pen<'_, '_>, app: &App, data: &Data, row: &Row) {
     let figures = data.figures(row.what);
     let mut text = String::new();
@@ -283,7 +283,7 @@ fn by_thread(pen: &mut Pen<'_, '_>, app: &App) {
     }
 }
 
-/// Draws names with their shares side by side while they fit, and the number of further names.
+/// Draws names with their shares next to each other while they fit, then the number of names left out.
 fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
         let name = pen.canvas.safe(name);
@@ -306,7 +306,7 @@ fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     }
 }
 
-/// Draws the activity of the row in the last seconds at the end of a line, and ends the line before it.
+/// Draws the row's activity in the last seconds at the end of a line, and shortens the line accordingly.
 fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     let text = charts::spark(pen.canvas, app, row.id, BEATS as u16);
     if pen.room() < ROOM_FOR_PULSE || text.is_empty() {
@@ -319,7 +319,7 @@ fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     pen.cut_off(3);
 }
 
-/// Returns the remarks at the end of the pane: the figures that the row is compared with, or the meaning of its marks.
+/// Returns the text at the end of the pane: the figures at the moment of comparison, or the meaning of the row's marks.
 pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     match &data.then {
         Some(_) => compared(canvas, app, data, row),
@@ -368,17 +368,17 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     notes.join(canvas.glyphs.dot)
 }
 
-/// Parts of the line that says how to read the columns.
+/// What the explanation of the columns depends on.
 #[derive(Debug)]
 pub(crate) struct Legend {
-    /// Whether there is room for whole sentences.
+    /// Whether whole sentences fit.
     pub(crate) is_wide: bool,
     /// Name of the measure.
     pub(crate) of: &'static str,
-    /// Meaning of shares with callees, and of shares of the function itself.
+    /// What a share with callees means, and what a share of the function itself means.
     pub(crate) inside: String,
     pub(crate) itself: &'static str,
-    /// Whether waits are known, and whether bars and frames have two tones for them.
+    /// Whether waits are known, and whether bars and frames have a second tone for them.
     pub(crate) waits: bool,
     pub(crate) has_two_tones: bool,
     /// Whether the tree is bottom-up.
@@ -387,7 +387,7 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    /// Explains the two tones of bars, if there is room.
+    /// Explains the two tones of bars, if there is space.
     pub(crate) fn bars(&self) -> String {
         match self.has_two_tones && self.is_wide {
             true => format!("{}{} off CPU", self.glyphs.dot, self.glyphs.off_cpu[0]),
@@ -396,7 +396,7 @@ impl Legend {
     }
 }
 
-/// Draws how to read the columns, for people who see them for the first time.
+/// Draws an explanation of the columns, for people who see them for the first time.
 pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, line: u16) {
     let wide = area.width >= 92;
     let of = app.measure().name();

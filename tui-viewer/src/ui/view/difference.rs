@@ -1,4 +1,4 @@
-//! Change of a row between two moments: a sign and a number, so that no colour is needed.
+//! Change of a row between two moments: a sign and a number, which are clear without colours.
 
 use tickscope_report::number;
 
@@ -18,26 +18,26 @@ use crate::ui::view::unit::{
 /// Text for no change.
 const SAME: &str = "0";
 
-/// Maximum number of cells of a number, so that one of its column's six cells is left for the sign.
+/// Largest number of cells for a number without its sign. Columns have six cells.
 const LONGEST_SIGNED: usize = 5;
 
-/// Change of a column's value between two moments, or a number of a column at one of them.
+/// Change of a column's value between two moments, or the value at one moment.
 enum Change {
-    /// Difference in nanoseconds, and in counts.
+    /// Difference in nanoseconds, or of counts.
     Time(i128),
     Count(i128),
-    /// A count per call, in hundredths.
+    /// Count per call, in hundredths.
     Hundredths(i128),
-    /// Difference of shares, in hundredths of the whole.
+    /// Difference of shares, as a fraction: 0.01 is one percentage point.
     Points(f64),
-    /// There is a value only now, or only at the other moment.
+    /// The value exists only now, or existed only at the moment of comparison.
     New,
     Gone,
     Unknown,
 }
 
 impl Change {
-    /// Returns the difference of two numbers of a column.
+    /// Returns the difference of a value at two moments.
     fn minus(&self, then: &Self) -> Self {
         match (self, then) {
             (Self::Time(a), Self::Time(b)) => Self::Time(a - b),
@@ -49,7 +49,7 @@ impl Change {
     }
 }
 
-/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves.
+/// Formats the change of a column of numbers, now minus then. It takes the same space as the numbers themselves.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     let tally = now.figures(what).tally;
@@ -64,14 +64,14 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         && !value.is_count()
         && (tally.is_gauge() || (adds_up && !matches!(value, Value::Time(_))))
     {
-        // Levels are not subtracted: the current level is shown.
+        // The difference of two levels means little, so a gauge shows its current level.
         return counter::text(canvas, now, what, tally, main, value);
     }
     let then = there.and_then(|(then, what)| amount(app, then, what, value));
     let change = match (amount(app, now, what, value), then) {
         (_, _) if matches!(value, Value::OffCpu(_)) && !now.snapshot.waits => Change::Unknown,
         (Some(now), Some(then)) => now.minus(&then),
-        // A row that was missing at the other moment had no time and no calls.
+        // A row that did not exist at the moment of comparison had no time and no calls then.
         (Some(now), None) if adds_up && there.is_none() => now,
         (Some(_), None) if !adds_up => Change::New,
         (None, Some(_)) if !adds_up && is_gone(now, what) => Change::Gone,
@@ -92,7 +92,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     written(canvas, tight, &change, about && tally.is_none())
 }
 
-/// Returns the number of a column at one moment, in the unit on the screen.
+/// Returns the value of a column at one moment, in the unit on the screen.
 fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     let figures = data.figures(what);
     let (counts, in_ticks) = (counts(app), app.query.in_ticks);
@@ -104,7 +104,7 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
         true => count(ticks),
         false => per_call(data, ns, 1).map(Change::Time),
     };
-    // Latencies are times under every measure.
+    // Latencies are times whatever measure is chosen.
     let latency = |ticks: u64| match in_ticks {
         true => Change::Count(ticks.into()),
         false => Change::Time(data.snapshot.nanos(ticks).into()),
@@ -163,7 +163,7 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     }
 }
 
-/// Returns `n` times `parts`, per call if numbers are per call; `None` if there are no calls to divide by.
+/// Returns `n * parts`, divided by the calls if numbers are per call; `None` if there are no calls.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -174,7 +174,7 @@ fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     i128::try_from(each).ok()
 }
 
-/// Whether the row has no calls, no open calls, and no measured time.
+/// Returns whether the row has no calls, no open calls, and no measured time.
 fn is_gone(data: &Data, what: What) -> bool {
     let figures = data.figures(what);
     figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
@@ -190,10 +190,10 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
             let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
-            // Two numbers with only a sign between them look like one number, so they have two digits.
+            // If only a sign separates two columns, two long numbers look like one. Two digits are short enough.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
                 text = canvas.rough(size(ns));
-                // `39m58s`, `12d23h`: of two units, only the larger one has room.
+                // Of two units, as in `39m58s` or `12d23h`, only the larger one fits.
                 if width(&text) > LONGEST_SIGNED {
                     let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
                     text.truncate(end);
@@ -211,8 +211,8 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
     }
 }
 
-/// Formats a change of minutes in seconds, so that it is easy to compare with the changes around it. Returns `None` below 100
-/// s, and from 10 000 s on.
+/// Formats a change of 100 s to 9 999 s in seconds, not minutes, so that it is easily compared with the changes around
+/// it. Returns `None` for other changes.
 fn in_seconds(ns: u64) -> Option<String> {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
@@ -222,8 +222,8 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
-/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` if it was not
-/// called at both times.
+/// Returns the relative change of the mean time per call: 0.09 means 9 % longer. Returns `None` unless the function was
+/// called at both moments.
 fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     let mean = |(data, what): (&Data, What)| {
         let (calls, ns) = data.figures(what).counted();
@@ -232,7 +232,7 @@ fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     Some(mean(now)? / mean(then)? - 1.0)
 }
 
-/// Formats the change of the mean time per call: `▲ +9%`, with its meaning.
+/// Formats the change of the mean time per call, such as `▲ +9%`, and returns how it looks.
 pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let then = data.counterpart(what);
     let calls = data.figures(what).calls;
@@ -262,7 +262,7 @@ pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -
     };
     let mut text = format!("{mark}{gap}{number}");
     if width(&text) > usize::from(cells) {
-        // Only `-100%` is that long, and no change is below it.
+        // Only `-100%` is this long, and changes are never below it. It is shown as `-99`.
         text = format!("{mark}{:+.0}", percent.max(-99.0));
     }
     (text, meaning)

@@ -1,4 +1,4 @@
-//! Numbers of a row in its columns, marked where they are estimates or bounds.
+//! Numbers in the columns of a row, with marks for estimates and bounds.
 
 use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
@@ -16,8 +16,8 @@ use crate::ui::view::unit::{
 };
 use crate::ui::view::{counter, difference, unit};
 
-/// Returns the text of a column of numbers, or of its change if two moments are compared. It is at most one cell longer
-/// than the column.
+/// Returns the text of a column of numbers, or of the change if two moments are compared. The text is at most one cell
+/// wider than the column.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
         Some(_) => difference::text(canvas, app, data, what, value),
@@ -25,7 +25,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
     }
 }
 
-/// Returns the text for one moment.
+/// Returns the text of a column of numbers at one moment.
 pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally.filter(|_| !value.is_count()) {
@@ -37,7 +37,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    // Two numbers with only a mark between them look like one number, so they have two digits.
+    // If only a mark separates two columns, two long numbers look like one. Two digits are short enough.
     let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
@@ -64,7 +64,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let (ticks, of_calls) = figures.avg_ticks(ticks.0);
             let ticks = rounded(ticks, of_calls);
-            // A mean of 0 ns is short, not unseen: the total decides whether samples fell into the row.
+            // A mean of 0 ns may come from very short calls, so the total decides whether samples have seen the row.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
@@ -80,7 +80,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
         Value::OffCpu(_) if !data.snapshot.waits || what.is_outside() => (None, false),
         Value::OffCpu(part) => {
-            // Most rows never wait: a dash tells them from the others at a glance.
+            // Most rows never wait. A dash in place of 0 makes the others stand out.
             let ns = Some(part(figures.total_off)).filter(|&ns| ns > 0);
             (ns.and_then(on_clock), false)
         }
@@ -93,18 +93,18 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// Formats the longest call: exact, an upper bound, or a lower bound if not all calls were timed.
+/// Formats the latency of the longest call: exact, as an upper bound, or as a lower bound if not all calls were timed.
 pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),
-        // The longest call is rounded like percentiles, so that no percentile looks longer than it.
+        // Rounded like the percentiles, because otherwise a percentile might look longer than the longest call.
         (false, true) => length(canvas, app, data, ticks),
         (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })
 }
 
-/// Formats a share; with a mark before it, 100% has no room for its tenth.
+/// Formats a share. 100% loses its decimal if a mark precedes it, because the column has no space for both.
 fn percent(share: f64, marked: bool) -> String {
     match number::percent(share) {
         text if marked && text == "100.0%" => "100%".to_string(),
@@ -112,11 +112,11 @@ fn percent(share: f64, marked: bool) -> String {
     }
 }
 
-/// Cells of a count.
+/// Width of a count in cells.
 const COUNT: usize = 5;
 
-/// Formats two numbers: the calls from caller to callee, and all calls of the callee. For the function itself, these
-/// are the outermost and the recursive calls. The separator between the two numbers always has the same cell.
+/// Formats two numbers: the calls from caller to callee, and all calls of the callee; for the function itself, its
+/// outermost and its recursive calls. The separator is in the same cell in all rows.
 fn calls_of(data: &Data, what: What) -> Option<String> {
     let around = data.around.as_ref()?;
     let of = &around.neighbours;

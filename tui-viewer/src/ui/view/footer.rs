@@ -1,4 +1,4 @@
-//! Last line: keys that work now, the search as it is typed, or the last event.
+//! The last line: keys that work at present, the search while it is typed, or the latest notice.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_programs::status::Mark;
@@ -17,10 +17,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::tabs;
 
-/// Cells that the text of a search keeps beside its results.
+/// Cells that are reserved for the text of a search next to its results.
 const LEAST_TEXT: usize = 15;
 
-/// Number of keys that are named beside the key for all of them and the key that quits.
+/// Number of keys that are named besides the key for the list of keys and the key that quits.
 const HINTS: usize = 6;
 
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
@@ -59,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     }
 }
 
-/// Draws the views and the position, if no line above shows them; returns the cell after them.
+/// Draws the tabs and the position in the list, if no line above shows them. Returns the cell after them.
 fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let x = tabs::views(canvas, app, line.x + 1, line.y);
     let rows = usize::from(app.layout().rows.height);
@@ -70,7 +70,7 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     canvas.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
-/// Draws the search as it is typed, and its results.
+/// Draws the search while it is typed, with its results.
 fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
@@ -83,11 +83,11 @@ fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     typed(canvas, &search.input, &right, line);
 }
 
-/// Draws a search as it is typed after its sign, and a text at the end of the line.
+/// Draws a text that is being typed, after a slash, and the text `right` at the end of the line.
 fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_room = room.saturating_sub(width(right) + 3).max(4);
-    // The text before the cursor stays in sight.
+    // The text is cut at its beginning, so that the cursor stays visible.
     let (text, cursor) = (input.value(), input.cursor());
     let before: String = text.chars().take(cursor).collect();
     let at: String = text.chars().skip(cursor).take(1).collect();
@@ -111,8 +111,8 @@ fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     }
 }
 
-/// Describes the matches, the current one, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with
-/// fewer words where there are fewer cells.
+/// Describes the matches, such as `3 of 15 rows  match 1/3  45.4% of time`: the number of rows, the current match, and
+/// the share of time of all matches. With fewer cells, the text has fewer words.
 fn found(app: &App, search: &Search, cells: usize) -> String {
     let Some(data) = app.data().filter(|_| search.is_set()) else {
         return String::new();
@@ -125,7 +125,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
     if !view.about().is_of_time {
-        // The rows of these views are no parts of the time.
+        // The rows of these views have no shares of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return match long.len() <= cells {
             true => long,
@@ -148,7 +148,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
-        // The kept search itself stands in place of its key.
+        // A search that is kept is shown in place of its key.
         .filter(|line| !(searched && line.keys().iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
@@ -167,11 +167,12 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         let found = found(app, search, usize::from(line.width) / 6);
         hints.insert(0, (format!("/{text}  {found}"), hint("", 2, false)));
     }
-    // The key that quits is at the end of the line, because the eye ends there.
+    // The key that quits is at the right end, where the eye finds it.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
-    // Only a few keys are named, because nobody reads many; `?` shows all of them. The highest rank is left out first.
+    // Users do not read many keys, so only a few are named; `?` lists all. Those with the highest rank are left out
+    // first.
     while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS
         || hints.iter().map(cells).sum::<usize>() > room + 2
     {
@@ -191,19 +192,19 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
 }
 
-/// Minimum width at which the first look explains more than how to read the columns.
+/// Smallest width at which the first hint can leave the explanation of the columns to the pane.
 const WORDY: u16 = 110;
 
-/// Minimum number of lines at which the pane below the list itself explains how to read the columns.
+/// Smallest height in lines at which the pane below the list explains the columns.
 const EXPLAINS: u16 = 7;
 
-/// Draws the line that explains a state.
+/// Draws the line that explains the program's state or a warning. Without one, draws the first hint.
 pub(crate) fn banner(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(text) = app.banner() else {
         return first_look(canvas, app, area);
     };
     let (_, mark) = app.face();
-    // If the program is well, the text is a warning, which is not about its state.
+    // If the program is live, the text is a warning that has nothing to do with the program's state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
     let mut pen = Pen::on(canvas, area.inner(Margin::new(1, 0)), 0);
     pen.put(pen.canvas.glyphs.mark(mark), Meaning::of(mark));
@@ -211,7 +212,7 @@ pub(crate) fn banner(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     pen.put_cut(&text, Meaning::Strong);
 }
 
-/// Draws one line on how to read the screen.
+/// Draws the first hint: a line on how to read the screen.
 fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let told = app
         .layout()

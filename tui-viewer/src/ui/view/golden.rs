@@ -1,7 +1,7 @@
-//! Golden screens: the text and the look of each cell.
+//! Golden screens, with the text and the look of each cell.
 //!
-//! This command writes all of them anew:
-//! `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib`.
+//! This command writes all of them again: `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo
+//! test -p tickscope-cli --lib`.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;
@@ -17,11 +17,11 @@ use crate::modes::in_mode;
 use crate::orderbook;
 use crate::test_driver::{self, events, live, looks, text};
 
-/// A large screen and a small one; tests of invariants cover every size.
+/// A large and a small screen. Tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Compares the made-up program's screens of these sizes after these keys with stored screens.
+/// Shows the test program on screens of these sizes, types keys, and compares the screens with stored ones.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
         let app = live(width, height).after(typed);
@@ -29,7 +29,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     }
 }
 
-/// Compares screens of these sizes that show another snapshot with stored screens.
+/// Shows a snapshot on screens of these sizes, types keys, and compares the screens with stored ones.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
         let app = test_driver::showing(width, height, snapshot.clone()).after(typed);
@@ -66,7 +66,8 @@ pub(crate) fn waiting(width: u16, height: u16, live: bool) -> App {
     app
 }
 
-/// The screens of a view stand in its folder; `golden_tables` and `golden_moments` have screens of several views.
+/// The screens of a single view are in its directory; `golden_tables` and `golden_moments` have screens of several
+/// views.
 #[test]
 fn what_is_on_top_and_other_numbers() {
     typed("help", &SIZES, "?");
@@ -164,7 +165,8 @@ fn without_unicode() {
 
 #[test]
 fn percentiles() {
-    // If the columns of percentiles do not fit, the pane below shows them. In Hot the columns come at 136 cells.
+    // If the columns of percentiles do not fit, the pane shows the percentiles. In Hot the columns fit from 136 cells
+    // on.
     typed("percentiles", &[(120, 30), (80, 24)], "Gll");
     typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }

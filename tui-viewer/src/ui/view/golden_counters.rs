@@ -14,7 +14,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::test_driver::{empty, events, keys, looks, showing, text};
 
-/// Returns the made-up program after these tenths of a second, with a thread that counts finds and reads.
+/// Returns the test program after these tenths of a second, with an added thread that counts finds and reads.
 fn counting(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     let [run, hit, miss, bytes] = with_thread(
@@ -36,7 +36,7 @@ fn counting(tenths: u64) -> Snapshot {
     s
 }
 
-/// Adds these sites, and a thread for the rows that the caller adds next, one for each site.
+/// Adds these sites, and a thread with one row for each site. The caller adds the rows next.
 fn with_thread<const N: usize>(s: &mut Snapshot, name: &str, sites: [(&str, &str, u32); N]) -> [SiteId; N] {
     s.threads.push(Thread {
         name: name.into(),
@@ -59,7 +59,7 @@ fn with_thread<const N: usize>(s: &mut Snapshot, name: &str, sites: [(&str, &str
     })
 }
 
-/// Shows a program, with a row selected by its name.
+/// Shows a program and selects a row by its name.
 fn shown(width: u16, height: u16, snapshot: Snapshot, name: &str) -> App {
     showing(width, height, snapshot).after(&format!("*/{name}\n"))
 }
@@ -96,7 +96,7 @@ fn a_comparison_shows_what_was_added_since() {
     keys(&mut app, "*");
     find(&mut app, "bytes");
     assert_snapshot!("counters_compare_120x30", text(&app));
-    // 340 tenths of a second at 64 000 a tenth.
+    // 340 tenths of a second with 64 000 bytes each.
     has(&row_of(&app, "─ reader::bytes"), "+21.8M");
 }
 
@@ -119,7 +119,7 @@ fn in_ascii_the_sign_is_a_word() {
     assert!(text(&app).is_ascii());
 }
 
-/// Like [`counting`], with a thread that records the rows of its queries and the length of its queue.
+/// Like [`counting`], with an added thread that records the rows of its queries and the length of its queue.
 fn giving(tenths: u64) -> Snapshot {
     let mut s = counting(tenths);
     let sites = [("serve", 10), ("rows", 25), ("queue", 12), ("balance", 13)];
@@ -162,7 +162,7 @@ fn giving(tenths: u64) -> Snapshot {
 
 fn row_of(app: &App, name: &str) -> String {
     let text = text(app);
-    // On wide screens the pane stands after the name.
+    // On wide screens the pane is to the right of the name.
     let inside = format!("{name}  ");
     let is_it = |line: &&str| line.trim_end().ends_with(name) || line.contains(&inside);
     let row = text.lines().find(is_it);
@@ -195,9 +195,9 @@ fn a_comparison_takes_numbers_from_each_other_and_levels_not() {
     keys(&mut app, "*");
     find(&mut app, "rows");
     assert_snapshot!("values_compare_140x34", text(&app));
-    // In each of 340 tenths of a second, 50 more rows.
+    // 50 rows are added in each of 340 tenths of a second.
     has(&row_of(&app, "db::rows"), "+17.0k");
-    // The level is 134, not a change of 34.
+    // The level itself, 134, is shown, not its change of 34.
     let queue = row_of(&app, "db::queue");
     assert!(queue.contains(" 134 ") && !queue.contains("+34 "), "{queue}");
 }
@@ -216,7 +216,7 @@ fn values_in_ascii_and_per_call() {
     );
     find(&mut app, "serve");
     keys(&mut app, "b");
-    // 1.34 million in 50 queries, each with as many rows as before.
+    // The sum of 1.34 million rows is divided by 50 queries. The largest number, also 1.34 million, is not divided.
     let row = row_of(&app, "-- db::rows");
     assert!(row.contains("26.8k") && row.contains("1.34M"), "{row}");
 }

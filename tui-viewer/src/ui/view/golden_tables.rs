@@ -1,4 +1,4 @@
-//! Golden screens that several views have: other measures, futures, waits; and columns of any content.
+//! Golden screens of what several views share: other measures, futures, waits, and columns with any content.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -10,11 +10,12 @@ use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::test_driver::{keys, looks, screen, showing, text};
 
-/// Returns the made-up program with CPU times: one thread waits in a scope, another is outside all scopes, and many ended.
+/// Returns the test program with CPU times. One thread waits in a scope, another is outside all scopes, and many have
+/// ended.
 pub(crate) fn with_cpu(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     for (thread, percent) in s.threads.iter_mut().zip([99, 81, 46, 0]) {
-        // The share differs from snapshot to snapshot.
+        // The share of CPU time varies from snapshot to snapshot.
         let share = percent * (90 + (tenths % 4) * 3) / 100;
         thread.cpu_ns = Some(tenths * 100_000_000 * percent / 100 + share * 1_000_000);
     }
@@ -72,7 +73,7 @@ fn who_waits_and_for_what() {
 #[test]
 fn working_and_waiting_have_two_tones_in_every_theme() {
     let mut app = showing(80, 24, orderbook::waiting(1_340));
-    // Two cells of the bar of `match::step`, and two of its frame.
+    // For each view: a working and a waiting cell, of the bar and then of the frame of `match::step`.
     for (view, y, working, waiting) in [("1", 4, 10, 11), ("5", 6, 50, 70)] {
         keys(&mut app, view);
         for (theme, ascii) in ThemeKind::ALL
@@ -81,7 +82,7 @@ fn working_and_waiting_have_two_tones_in_every_theme() {
         {
             (app.screen.theme, app.screen.ascii) = (theme, ascii);
             let screen = screen(&app);
-            // Without colours, characters in the graph take the place of colours.
+            // Without colours, characters mark the waiting part of the frame.
             let look = |x| {
                 let cell = &screen[(x, y)];
                 let symbol = (!theme.fills()).then(|| cell.symbol().to_string());
@@ -119,7 +120,7 @@ proptest! {
             thread.name.clone_from(&name);
             s.sites[at].name.clone_from(&name);
             s.sites[at].module.clone_from(&name);
-            // The sums must still be numbers.
+            // Divided so that the sums do not overflow.
             s.nodes.calls[at] = number / 100;
             s.nodes.self_ticks[rows - 1 - at] = number / 8;
         }

@@ -1,4 +1,4 @@
-//! First line: the program, its state, and how far to trust the numbers.
+//! The first line: the program, its state, and how far its numbers can be trusted.
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
@@ -15,19 +15,19 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// Minimum width at which words are written out.
+/// Smallest width at which words are written in full.
 const WORDY: u16 = 100;
 
-/// Minimum width at which bounds stand side by side.
+/// Smallest width at which the cost is shown as a range.
 const RANGES: u16 = 80;
 
-/// Maximum number of cells for the name of the one thread that is shown.
+/// Largest number of cells for the name of the chosen thread.
 const LONGEST_ONLY: usize = 20;
 
 struct Part {
     text: String,
     meaning: Meaning,
-    /// Parts with a high rank are left out first; a part of rank 0 never is.
+    /// Parts with the highest rank are left out first; a part of rank 0 is never left out.
     rank: u8,
     /// Cells before the part.
     gap: usize,
@@ -59,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
-            // The usual mode is left out early; another mode is not.
+            // The usual mode says little, so it is left out early; another mode is left out late.
             let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
                 true => (Meaning::Plain, 7),
                 false => (Meaning::Notable, 1),
@@ -68,7 +68,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
-            // This explains numbers that stand still.
+            // Sites that are off explain counts that do not grow.
             let text = match (wordy, snapshot.over_budget().is_empty()) {
                 (true, false) => format!("{off} off for --budget"),
                 (true, true) => format!("{off} {} off", if off == 1 { "site" } else { "sites" }),
@@ -115,7 +115,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     let Some((name, pid)) = process_id.or(target) else {
         return;
     };
-    // The word for the state is never cut for the name.
+    // The name is cut so far that the word for the state fits.
     let most = match wordy {
         true => 30,
         false => usize::from(app.screen.size.width.saturating_sub(12)).min(20),
@@ -128,7 +128,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     if let Some(processes) = app.program.processes {
         return left.push(part(processes_text(processes, wordy), Meaning::Plain, 1, gap));
     }
-    // A file of several processes together has no process id.
+    // A file that sums several processes has no process id.
     if pid == 0 {
         return;
     }
@@ -143,7 +143,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     }
 }
 
-/// Formats the number of processes, in words or short.
+/// Formats the number of processes, with words if `wordy`.
 fn processes_text(processes: Processes, wordy: bool) -> String {
     let Processes {
         running,
@@ -177,7 +177,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         let word = format!("{word}{}", canvas.glyphs.cut);
         left.push(part(word, Meaning::Notable, 0, 1));
     } else if let Some(time) = app.face_time() {
-        // For a moment of the past, its time says more than the time counted until then.
+        // For a moment of the past, its clock time says more than the time for which it was counted.
         let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
@@ -185,7 +185,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// Returns the measuring mode; on narrow screens only an unusual one.
+/// Returns the mode of measuring; on narrow screens only if it is not the usual one.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
@@ -204,13 +204,13 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Only live threads are counted, but all threads if the program has ended.
+    // Threads that have ended are not counted, unless the program has ended too.
     let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
     let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // An ended thread is not among the live threads.
+    // If the chosen thread has ended, all threads are counted, so that it is among them.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,
@@ -232,12 +232,12 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
     let (low, high) = snapshot.cost_share();
     let cost = if snapshot.may_cost_more() {
-        // The range covers only the instructions, so only its low end is a bound.
+        // The cost may also be higher than the range, so only the lower end is a bound.
         format!("{}{}", canvas.glyphs.at_least, number::percent(low))
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
     } else {
-        // The short form has only the upper bound, so the cost never looks too low.
+        // The short form is the upper bound, so that the cost does not look too low.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
     if low > 0.05 {
@@ -245,7 +245,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else {
         right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
     }
-    // Counts of losses are shown only if they are not 0.
+    // Losses of 0 are not shown.
     let losses = snapshot.capture.losses.iter();
     let losses = losses.map(|loss| (if wordy { loss.name } else { loss.short }, loss.value));
     let clock = if wordy { "clock errors" } else { "clock" };
@@ -260,7 +260,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
 }
 
-/// Formats a range as `0.3–0.9%`, or as one number if both ends look the same.
+/// Formats a range as `0.3–0.9%`, or as one number if both ends have the same text.
 fn cost_text(low: f64, high: f64, to: &str) -> String {
     let (low, high) = (number::percent(low), number::percent(high));
     if low == high {
@@ -282,7 +282,8 @@ fn cells(parts: &[Part]) -> usize {
         .sum()
 }
 
-/// Leaves parts out, highest rank first, until the rest fits. A sign replaces warnings that are left out.
+/// Leaves out parts, highest rank first, until the rest fits. A sign with the number of warnings left out replaces
+/// them.
 fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     let alarms = |parts: &[Part]| parts.iter().filter(|part| part.meaning == Meaning::Alarm).count();
     let all = alarms(right);
@@ -291,7 +292,7 @@ fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     if left_out > 0 {
         right.push(part(format!("+{left_out}!"), Meaning::Alarm, 0, 1));
         leave_out(left, right, room);
-        // The sign took the place of another warning.
+        // The sign may have displaced further warnings.
         let hidden = all + 1 - alarms(right);
         if let Some(sign) = right.last_mut() {
             sign.text = format!("+{hidden}!");

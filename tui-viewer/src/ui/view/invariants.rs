@@ -21,7 +21,7 @@ use crate::ui::view::golden::waiting;
 
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Sizes that people use, and sizes at the limits of a layout.
+/// Usual sizes of terminals, and sizes at the limits of a layout.
 const SIZES: [(u16, u16); 9] = [
     (60, 15),
     (80, 24),
@@ -34,7 +34,7 @@ const SIZES: [(u16, u16); 9] = [
     (100, 20),
 ];
 
-/// Keys that open something over a view, or change how the view is shown.
+/// Keys that open something over a view, or that change how the view is shown.
 const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
 /// Returns every status.
@@ -55,7 +55,7 @@ pub(crate) fn statuses() -> [Status; 10] {
     ]
 }
 
-/// Returns all keys that mean something somewhere, each once.
+/// Returns all keys that have an action in some context, each once.
 fn codes() -> Vec<Code> {
     let mut codes: Vec<Code> = Vec::new();
     for &(code, _) in KEYS.iter().flat_map(|line| line.keys()) {
@@ -66,7 +66,7 @@ fn codes() -> Vec<Code> {
     codes
 }
 
-/// Returns an app with a view and something on top.
+/// Returns an app that shows a view, after `typed` has opened something over it.
 fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> App {
     let mut app = live(width, height);
     let mut watched = orderbook::snapshot(1_341);
@@ -89,7 +89,7 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     for view in View::ALL {
         for (n, typed) in ON_TOP.into_iter().enumerate() {
             let mut app = staged(view, typed, (80, 24));
-            // Each app gets an eighth of the sizes; the next one gets other sizes.
+            // Each app is drawn at an eighth of the sizes, and the next app at another eighth, to save time.
             for &size in sizes.iter().skip(n % 8).step_by(8) {
                 resize(&mut app, size);
                 test_driver::screen(&app);
@@ -112,7 +112,7 @@ fn every_key_in_every_view_leaves_a_screen() {
     for view in View::ALL {
         for (n, size) in [(120, 30), (60, 15), (39, 9), (20, 5)].into_iter().enumerate() {
             let mut app = staged(view, "", size);
-            // Each size gets a quarter of the keys.
+            // Each size gets a quarter of the keys, to save time.
             for code in codes().into_iter().skip(n).step_by(4) {
                 show(&mut app, view);
                 key(&mut app, code);
@@ -134,7 +134,7 @@ fn only_what_is_on_the_screen_is_written() {
             let s = orderbook::snapshot(1_340);
             let last = s.nodes.len() - 1;
             events(&mut app, Status::Live, Some(with_more(s, last, 2_000, deep)));
-            // The rows that grew cost most now.
+            // The added rows cost most, so they are at the top when they are opened.
             keys(&mut app, "gE");
             if view == View::Tree {
                 key(&mut app, Code::End);
@@ -158,11 +158,11 @@ fn wall_time_has_a_row_for_what_is_outside() {
         screen.contains("(outside)") && screen.contains("% of wall time"),
         "{screen}"
     );
-    // Four threads with a fifth of 134 s each outside of scopes, and 268 s within.
+    // Each of four threads is outside of scopes for a fifth of 134 s; together they are in scopes for 268 s.
     assert!(screen.contains("28.6%"), "{screen}");
 }
 
-/// Returns the made-up program with other times in each row.
+/// Returns the test program with random times in each row.
 fn shuffled(random: &mut u64, tenths: u64) -> Snapshot {
     let mut shuffled = orderbook::snapshot(tenths);
     for ticks in &mut shuffled.nodes.self_ticks {
@@ -191,7 +191,7 @@ fn the_selected_row_keeps_its_line_and_never_changes() {
             events(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
             let now = app.list().selected().map(|row| row.id);
             assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
-            // A frame of the graph moves with the widths of its parents.
+            // A frame of the flame graph moves when the width of a parent changes.
             if n < 20 && view != View::Flame {
                 assert_eq!(test_driver::line(&app), line, "{view:?} after {n} tenths");
             }

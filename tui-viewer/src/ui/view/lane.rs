@@ -1,5 +1,5 @@
-//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it. Also the legend of these
-//! colours, at the end of a line.
+//! Columns of the timeline, with work at the bottom, in the colour of its module, and waits above. Also the legend of
+//! these colours, at the end of a line.
 
 use ratatui::layout::Rect;
 use tickscope_report::modules::Module;
@@ -10,23 +10,23 @@ use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Part of a CPU below which nothing is drawn.
+/// Load in CPUs below which nothing is drawn.
 const LEAST: f64 = 0.002;
 
-/// Mark for a time with no data, in Unicode and in ASCII.
+/// Mark for a span of time without data, in Unicode and in ASCII.
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
-/// Returns the module of a function, by the function's key.
+/// Returns the module of the function with this key.
 pub(crate) fn module_of(names: &Names, function: u64) -> Option<&Module> {
     names.modules.get(names.place_of(function)?)
 }
 
-/// Returns the colour of a function's module, by the function's key.
+/// Returns the colour for the module of the function with this key.
 pub(crate) fn ground(names: &Names, function: u64) -> Ground {
     Ground::Module(module_of(names, function).map_or(0, |module| module.hue))
 }
 
-/// Returns the colours and the names of modules, each once.
+/// Returns the colour and the name of each module, without repetitions.
 pub(crate) fn each_once(modules: &[&Module]) -> Vec<(Ground, String)> {
     let mut all: Vec<(Ground, String)> = Vec::new();
     for module in modules {
@@ -37,7 +37,7 @@ pub(crate) fn each_once(modules: &[&Module]) -> Vec<(Ground, String)> {
     all
 }
 
-/// Draws a column of a line: work at the bottom, waits on top of it.
+/// Draws one column of the timeline: work at the bottom, waits above.
 pub(crate) fn column(
     canvas: &mut Canvas<'_>,
     names: &Names,
@@ -53,7 +53,7 @@ pub(crate) fn column(
         canvas.put(area.x, area.bottom() - 1, 1, mark, Meaning::Rule);
         return;
     };
-    // A full column does not touch the line above.
+    // An eighth of a cell stays free, so that a full column does not touch the line above.
     let full = u32::from(area.height) * 8 - 1;
     let eighths = |part: f64| {
         let exact = (part / most * f64::from(full)).round() as u32;
@@ -105,8 +105,8 @@ fn height_glyph(canvas: &Canvas<'_>, eighths: u32) -> &'static str {
     heights[(eighths as usize * most).div_ceil(8).min(most)]
 }
 
-/// Draws the colours that fit from cell `from` on, with their words. `waits` adds the colour of waits, which is left
-/// out last.
+/// Draws colours and their names at the end of a line, as many as fit after cell `from`. The colour of waits, which
+/// `waits` adds, is left out last.
 pub(crate) fn legend(
     canvas: &mut Canvas<'_>,
     all: Vec<(Ground, String)>,
@@ -128,7 +128,7 @@ pub(crate) fn legend(
     }
     let cells: u16 = fit.iter().map(|(_, name)| width(name) as u16 + 5).sum();
     let mut x = area.right().saturating_sub(cells) + 1;
-    // Time off the CPU comes last.
+    // The colour of waits is drawn last.
     if fit.first().is_some_and(|(ground, _)| *ground == Ground::Waiting) {
         fit.rotate_left(1);
     }

@@ -1,4 +1,4 @@
-//! Large pane, beside the list or below it: the facts of the small pane, with the room of a large terminal.
+//! The large pane, next to the list or below it: the facts of the small pane, with the space of a large terminal.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -14,19 +14,19 @@ use crate::ui::view::charts::{Column, bar, seconds};
 use crate::ui::view::detail;
 use crate::ui::view::latency::latencies;
 
-/// Maximum number of callers, of callees, and of threads that are named.
+/// Largest number of callers, of callees, and of threads that are listed.
 const NAMED: usize = 6;
 
-/// Cells of the bar of each name.
+/// Width in cells of the bar next to a name.
 const BAR: u16 = 12;
 
-/// Cells of the longest word of a figure.
+/// Width in cells of the word before a figure.
 const WORDS: u16 = 13;
 
-/// Columns of a pane below the list: the row, the latencies and times of its calls, and its callers and callees.
+/// Columns of a pane below the list: for the row, for the latencies and the activity, and for callers and callees.
 const COLUMNS_BELOW: u16 = 3;
 
-/// Parts of the pane, side by side or all in one.
+/// Columns of the pane. If there is a single one, all parts are in it.
 struct Columns(Vec<Column>);
 
 impl Columns {
@@ -34,7 +34,7 @@ impl Columns {
         let each = area.width / count;
         let column = |index: u16| {
             let x = area.x + index * each;
-            // Two cells stay free between columns.
+            // Two cells are left empty between columns.
             let width = match index + 1 < count {
                 true => each.saturating_sub(2),
                 false => area.right() - x,
@@ -63,7 +63,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
     let Some(row) = app.list().selected() else { return };
     let row = &data.in_full(row);
-    // The bottom line explains the columns.
+    // A pane below the list begins with a dividing line. The last line of every pane explains the columns.
     let lines = u16::from(is_below);
     let inner = Rect {
         y: area.y + lines,
@@ -115,7 +115,7 @@ fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
     column.y += 3;
 }
 
-/// Draws the callers of the function, and the parts of its time.
+/// Draws the callers of the function, and what its time is spent in.
 fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Column) {
     let named = |lines: std::ops::Range<u32>| -> Vec<(String, u64)> {
         let mut all: Vec<(String, u64)> = lines
@@ -131,7 +131,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     };
-    // The function's self time stands before its callees.
+    // The row of the function's self time precedes those of its callees.
     let goes_to = around.own()..around.callees().end;
     for (heading, list) in [
         ("called from", named(around.callers())),
@@ -146,7 +146,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
     }
 }
 
-/// Draws names with their shares, one below the other.
+/// Draws names with their shares, each in a line.
 fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], column: &mut Column) {
     if parts.is_empty() {
         return;

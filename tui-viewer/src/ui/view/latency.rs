@@ -1,4 +1,5 @@
-//! Latencies of a row's calls: quantiles, the longest call, and a chart, small in one line or tall in a column of a pane.
+//! Latencies of a row's calls: quantiles, the longest call, and a chart, small in one line or tall in a column of a
+//! pane.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
@@ -16,20 +17,20 @@ use crate::ui::view::charts::Column;
 use crate::ui::view::unit::ABOUT;
 use crate::ui::view::{charts, counter, figure, unit};
 
-/// Quantiles and their names.
+/// Quantiles that are shown, with their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// Number of calls up to which each call is shown.
+/// Number of calls up to which the latencies themselves are shown.
 const FEW: u64 = 2;
 
-/// Columns of the chart.
+/// Width in cells of the chart in one line.
 const CHART: usize = 20;
 
-/// Columns and lines of the tall chart.
+/// Width in cells and height in lines of the tall chart.
 const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
-/// Lines of the tall chart with its ends and quantiles.
+/// Height in lines of the tall chart with its ends and the quantiles.
 const TALL_LINES: u16 = TALL + 3;
 
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, line: u16) {
@@ -48,7 +49,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     facts_and_chart(&mut pen, &facts, latency, &ends);
 }
 
-/// Returns the text in place of quantiles and a chart: the reason why there are none, or the latencies of a few calls.
+/// Returns the text that replaces quantiles and chart: why there are none, or the latencies of one or two calls.
 fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
@@ -58,7 +59,7 @@ fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(Stri
     if saturating_sum(calls) > FEW || unit::timed_in_part(data, what) {
         return None;
     }
-    // One or two calls have no percentiles and no shape: each latency is shown.
+    // One or two calls have no percentiles and no distribution, so their latencies are shown.
     let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
         let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
         (0..count).map(move |_| ticks)
@@ -67,7 +68,7 @@ fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(Stri
     Some((each.join(", "), Meaning::Plain))
 }
 
-/// Draws latencies in [`TALL_LINES`] lines: a chart with its ends, then quantiles.
+/// Draws latencies in [`TALL_LINES`] lines: the chart, its ends, and the quantiles.
 fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
@@ -86,7 +87,7 @@ fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: 
     }
 }
 
-/// Draws the latencies of calls as a chart, or the reason why they are not known.
+/// Draws the latencies of calls as a chart, or why they are unknown.
 pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
     let Some(room) = column.room(2) else { return };
     match data.figures(what).tally {
@@ -119,7 +120,7 @@ pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     }
 }
 
-/// Returns the quantiles, the longest call, and the number of timed calls, each with its word.
+/// Returns the quantiles, the longest call, and the number of timed calls, as pairs of a word and a value.
 fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
     let latency = data.latency(what);
     let is_about = unit::has_rough_percentiles(data, what);
@@ -137,7 +138,7 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
     facts
 }
 
-/// Draws the line of a value: the distribution of its numbers.
+/// Draws the distribution of a value's numbers in one line.
 pub(crate) fn draw_numbers(
     canvas: &mut Canvas<'_>,
     data: &Data,
@@ -166,7 +167,7 @@ pub(crate) fn draw_numbers(
     facts_and_chart(&mut pen, &facts, numbers, &ends);
 }
 
-/// Draws numbers with their words, and a chart between its ends if there is room.
+/// Draws figures with their words, then a chart between its ends if it fits.
 fn facts_and_chart(
     pen: &mut Pen<'_, '_>,
     facts: &[(&str, String)],
@@ -210,7 +211,7 @@ fn outermost(latency: &Histogram) -> (usize, usize) {
     (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
 }
 
-/// Formats the shortest and the longest possible latency.
+/// Formats the ends of the chart: the shortest and the longest latency that the outermost buckets may contain.
 fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [String; 2] {
     let (first, last) = outermost(latency);
     [
@@ -219,7 +220,8 @@ fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [St
     ]
 }
 
-/// Counts calls in equal steps of the logarithm of time, from the shortest to the longest.
+/// Counts the calls in intervals of latency that are equally long on a logarithmic scale, from the shortest to the
+/// longest.
 fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     let (first, last) = outermost(latency);
     let mut columns = vec![0u64; steps.max(1)];
@@ -230,14 +232,14 @@ fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     columns
 }
 
-/// Returns the counts of [`columns`] as a line of characters.
+/// Returns the chart of [`columns`] as a line of characters.
 fn chart(latency: &Histogram, heights: &[&str]) -> String {
     let columns = columns(latency, CHART);
     let highest = columns.iter().copied().max().unwrap_or(0).max(1);
     let top = heights.len() - 1;
     let height = |count: u64| match count {
         0 => 0,
-        // A column with a call is never empty.
+        // A column with a call is never blank.
         _ => ((count as f64 / highest as f64 * top as f64).round() as usize).clamp(1, top),
     };
     columns.iter().map(|&count| heights[height(count)]).collect()

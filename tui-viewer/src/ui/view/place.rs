@@ -1,31 +1,32 @@
-//! The division of a line's cells among columns. Places depend on view and width alone, so no column moves by itself.
+//! Divides the cells of a line among columns. Positions depend only on view and width, so no column moves with the
+//! data.
 
 use crate::ui::view::column::{Column, Place};
 
-/// The cells that a column asks for.
+/// Width that a column requests.
 #[derive(Clone, Copy)]
 pub(crate) enum Width {
-    /// The column's own number of cells.
+    /// The column's `width`.
     Own,
     /// This number of cells.
     Cells(u16),
-    /// This number of parts of the cells that all other columns leave.
+    /// This many shares of the cells that all other columns leave.
     Parts(u16),
 }
 
-/// Columns from left to right, each with its cells and the minimum width of the line in which it is shown.
+/// Columns from left to right: the column, its width, and the smallest width of a line in which it is shown.
 pub(crate) type Columns = [(&'static Column, Width, u16)];
 
-/// A name has at least this part of the line, in percent.
+/// Part of a line that its names should have, in percent.
 const NAME_PERCENT: u16 = 45;
 
-/// Whether a name of `name` cells has its part of a line.
+/// Returns whether `name` cells are the part of the line that names should have.
 pub(crate) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Places columns so that names together have their part of the line. Until they have it, columns are left out in the
-/// order of `leaving`. `place` places all columns except the given ones.
+/// Positions columns so that the names together have [`NAME_PERCENT`] of the line. To achieve this, leaves out columns
+/// in the order of `leaving`. `place` positions all columns except the given ones.
 pub(crate) fn names_first(
     names: &[&'static Column],
     leaving: &[&'static Column],
@@ -44,7 +45,7 @@ pub(crate) fn names_first(
     }
 }
 
-/// Puts columns side by side, names first served: see [`names_first`].
+/// Positions columns next to each other, and leaves out some of them for the names: see [`names_first`].
 pub(crate) fn side_by_side_names_first(
     columns: &Columns,
     names: &[&'static Column],
@@ -63,7 +64,7 @@ pub(crate) fn gap(width: u16) -> u16 {
     if width >= 110 { 2 } else { 1 }
 }
 
-/// Puts columns side by side on `width` cells.
+/// Positions columns next to each other in `width` cells.
 fn side_by_side(columns: &Columns, width: u16) -> Vec<Place> {
     let gap = gap(width);
     let cells = |&(column, width, _): &(&Column, Width, u16)| match width {
@@ -75,7 +76,7 @@ fn side_by_side(columns: &Columns, width: u16) -> Vec<Place> {
         Width::Parts(parts) => parts,
         Width::Own | Width::Cells(_) => 0,
     };
-    // The first cell belongs to the mark of the selected row, the last one stays empty.
+    // The first cell is for the mark of the selected row, and the last cell stays empty.
     let taken =
         gap + 1 + columns.iter().map(cells).sum::<u16>() + gap * columns.len().saturating_sub(1) as u16;
     let left = u32::from(width.saturating_sub(taken));
@@ -117,9 +118,9 @@ mod tests {
                 let names = places.iter().filter(|place| place.column.is_name);
                 let cells = names.map(|name| name.width).min().unwrap_or(0);
                 let halves = halves(Rect::new(0, 0, width, 1)).filter(|_| view == View::Function);
-                // Two lists side by side each have their own line.
+                // Each of two lists that are next to each other has half of the line.
                 let line = halves.map_or(width, |[first, _]| first.width);
-                // The function that a thread is in is a name as well.
+                // The column NOW names the function that a thread is in, so it counts as a name.
                 let doing = places.iter().find(|place| place.column.title == "NOW");
                 let all = cells + doing.map_or(0, |doing| doing.width);
                 let has_names = !matches!(view, View::Flame | View::Timeline);

@@ -15,16 +15,16 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 
-/// Cells of a thread's share with the gap before it; even the narrowest list has the share.
+/// Width in cells of a thread's share and the gap before it. Even the narrowest list has the share.
 const SHARE_CELLS: usize = 7;
 
-/// Cells of a thread's state, and of its id or count, with the gap before each.
+/// Width in cells of a thread's state, and of its id or count, each with the gap before it.
 const FACT_CELLS: usize = 9;
 
-/// Cells that a name keeps; facts that would take them are left out.
+/// Cells that a name needs. Facts are left out if they would leave fewer.
 const LEAST_NAME: usize = 12;
 
-/// Draws the choice of the thread whose time is shown.
+/// Draws the list in which users choose the thread whose time is shown.
 pub(crate) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
     let Some(snapshot) = app.shown() else { return };
     let area = middle(app, 58, order.len() as u16 + 3);
@@ -51,7 +51,8 @@ pub(crate) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, orde
     });
 }
 
-/// Draws lines of a list to choose from, the selected line on its ground. Lines above the first on the screen are left out.
+/// Draws the lines of a list to choose from, and highlights the selected one. Leaves out lines at the beginning if the
+/// selected line would not fit.
 pub(crate) fn lines(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -75,7 +76,7 @@ pub(crate) fn lines(
     }
 }
 
-/// Formats the id of one thread as `41877`, or a number of threads as `×111`.
+/// Formats the id of a single thread, such as `41877`, or the number of several threads, such as `×111`.
 pub(crate) fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
         let times = if ascii { 'x' } else { '×' };
@@ -87,18 +88,18 @@ pub(crate) fn who(thread: &Thread, ascii: bool) -> String {
     }
 }
 
-/// Asks whether to reset or to change the mode although others watch.
+/// Draws the question whether to reset or to change the mode although other viewers watch.
 pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let newest = app.program.newest.as_ref();
     let viewers = newest.map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
     let who = match others {
-        // A viewer without a slot is not counted.
+        // Viewers without a slot are not counted, so there may be more.
         _ if viewers as usize >= slot::COUNT => format!("{others} or more other viewers are"),
         1 => "1 other viewer is".to_string(),
         _ => format!("{others} other viewers are"),
     };
-    // Only a reset and another mode need a confirmation.
+    // Only a reset and a change of mode need confirmation.
     let (title, seen, yes) = if let Request::Mode(mode) = request {
         (
             format!("Switch measuring to {}?", mode.as_str()),
@@ -124,7 +125,7 @@ pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     }
 }
 
-/// Returns an area in the middle that leaves the header free.
+/// Returns an area of this size, or smaller, in the middle of the screen below the header.
 pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
     let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));
@@ -137,13 +138,13 @@ pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
     )
 }
 
-/// Cells of a mode's name and the gap after it.
+/// Width in cells of a mode's name and the gap after it.
 const NAME: u16 = 9;
 
-/// Cells of the word for the mode in force and the gap after it.
+/// Width in cells of the word `now` and the gap after it.
 const NOW: u16 = 4;
 
-/// Text below the list: the cost of a choice.
+/// Text below the list: what a change of mode loses.
 const LOSS: [&str; 2] = [
     "Another mode counts from zero; u cannot undo that:",
     "s keeps a snapshot first.",
@@ -170,10 +171,10 @@ pub(crate) fn mode_list(canvas: &mut Canvas<'_>, app: &App, index: usize) {
     }
 }
 
-/// Cells between the columns.
+/// Cells between columns of the help.
 const GUTTER: u16 = 3;
 
-/// Draws the list of keys on top of everything but the header.
+/// Draws the help: the list of keys and the words, over everything between header and footer.
 pub(crate) fn help_list(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
     let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));

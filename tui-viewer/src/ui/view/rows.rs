@@ -1,4 +1,4 @@
-//! Parts of a row that several tables have: tree lines, found texts, places in the source, and time off the CPU.
+//! Parts of rows that several tables share: tree lines, matches of the search, source locations, and time off the CPU.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Cell;
 
-/// Draws a sentence in place of rows.
+/// Draws a sentence where there are no rows.
 pub(crate) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
     let (x, width) = (area.x + 2, area.width.saturating_sub(3));
     canvas.put_cut(x, area.y, width, text, Meaning::Plain);
 }
 
-/// Returns the reason for an empty list, in every state.
+/// Returns why the list is empty.
 pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
     match (&app.query.threads, data.thread) {
         (ThreadChoice::All, _) if !data.snapshot.capture.mode.traits().is_counting => {
@@ -35,18 +35,18 @@ pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
     }
 }
 
-/// Returns the reason why no call is known; `None` if there are calls.
+/// Returns why no calls are known; `None` if there are calls.
 pub(crate) fn why_no_calls(app: &App, data: &Data) -> Option<String> {
     let is_empty = data.tree.rows.is_empty();
     is_empty.then(|| nothing(app, data).to_string())
 }
 
-/// Whether bars and frames show time off the CPU.
+/// Returns whether bars and frames show time off the CPU.
 pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
-/// Returns the part of a bar's time that is off the CPU, 0 to 1; 0 if the measure is not time.
+/// Returns the part of the shown time that is off the CPU, 0 to 1; 0 if the measure is not time.
 pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;
@@ -59,13 +59,13 @@ pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     share(off.ns(), of_ns)
 }
 
-/// Formats a place in the source, in this number of cells.
+/// Formats a source location in at most this number of cells.
 pub(crate) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
     let text = label::place(file, line, canvas.ascii);
     canvas.cut_path(&canvas.safe(&text), cells.into()).into_owned()
 }
 
-/// Draws tree lines and the mark of the fold. Returns where the name begins.
+/// Draws the tree lines of a row and its mark for folding. Returns the cell where the name begins.
 pub(crate) fn lead(canvas: &mut Canvas<'_>, cell: &Cell<'_>) -> u16 {
     let Cell {
         app, row, place, y, ..
@@ -83,7 +83,7 @@ pub(crate) fn lead(canvas: &mut Canvas<'_>, cell: &Cell<'_>) -> u16 {
     canvas.put(x, y, end - x, mark, look.of(meaning)) + 1
 }
 
-/// Marks where the search found its text, as far as it is on the screen.
+/// Marks what matches the search in a name, as far as the name is on the screen.
 pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x: u16) {
     let (y, look) = (cell.y, cell.look);
     let search = cell.app.views.search.as_ref();
@@ -97,11 +97,11 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     } else {
         Cow::Owned(text.to_lowercase())
     };
-    // Letters with a longer lower case would shift the mark, so with them the whole name is marked.
+    // If lower case changes the length, the positions differ, so the whole name is marked.
     let found = seen.find(wanted).filter(|_| seen.len() == text.len());
     let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
     if found.is_none() && seen.contains("::") && !look.selected {
-        // The text stands in the part of the path that the short name leaves out.
+        // The match is in the part of the path that the short name omits.
         let cells = width(text) as u16;
         canvas.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
         return;
@@ -116,7 +116,7 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     canvas.paint(area, meaning);
 }
 
-/// Returns the lines that lead to a row: `│ ├─`.
+/// Returns the lines before a row's name, such as `│ ├─`.
 fn tree_lines(rows: &[Row], row: &Row, glyphs: &Glyphs) -> String {
     if row.depth == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! The table that every list is: the titles of its columns, and the cells of each row on the screen.
+//! The table in which every list is drawn: the titles of its columns, and the cells of the visible rows.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
 use crate::ui::view::{figure, rows};
 
-/// Returns the column that an order sorts by. For differences it is the column of the number itself, because a share
-/// has a different whole at each time.
+/// Returns the column that an order sorts by. In a comparison it is the column of the number, not of its share, because
+/// the two moments have different wholes.
 pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<&'static Column> {
     let mut columns = places
         .iter()
@@ -29,7 +29,7 @@ pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<
     }
 }
 
-/// Returns the mark of an order's direction.
+/// Returns the mark for the direction of an order.
 pub(crate) fn mark(canvas: &Canvas<'_>, sort: Sort) -> &'static str {
     match sort.rises() {
         true => canvas.glyphs.rises,
@@ -37,7 +37,7 @@ pub(crate) fn mark(canvas: &Canvas<'_>, sort: Sort) -> &'static str {
     }
 }
 
-/// Draws the title of each column, and the mark of the column that sorts.
+/// Draws the titles of the columns, with a mark at the column that rows are sorted by.
 pub(crate) fn titles(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let sort = app.list().sort;
     let mark = mark(canvas, sort);
@@ -59,7 +59,7 @@ pub(crate) fn titles(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Draws the rows on the screen, or the reason why there are none.
+/// Draws the visible rows, or why there are none.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (list, kind) = (app.list(), app.views.current.kind());
     if list.rows.is_empty() {
@@ -107,7 +107,7 @@ fn draw_cell(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     cell.put(canvas, &text, meaning);
 }
 
-/// Draws a line between two lists, below their headings.
+/// Draws a vertical line between two lists.
 fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
     let side = canvas.glyphs.frame[4];
     let area = Rect::new(first.right(), first.y, 1, first.height);
@@ -120,7 +120,7 @@ fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
     }
 }
 
-/// Draws each of these rows, while there is room; the selected row on its ground.
+/// Draws these rows as far as they fit, and highlights the selected one.
 fn each_of<'a>(
     canvas: &mut Canvas<'a>,
     app: &App,
@@ -144,7 +144,7 @@ fn each_of<'a>(
     }
 }
 
-/// Draws a line with a heading between the two lists.
+/// Draws a dividing line with a list's heading.
 fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
     let inner = area.inner(Margin::new(1, 0));

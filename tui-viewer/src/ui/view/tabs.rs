@@ -1,4 +1,4 @@
-//! Second line on tall screens: the views, and the settings of the current one.
+//! The second line on tall screens: the tabs of the views, and the settings of the current view.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -12,28 +12,29 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
 
-/// Minimum width at which the line shows the unit of numbers. On narrower screens, the header shows it in fewer words.
+/// Smallest width at which this line shows the unit of numbers. On narrower screens, the header shows it in fewer
+/// words.
 pub(crate) const WORDY: u16 = 100;
 
-/// Minimum width at which the line has room for the one thread that is shown. On narrower screens, the header names it.
+/// Smallest width at which this line names the chosen thread. On narrower screens, the header names it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
-/// Maximum number of cells of the unit of numbers.
+/// Largest number of cells for the text about the unit of numbers.
 const LONGEST_UNIT: usize = 40;
 
-/// Maximum number of cells of a thread's name.
+/// Largest number of cells for a thread's name.
 const LONGEST_THREAD: usize = 24;
 
-/// Text after the name of the one thread that is shown: the key for all threads.
+/// Text after the name of the chosen thread: the key that shows all threads.
 const TO_ALL: &str = " (a: all)";
 
 /// Mark after the tab of the view Slow while a function is watched: in Unicode, and in ASCII.
 const WATCHES: [&str; 2] = ["•", "*"];
 
-/// A setting of the view, in words.
+/// A setting of the current view, as text.
 struct Setting {
     text: String,
-    /// The same in fewer words.
+    /// The setting in fewer words.
     short: Option<String>,
 }
 
@@ -62,16 +63,16 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Formats `only render-0`, if only one thread is shown.
+/// Formats the chosen thread as `only render-0`; `None` if all threads are shown.
 pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
-    // These views count the calls of all threads, whichever thread is chosen.
+    // These views count the calls of all threads, even if one is chosen.
     let is_of_all = app.views.current.about().is_of_all;
     let name = canvas.safe(app.query.threads.only().filter(|_| !is_of_all)?);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", canvas.cut_middle(&name, room)))
 }
 
-/// Draws `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; returns the cell after it.
+/// Draws the tabs, as `[1 Tree]  2 Hot` or in short form as `[1 Tree] 2`. Returns the cell after them.
 pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
     let mut current = None;
@@ -92,7 +93,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         }
     }
     if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
-        // If tabs stand close, the next tab begins with the bracket.
+        // In a narrow form, the closing bracket is part of the next tab.
         if !tab.ends_with(']') {
             tab.push(']');
         }
@@ -103,7 +104,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.data().is_some_and(watches);
     for end in marked.into_iter().filter(|_| is_watching) {
-        // The mark takes the blank after that tab.
+        // The mark replaces the blank after the tab.
         let behind = end - u16::from(form == TabForm::Wide);
         canvas.put(behind, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
     }
@@ -119,11 +120,11 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let mark = table::mark(canvas, sort);
     let view = app.views.current;
     let mut all: Vec<Setting> = view.kind().settings(app).into_iter().map(plain).collect();
-    // The setting of all threads is the default, so it is left out first.
+    // All threads are the default, so this setting is left out early.
     if app.query.threads.only().is_none() || view.about().is_of_all {
         all.push(plain("all threads".to_string()));
     }
-    // A view without an order or percents has no words for them.
+    // The list of functions with a tail has no order.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared;
     let data = app.data();
@@ -131,7 +132,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         view.about().main == Portion::Own && data.is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
-        // The mark in the line of titles shows the column.
+        // The titles mark the column, so a narrow line does not name it.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column}{on_cpu} {mark}"),
         false => format!("sort {column}{on_cpu} {mark}"),
@@ -140,7 +141,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if view.about().is_of_time && !view.about().is_of_all {
         all.push(plain(app.percent_label().to_string()));
     }
-    // Few people expect the largest change first, so this setting is among the last that are left out.
+    // Few users expect an order by the largest change, so this setting is among the last to be left out.
     all.extend(sorted.filter(|_| changes).map(plain));
     let words = app.query.filter.words(app.views.current);
     all.extend(

@@ -1,5 +1,5 @@
-//! Numbers in the chosen unit: of all calls or per call of a row, in nanoseconds or in ticks. Marks of numbers that are not
-//! exact: `~` before an estimate, `-` in place of an unknown number.
+//! Numbers in the chosen unit: for all calls or per call of a row, in nanoseconds or in ticks. An estimate has the mark
+//! `~`, and `-` replaces an unknown number.
 
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::measure::Dimension;
@@ -17,7 +17,7 @@ use crate::ui::view::canvas::{Canvas, up};
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Maximum number of cells of a number, so that one of its column's six cells is left for the mark.
+/// Largest number of cells for a number that gets a mark. Columns have six cells.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.
@@ -30,12 +30,12 @@ pub(crate) enum Known {
     Exactly,
     /// The time is an estimate.
     About,
-    /// No sample fell into the row: its time is short, but not known.
+    /// No sample fell into the row, so its time is short but unknown.
     Unseen,
 }
 
 impl Known {
-    /// Returns the accuracy of a time of a row that has these figures.
+    /// Returns the accuracy of a time in a row with these figures.
     pub(crate) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
         match ns {
             0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
@@ -47,13 +47,13 @@ impl Known {
     }
 }
 
-/// Whether only some of the calls were timed.
+/// Returns whether only some of the calls were timed.
 pub(crate) fn timed_in_part(data: &Data, what: What) -> bool {
     let uncertainty = data.uncertainty(what);
     uncertainty.is_some_and(|uncertainty| uncertainty.is_timed_in_part(data.figures(what).calls))
 }
 
-/// Whether few of the calls were timed, so that percentiles are rough.
+/// Returns whether so few of the calls were timed that percentiles are rough.
 pub(crate) fn has_rough_percentiles(data: &Data, what: What) -> bool {
     let uncertainty = data.uncertainty(what);
     uncertainty.is_some_and(|uncertainty| uncertainty.has_rough_percentiles(data.figures(what).calls))
@@ -76,12 +76,12 @@ pub(crate) fn scaled(
     }
 }
 
-/// Whether values are counts: of the chosen measure, or of ticks.
+/// Returns whether values are counts: ticks, or amounts of a measure other than time.
 pub(crate) fn counts(app: &App) -> bool {
     app.query.in_ticks || app.measure().dimension() != Dimension::Time
 }
 
-/// Formats a time under every measure: in nanoseconds, or in ticks.
+/// Formats a time in nanoseconds or in ticks, whatever measure is chosen.
 pub(crate) fn time(
     canvas: &Canvas<'_>,
     in_ticks: bool,
@@ -98,15 +98,14 @@ pub(crate) fn time(
     Some(match canvas.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
-        // A small amount must not look like zero.
+        // A time above 0 must not look like 0.
         _ if ns == 0 && of_all > 0 => "<1ns".into(),
         text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
         text => text,
     })
 }
 
-/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns `None` if the chosen row has no
-/// calls.
+/// Formats a number of calls, or the calls per call of the chosen row. Returns `None` if the chosen row has no calls.
 pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {
         None => Some(number::count(calls)),
@@ -128,13 +127,13 @@ pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
     })
 }
 
-/// Returns which times of a row are rough estimates.
+/// Returns which times of a row are estimates so rough that they are marked.
 pub(crate) fn rough(data: &Data, what: What) -> Uncertainty {
     let (total, own) = ticks(data, what);
     data.uncertainty(what).unwrap_or_default().rough(own, total)
 }
 
-/// Converts a time to ticks; a count stays as it is.
+/// Converts a value of the chosen measure to ticks. A count is not converted.
 pub(crate) fn ticks_of(data: &Data, ns: u64) -> u64 {
     if data.snapshot.values == Values::Counts {
         return ns;
@@ -142,12 +141,12 @@ pub(crate) fn ticks_of(data: &Data, ns: u64) -> u64 {
     clock_ticks(data, ns)
 }
 
-/// Converts a time to ticks, under every measure.
+/// Converts a time to ticks, whatever measure is chosen.
 pub(crate) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
-/// Formats the time of a call, with the two digits that a histogram knows.
+/// Formats the latency of a call with two digits, which is the precision of histograms.
 pub(crate) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(ticks)
@@ -165,7 +164,7 @@ pub(crate) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64)
     }
 }
 
-/// Returns the quotient, rounded to the nearest.
+/// Returns the quotient, rounded to the nearest integer.
 pub(crate) fn rounded(n: u64, per: u64) -> u64 {
     number::rounded(n, per.max(1))
 }

@@ -1,4 +1,4 @@
-//! Screen before there is data: the awaited program, the places searched, and other commands.
+//! The screen before there is data: what the viewer waits for, and the programs that it has found.
 
 use ratatui::layout::Rect;
 use tickscope_programs::status::{Pipe, Status};
@@ -10,10 +10,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::popup::lines;
 
-/// Text that says when a program is there.
+/// Text on when a program appears.
 const APPEARS: &str = "It appears here as soon as it calls tickscope::start().";
 
-/// Draws everything between header and footer.
+/// Draws everything between the header and the footer.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
     let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
@@ -24,7 +24,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
         Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
         Status::Waiting { why } if why.is_empty() => ("Looking for a program.", APPEARS),
-        // Reasons of several lines name the next step themselves.
+        // A reason of several lines includes the next step.
         Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
         Status::Waiting { why } => (why.as_str(), APPEARS),
         Status::Piped(Pipe::Closed) => (
@@ -62,7 +62,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     picker(canvas, app, list);
 }
 
-/// Draws the list, unless it is empty.
+/// Draws the list of found programs, unless it is empty.
 pub(crate) fn picker(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     if app.program.found.is_empty() || area.height == 0 {
         return;

@@ -1,4 +1,4 @@
-//! Compiles C by the rules of the crate `cc`, without that crate.
+//! Compiles C by the conventions of the crate `cc`, without that crate.
 
 use std::env::var;
 use std::process::Command;

@@ -1,11 +1,11 @@
-//! One test for each bug that was found, named after the bug.
+//! Tests of bugs that were found, each named after its bug.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until};
 
-/// A ring's name is any text that its writer chose, so its escape sequences must not be printed.
+/// The name in a ring is any text that its writer chose. Escape sequences in it must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -20,7 +20,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
         &["report", "\u{1b}[2J"],
         &["report", "./\u{1b}[2J"],
     ] {
-        // Other rings are hidden, because a message names only some of many rings.
+        // Other rings are hidden, because a message lists only a few rings.
         let done = sealed_tickscope(&place, args);
         for c in ['\u{1b}', '\u{202e}'] {
             assert!(
@@ -69,7 +69,7 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` must not report the last run. If no run comes, the last one is reported only with `--ended`, and
+/// `report NAME --wait` waits for the next run. If there is none, the last run is reported only with `--ended`, and
 /// with a message.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn a_wait_is_for_the_run_to_come() {
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 
-/// A program that cannot publish must not answer a request, or an old record would be taken for the answer.
+/// If a program replies that it could not publish, its newest record is old and must not be shown without a message.
 fn an_answer_without_a_record_is_no_answer() {
     let place = Place::new();
     let program = place.start("cramped");
@@ -97,8 +97,8 @@ fn an_answer_without_a_record_is_no_answer() {
     ]);
 }
 
-/// A relative `TICKSCOPE_DIR` of a program is relative to that program's directory. A fault here shows only on a file
-/// system without nameless files, because elsewhere the program's mappings show the path as well.
+/// A relative `TICKSCOPE_DIR` is relative to the directory of the program that has it. An error here shows only on a
+/// file system without unnamed files, because elsewhere the program's mappings reveal the path too.
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
@@ -110,7 +110,7 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     });
 }
 
-/// If several programs ran, one is reported, and the others must be mentioned.
+/// If several programs ran, only one is reported, so the others must be mentioned.
 fn several_programs_under_one_run_are_all_named() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -130,12 +130,12 @@ fn several_programs_under_one_run_are_all_named() {
     );
 }
 
-/// A signal before the command has installed its handler must not leave the program running.
+/// A SIGTERM that arrives immediately after the program's start must reach the program.
 fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {
         let mut command = place.command(VIEWER);
-        // The program signals the command at once, and the command passes the signal on to the program.
+        // The program sends SIGTERM to the command immediately, and the command passes it on to the program.
         let script = "trap 'exit 11' TERM; kill -TERM $PPID; while :; do sleep 0.01; done";
         finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
     }

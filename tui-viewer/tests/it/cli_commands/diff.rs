@@ -1,4 +1,4 @@
-//! `tickscope diff`: real programs compared, gates that pass or fail, and runs that must not be compared.
+//! `tickscope diff`: comparisons of real programs, gates that pass or fail, and runs that must not be compared.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tickscope_testkit::orderbook;
 
 use crate::support::{Place, Program, VIEWER, finish, refusals, until};
 
-/// Runs a program to its end and keeps its last snapshot. `numbers` are frames, and calls in each: `FRAMES CALLS`.
+/// Runs a program to its end and keeps its last snapshot. `numbers` is `FRAMES CALLS`: frames, and calls in each frame.
 fn keep(place: &Place, file: &str, numbers: &str) {
     let mut program = Program::spawn(&mut place.role("counted", numbers));
     let pid = program.pid().to_string();
@@ -31,7 +31,7 @@ fn counts_are_a_gate_without_noise() {
     }
     let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
     place.told(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat());
-    // Without `--per` the longer run has more calls.
+    // Without `--per`, the longer run counts as having more calls.
     let done = place
         .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[2..]].concat())
         .with_code(3);
@@ -170,7 +170,7 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
     );
 }
 
-/// Writes the commands `before` and `after`. `after` calls a function a third more often.
+/// Writes the scripts `before` and `after`. `after` calls a function a third more often.
 fn write_commands(place: &Place) {
     for (side, numbers) in [("before", "20 3"), ("after", "20 4")] {
         let role = place.role("counted", numbers);
@@ -185,7 +185,7 @@ fn write_commands(place: &Place) {
     }
 }
 
-/// Runs the script of the action for pull requests as in a job, whose files are in this folder.
+/// The script of the action for pull requests runs as in a job, with its files in this directory.
 fn the_action_for_pull_requests_compares_two_commands() {
     let place = Place::new();
     std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();

@@ -1,11 +1,12 @@
-//! Reports in files and for other tools: choices of options, forms that open again, and options that conflict.
+//! Reports in files and for other tools: how options choose the form, forms that can be opened again, and options that
+//! exclude each other.
 
 use tickscope_format::Snapshot;
 use tickscope_testkit::fixture;
 
 use crate::support::{Done, Place, refusals};
 
-/// Makes a place with the snapshot file `kept.tks`.
+/// Makes a place that contains the snapshot file `kept.tks`.
 fn kept() -> Place {
     let place = Place::new();
     place.keep("kept.tks", &fixture::two_threads());
@@ -50,7 +51,7 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
         report(&place, &[&["-o", &file], part].concat()).ok().quiet();
         assert_eq!(json(&file, &[]), json("./kept.tks", part), "{part:?}");
     }
-    // A page shows one thread, but contains the whole snapshot.
+    // A page shows only the chosen thread, but contains the whole snapshot.
     let page = ["-o", "./page.html", "--thread", "match-0"];
     report(&place, &page).ok().quiet();
     assert_eq!(json("./page.html", &[]), json("./kept.tks", &[]));

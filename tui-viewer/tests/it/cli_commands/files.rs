@@ -1,4 +1,4 @@
-//! Files that are not rings, or not any more: one clear error line, never a panic, never a wait.
+//! Files that are no rings, or are broken rings: each gets one clear error line, never a panic or a wait.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use crate::support::{Place, cut, line_with};
 /// Commands that open a file.
 const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
 
-/// Makes broken files; returns each with its error message.
+/// Makes broken files. Returns each with the error message that it must cause.
 fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     let program = place.start("stuck");
     let ring = place.ring_of(program.pid()).unwrap();
@@ -30,7 +30,7 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
         fs::write(dir.join(name), bytes).unwrap();
         files.push((dir.join(name), says));
     };
-    // The bytes are pseudorandom, and the same in each run.
+    // The bytes are pseudorandom, but equal in each run.
     let random: Vec<u8> = (0..70_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -67,7 +67,7 @@ fn broken_targets_get_one_line_and_code_one() {
     let place = Place::new();
     let refused = |command: &str, path: &str, says: &str| {
         let done = place.tickscope(&[command, path]).failed(1, &[says]);
-        // The message need not name the file if nothing is wrong with the file.
+        // If nothing is wrong with the file, the message need not name it.
         if says != "nothing to reset" {
             assert!(done.err.contains(path), "which one? {}", done.err);
         }
@@ -76,7 +76,7 @@ fn broken_targets_get_one_line_and_code_one() {
         let path = path.to_str().unwrap();
         refused("report", path, says);
         for command in COMMANDS.iter().skip(1).filter(|_| path.contains("/half.")) {
-            // `reset` refuses a file with a snapshot's ending before it reads the file.
+            // `reset` refuses a file by the ending of a snapshot before reading it.
             let is_kept = *command == "reset" && path.ends_with(".tks");
             refused(command, path, if is_kept { "kept snapshot" } else { says });
         }
@@ -91,7 +91,7 @@ fn broken_targets_get_one_line_and_code_one() {
     ] {
         refused("report", path, says);
     }
-    // The message names the cause once.
+    // The message names the cause only once.
     let done = place.tickscope(&["report", "/proc/self/mem"]).with_code(1);
     assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
 }
@@ -100,7 +100,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
     let place = Place::new();
     let mut files = broken(&place);
     let program = place.start("stuck");
-    // The broken files are beside the ring of a running program.
+    // The broken files are moved next to the ring of a running program.
     for entry in fs::read_dir(place.work().join("broken")).unwrap() {
         let path = entry.unwrap().path();
         fs::rename(&path, place.rings().join(path.file_name().unwrap())).unwrap();
@@ -137,7 +137,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
     let place = Place::new();
     let program = place.start("stuck");
     let path = place.ring_of(program.pid()).unwrap();
-    // The program is stopped, so that it does not write into the part that is cut off.
+    // The program is stopped, because it might write into the part that is cut off.
     program.stop();
     cut(&path, 6000);
     for command in COMMANDS {
@@ -145,7 +145,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
             .tickscope(&[command, path.to_str().unwrap()])
             .failed(1, &["truncated: 6000 bytes", path.to_str().unwrap()]);
     }
-    // By name, no readable ring is found.
+    // A search by name finds no readable ring.
     place.tickscope(&["report", &program.name]).with_code(2);
 }
 

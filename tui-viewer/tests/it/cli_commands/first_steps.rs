@@ -1,4 +1,4 @@
-//! Obstacles for a user who runs the commands for the first time.
+//! What may go wrong when a user runs the commands for the first time.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn an_ending_that_says_no_form_is_refused() {
     }
 }
 
-/// The message "no program called words.txt" alone would mislead, because there is a file of that name.
+/// "no program called words.txt" alone would mislead, because a file has that name.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
@@ -55,7 +55,7 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     );
 }
 
-/// A running program must not be reported as not running when its file is named.
+/// The path of a program's executable must find the running program.
 fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
@@ -80,7 +80,7 @@ fn a_program_is_found_by_its_file() {
         .says(&[&pids[0], &pids[1]]);
 }
 
-/// `tickscope reprot` must not only wait for a program of that name.
+/// `tickscope reprot` must not just wait for a program of that name.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -99,7 +99,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
             .with_code(2)
             .says(&["(did you mean ", &program.name]);
     }
-    // A program with this name is found.
+    // If a program has this name, it is found.
     let report = place.start_named("stuck", "reprot");
     let pid = place.json("reprot")["process"]["pid"].clone();
     assert_eq!(pid, report.pid());
@@ -112,8 +112,8 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     );
 }
 
-/// `log` must not follow a missing group without a message; `report --per` must not report that an existing group is no
-/// function.
+/// `log` must not follow a missing group without a message. `report --per` must not report an existing group as a
+/// missing function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -142,7 +142,7 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
         );
 }
 
-/// Messages must not be "invalid digit found in string", "entity not found", and the like.
+/// Messages say which values are valid, not "invalid digit found in string" or "entity not found".
 fn what_is_wanted_is_said() {
     let place = Place::new();
     let program = place.start("stuck");

@@ -1,4 +1,4 @@
-//! Texts of `--help`.
+//! Help texts, manual pages and completions.
 
 use clap::CommandFactory;
 use tickscope_cli::cli::args::Cli;
@@ -32,7 +32,7 @@ fn help_shows_examples_and_every_command() {
     }
 }
 
-/// Returns whether a program reads a text without complaint. Without the program the test is skipped.
+/// Returns whether a program accepts a text as its input. If the program is missing, the test is skipped.
 fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
     use std::io::Write;
     use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
         skip(format_args!("no {program} here"));
     };
     let mut input = child.stdin.take().expect("piped");
-    // The program may stop reading before the end.
+    // The program may stop reading early, so an error of the write is ignored.
     let _ = input.write_all(text.as_bytes());
     drop(input);
     let out = child.wait_with_output().expect("it ends");
@@ -89,7 +89,7 @@ fn fish_accepts_its_completions() {
     assert_completions_are_accepted_by("fish");
 }
 
-/// Runs bash's completion script as the shell does when the cursor is at the first word.
+/// Runs bash's completion script as the shell does if the cursor is at the first word.
 fn bash_completes_names_of_programs_that_run() {
     let place = Place::new();
     let program = place.start("busy");

@@ -16,7 +16,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     );
     let done = place.tickscope(&["lines", "on", &program.name]).ok().quiet();
     done.prints(&["is sampled by SIGPROF, 1000 times a second"]);
-    // Looking up lines reads all debug information of this large binary, so it happens once, after there are samples.
+    // The report reads all debug information of this large binary, so it is made once, when there are samples.
     until("there are samples", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
         let samples = snapshot.lines.samples.iter().map(|sample| sample.samples);
@@ -28,7 +28,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     drop(program);
     let of_file = report("./kept.tks");
     assert!(of_file.contains(" a second (1000 asked for)"), "{of_file}");
-    // The role's scopes are in this test's own sources, whose debug information has lines.
+    // The scopes of the role are in the sources of this test, which have line tables.
     let mut lines = of_file.lines().skip_while(|line| !line.contains("roles.rs:"));
     assert!(lines.any(|line| line.contains("black_box(if sum")), "{of_file}");
 }

@@ -40,14 +40,14 @@ fn the_list_tells_running_stale_exited_and_crashed() {
             "{line}"
         );
     }
-    // Living programs come before dead ones.
+    // Running programs come before ended ones.
     let at = |program: &Program| text.find(&program.name).unwrap();
     assert!(at(&running) < at(&exited) && at(&stale) < at(&crashed), "{text}");
 }
 
 fn cleaning_removes_the_dead_and_never_the_living() {
     let place = Place::new();
-    // Rings of other users are hidden, because the test must not touch them.
+    // The rings of other users are hidden, because the test must not touch them.
     let held = name("held");
     let mut command = played(sealed(&place), &place.role("stuck", &held));
     let running = Program::spawn(&mut command);
@@ -71,7 +71,7 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     );
     assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
     assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
-    // The rings of living programs are unharmed.
+    // The rings of running programs are still usable.
     place.told(&["reset", &held]);
     stopped.go_on();
     place.told(&["reset", &stopped.name]);
@@ -93,7 +93,7 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
     assert!(done.out.lines().count() <= 4);
 }
 
-/// `--clean` with a chosen directory must not empty all other directories as well.
+/// `--clean` with a chosen directory must not clean other directories too.
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let place = Place::new();
     let mut ended = place.start("stuck");
@@ -119,7 +119,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
         .ok()
         .says(&[&format!(": 1 from {rings}\n")]);
     assert_eq!(there(), [false, true, false]);
-    // Without a choice the user's own directory is cleaned.
+    // Without a chosen directory, the user's own directory is cleaned.
     finish(
         sealed(&place)
             .env_remove("TICKSCOPE_DIR")

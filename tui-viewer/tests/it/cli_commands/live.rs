@@ -1,4 +1,4 @@
-//! Reports of commands on a running program under load: they add up, they are fresh, they change.
+//! Reports on a running program under load: they add up, are new, and change.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("a list: {value}"))
 }
 
-/// Checks the guarantees of every report as JSON.
+/// Checks what holds for every JSON report.
 pub(crate) fn check(document: &Value) {
     assert_eq!(document["tickscope"], 1);
     let nodes = list(&document["nodes"]);
@@ -77,7 +77,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
         calls = number(&lifetime["calls"]);
         ticks = number(&lifetime["ticks"]);
         seq = number(&document["seq"]);
-        // Without a reset, all counts since the start are shown.
+        // Without a reset, the report has all counts since the program's start.
         let shown: u64 = list(&document["nodes"])
             .iter()
             .map(|node| number(&node["calls"]))
@@ -89,7 +89,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
 fn what_is_shown_was_captured_after_the_command_began() {
     let place = Place::new();
     let program = place.start("busy");
-    // The program publishes at 1 Hz. Without a request, some of these reports would show an older record.
+    // The program publishes at 1 Hz, so without a request some of these reports would show an older record.
     for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);
@@ -167,7 +167,7 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
     }
 }
 
-/// A program that SIGSTOP has stopped: commands report that, do not hang, and leave no request behind.
+/// Commands report that a program is stopped by SIGSTOP. They do not hang, and leave no request behind.
 fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let place = Place::new();
     let program = place.start("busy");
@@ -189,7 +189,7 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let reset = ["reset", &program.name];
     place.tickscope(&reset).failed(1, &[&program.name, given_up]);
     assert!(begin.elapsed() >= Duration::from_secs(2), "it is given its time");
-    // The program's heartbeat is old by now.
+    // By this time the program's heartbeat is old.
     let stale = place.tickscope(&report).ok().json();
     assert_eq!(stale["process"]["state"], "stale");
     assert_eq!(stale["reset_epoch"], 0);
@@ -197,12 +197,13 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let ring = place.ring_of(program.pid()).unwrap();
     let latest = word(&ring, state::LATEST);
     program.go_on();
-    // The loop waits for the next record without requesting one, because a request would take the withdrawn one's slot.
+    // The test waits for a record without requesting one, because a request would replace the withdrawn one in its
+    // slot.
     until("it publishes again", || {
         (word(&ring, state::LATEST) != latest).then_some(())
     });
     let after = place.document(&report);
-    // A withdrawn request must not stay in its slot: the program would carry it out when it continues.
+    // The withdrawn request must not be in its slot, because the program would carry it out when it continues.
     assert_eq!(after["reset_epoch"], 0);
     assert_eq!(after["process"]["state"], "running");
     assert!(after["seq"].as_u64() > stale["seq"].as_u64());
@@ -210,7 +211,7 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     assert_eq!(place.json(&program.name)["reset_epoch"], 1);
 }
 
-/// After a crash or an exit, the newest record is in the ring. It is not older than any record seen before.
+/// After a crash or an exit, the ring has the newest record, which is at least as new as any record seen before.
 fn a_program_that_has_ended_leaves_its_newest_record() {
     let place = Place::new();
     for state in ["crashed", "exited"] {

@@ -1,4 +1,4 @@
-//! The log of a running program: waiting calls fill intervals, resets do not change it, and it ends with the program.
+//! The log of a running program: waiting calls fill intervals, resets do not disturb it, and it ends with the program.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Done, Place, Program, VIEWER, piped, until};
 
-/// Returns the objects of a log.
+/// Returns the objects of a log in JSON.
 fn objects(done: &Done) -> Vec<Value> {
     let lines = done.out.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -46,7 +46,7 @@ impl Running {
         line
     }
 
-    /// Waits for the end of the log; returns its exit code and its errors.
+    /// Waits for the end of the log. Returns its exit code and its standard error.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.out);
         let status = until("the log has ended", || self.child.try_wait().unwrap());
@@ -89,7 +89,8 @@ fn a_call_that_waits_fills_every_interval() {
         }
     }
     assert!(worked > 1, "{}", done.out);
-    // A capture reads threads at slightly different moments, so single intervals may be off, but their sum is right.
+    // A capture reads the threads at slightly different moments, so single intervals are inexact, but their sum is
+    // right.
     assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
 }
 
@@ -142,7 +143,7 @@ fn it_ends_with_the_program() {
     let mut log = Running::start(&place, &program, &["--every", "100ms"]);
     assert!(log.line().contains('%'));
     program.end();
-    // The log writes the rest of its lines, and then ends.
+    // The log writes its remaining lines before it ends.
     let mut rest = String::new();
     log.out.read_to_string(&mut rest).unwrap();
     assert!(

@@ -1,5 +1,5 @@
-//! `tickscope mcp`: sessions over standard input and output, with the exact messages of a client. `tests/mcp_client`
-//! has a session with the official client.
+//! `tickscope mcp`: sessions over standard input and output, with the exact messages of a client. A session with the
+//! official client is in `tests/mcp_client`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
@@ -62,7 +62,7 @@ impl Client {
         answer
     }
 
-    /// Calls a tool, which must succeed, and returns its result.
+    /// Calls a tool that must succeed. Returns its result.
     fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         let result = &answer["result"];
@@ -74,7 +74,7 @@ impl Client {
         parsed
     }
 
-    /// Calls a tool, which must fail, and returns its error.
+    /// Calls a tool that must fail. Returns its error.
     fn error(&mut self, name: &str, arguments: Value) -> String {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], true, "{answer}");
@@ -154,7 +154,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let sites = client.call("sites", json!({ "target": pid, "matching": "leaf" }));
     assert_eq!((&sites["shown"], &sites["total"]), (&json!(1), &json!(1)));
 
-    // These requests have not changed the program.
+    // The requests above have not changed the program.
     let before = place.json(&program.name);
     assert_eq!(before["rules"], json!([]));
     assert_eq!(before["reset_epoch"], 0);
@@ -166,7 +166,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let said = client.error("why", json!({ "function": "leaf", "target": pid }));
     assert!(said.contains("leaf is not watched"), "{said}");
 
-    // The end of standard input ends the server.
+    // Closing standard input ends the server.
     drop(client.input.take());
     assert!(client.server.child.wait().unwrap().success());
 }
@@ -187,7 +187,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         "{said}"
     );
 
-    // If a client leaves during a watch, or a signal comes, both the watch and the server end.
+    // If the client closes its end during a watch, or a signal arrives, the watch and the server end.
     for leaves in [true, false] {
         let mut client = Client::start(&place, &["--allow-control"]);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -224,7 +224,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         assert_eq!(code(&answer), wanted, "{answer}");
         assert!(answer.to_string().len() < 1_000);
     }
-    // These messages get no answer, so the next answer is for the request after them.
+    // These messages get no answer, so the next answer belongs to the request that follows them.
     client.send(b"");
     client.send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     client.send(br#"{"jsonrpc":"2.0","id":"x","result":{}}"#);

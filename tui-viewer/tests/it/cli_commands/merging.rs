@@ -41,7 +41,7 @@ fn what_cannot_be_added_is_said() {
     merge(&["a.tks", "-o", "all.json"]).failed(2, &["wanted all.tks"]);
 }
 
-/// The sum of a thousand files with ten thousand nodes each needs a bounded amount of memory.
+/// Adding up a thousand files with ten thousand nodes each needs a bounded amount of memory.
 fn a_thousand_files_need_little_memory() {
     let place = Place::new();
     let work = place.work();
@@ -82,6 +82,6 @@ tickscope_testkit::tests![
     a_sum_of_runs_can_be_reported_and_compared,
     what_cannot_be_added_is_said;
     ignored:
-    // The test takes minutes, so only `.ci/nightly fleet` runs it.
+    // This test takes minutes, so only `.ci/nightly fleet` runs it.
     a_thousand_files_need_little_memory,
 ];

@@ -1,4 +1,4 @@
-//! Exact texts of messages that no other test here checks.
+//! Exact texts of messages that no other test checks.
 
 use std::fs;
 
@@ -94,7 +94,7 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
 fn a_demo_whose_program_has_gone_says_so() {
     let place = Place::new();
     install(VIEWER.as_ref(), &place.work().join("gone"));
-    // The program is started by its descriptor, and has no file any more.
+    // The program is started through a file descriptor, after its file was deleted.
     let mut command = place.command("sh");
     command.args(["-c", "exec 3<gone; rm gone; exec /proc/self/fd/3 demo"]);
     let done = finish(&mut command);

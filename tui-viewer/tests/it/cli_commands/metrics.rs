@@ -1,4 +1,4 @@
-//! Metrics of real programs over HTTP and in a file, and the results of a real Prometheus.
+//! Metrics of real programs, over HTTP and in a file, and what a real Prometheus makes of them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,11 +11,11 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Place, Program, VIEWER, finish, name, refusals, send, until};
 
-/// `tickscope metrics` at a port of its own.
+/// `tickscope metrics`, listening on a free port.
 struct Agent {
     program: Program,
     address: String,
-    /// Standard error of the agent, kept open for its later lines.
+    /// Standard error of the agent, kept open because the agent writes further lines to it.
     _said: BufReader<std::process::ChildStderr>,
 }
 
@@ -55,7 +55,7 @@ impl Agent {
         Metrics::parse(body).unwrap()
     }
 
-    /// Scrapes until a condition holds.
+    /// Scrapes until a condition is met.
     fn until(&self, what: &str, is_so: impl Fn(&Metrics) -> bool) -> Metrics {
         until(what, || Some(self.scrape()).filter(&is_so))
     }
@@ -69,7 +69,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
     metrics.sum("tickscope_calls_total", ("program", program))
 }
 
-/// Returns the sum of calls over all nodes in the newest snapshot of a program.
+/// Returns the sum of the calls of all nodes in the newest snapshot of a program.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     let report = place.json(ring.to_str().unwrap());
@@ -84,7 +84,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     let mut run = place.start_named("busy", &program);
     let first = agent.until("it is met", |metrics| calls(metrics, &program) > 100.0);
     assert_eq!(up(&first, &program), Some(1.0));
-    // The last record before a reset has all counts that the reset removes.
+    // The last record before a reset contains all counts that the reset removes.
     place.tickscope(&["reset", &program]).ok();
     run.end();
     let second = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
@@ -95,7 +95,8 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
         second.sum("tickscope_unclosed_resets_total", ("program", &program)),
         0.0
     );
-    // Another run of the same name is killed: exactly the calls of its newest record are added to the earlier calls.
+    // A second run with the same name is killed. Exactly the calls of its newest record are added to those of the first
+    // run.
     let mut killed = place.start_named("busy", &program);
     agent.until("it runs again", |metrics| {
         calls(metrics, &program) > calls(&second, &program)
@@ -108,7 +109,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     );
 }
 
-/// The server's own tests cover clients that connect and send nothing, or send nonsense.
+/// The unit tests of the server cover clients that send nothing or nonsense.
 fn what_no_scrape_asks_for_is_answered() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -168,7 +169,7 @@ fn an_agent_that_is_started_again_goes_on() {
             .ok()
             .filter(|text| text.contains(&program))
     });
-    // Only the state file still has the counts of the run.
+    // From here on, only the state file has the counts of the run.
     fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
     let after = Agent::start(&place, &["--state", "state"]).scrape();
     assert_eq!(calls(&after, &program), calls(&before, &program));
@@ -192,8 +193,8 @@ fn what_cannot_be_served_is_said() {
     }
 }
 
-/// Prometheus scrapes two programs, one of which is reset and restarted again and again. The rates in Prometheus are
-/// the programs' rates, without spikes. The test needs the Debian package `prometheus`.
+/// Prometheus scrapes two programs, one of which is repeatedly reset and restarted. The rates in Prometheus match those
+/// of the programs, without spikes. The test needs the Debian package `prometheus`.
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -208,7 +209,8 @@ fn prometheus_sees_the_calls_of_the_programs() {
     finish(promtool.args(["check", "rules", rules])).ok();
     let agent = Agent::start(&place, &["--octaves", "8"]);
     let (steady, shaken) = (name("steady"), name("shaken"));
-    // Both series must exist first, because Prometheus sees no increase in counts from before the first scrape.
+    // Both programs must be met before Prometheus starts, because it counts no increase up to the first sample of a
+    // series.
     let mut runs = vec![
         place.start_named("busy", &steady),
         place.start_named("busy", &shaken),
@@ -251,7 +253,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     until("prometheus has scraped", || {
         query(&sum(&steady)).filter(|calls| *calls > 0.0)
     });
-    // One program is reset and restarted while Prometheus scrapes both.
+    // One of the programs is reset and restarted while Prometheus scrapes both.
     let mut killed = 0;
     for round in 0..6 {
         let before = query(&sum(&shaken)).unwrap();
@@ -270,7 +272,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             runs[1] = place.start_named("busy", &shaken);
         }
     }
-    // The loop waits for at least a minute of one scrape a second.
+    // Prometheus must have samples of at least a minute, one per second.
     let spans = |program: &str| format!("count_over_time(tickscope_up{{program=\"{program}\"}}[1h])");
     until("a minute of samples", || {
         query(&spans(&steady)).filter(|count| *count >= 60.0)
@@ -293,7 +295,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             Some(0.0),
             "{program}: no counter falls"
         );
-        // Last minus first sample of each series, because increase() would extrapolate to the whole range.
+        // Uses the last and the first sample of each series, because increase() would extrapolate to the whole range.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
         let raw = query(&format!(
@@ -316,7 +318,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             "{program}: increase {rate} of {own}"
         );
     }
-    // A spike would be a second with many times the calls of the other seconds.
+    // A spike would be a second with many times the calls of other seconds.
     let rates = format!("sum(rate(tickscope_calls_total{{program=\"{shaken}\"}}[5s]))");
     let most = query(&format!("max_over_time({rates}[1h:1s])")).unwrap();
     let usual = query(&format!("quantile_over_time(0.9, {rates}[1h:1s])")).unwrap();
@@ -331,6 +333,6 @@ tickscope_testkit::tests![
     an_agent_that_is_started_again_goes_on,
     what_cannot_be_served_is_said;
     ignored:
-    // The test takes minutes and needs prometheus, so only `.ci/nightly metrics` runs it.
+    // This test takes minutes and needs prometheus, so only `.ci/nightly metrics` runs it.
     prometheus_sees_the_calls_of_the_programs,
 ];

@@ -1,4 +1,4 @@
-//! Profiles for Pyroscope, and servers that answer with an error, nothing or garbage.
+//! Profiles for Pyroscope, and servers that answer with an error, with garbage or not at all.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,13 +11,13 @@ use rustix::process::Signal;
 
 use crate::support::{Place, VIEWER, ended, refusals, send};
 
-/// A received request.
+/// Request that the test's server has received.
 struct Request {
     head: String,
     body: Vec<u8>,
 }
 
-/// Starts a server that gives these answers in turn, and then 200 to all requests.
+/// Starts a server that answers the first requests with `answers`, and further ones with 200.
 fn server(answers: &'static [&'static [u8]]) -> (String, mpsc::Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -62,7 +62,7 @@ fn push(place: &Place, url: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Ends the command by a signal; returns its standard error.
+/// Ends the command by a signal. Returns its standard error.
 fn end(child: Child) -> String {
     send(&child, Signal::TERM);
     ended(child).ok().err
@@ -97,7 +97,7 @@ fn profiles_arrive_in_order_whatever_the_server_answers_first() {
         head.contains("authorization: bearer of-a-file\r\n") && head.contains("x-scope-orgid: shop\r\n"),
         "{head}"
     );
-    // The same profile is sent again, until it is accepted.
+    // A refused profile is sent again until it is accepted.
     for _ in 0..3 {
         let again = requests.recv().unwrap();
         assert_eq!((line(&again), &again.body), (line(&first), &first.body));
@@ -153,7 +153,7 @@ fn addresses_that_cannot_be_used_are_refused() {
     }
 }
 
-/// Servers with certificates of a private authority.
+/// Servers whose certificates come from a private authority.
 #[cfg(feature = "tls")]
 mod tls {
     use tickscope_testkit::suite::skip;
@@ -161,7 +161,7 @@ mod tls {
     use super::*;
     use crate::support::finish;
 
-    /// Runs openssl. Without openssl the test is skipped.
+    /// Runs openssl. If it is missing, the test is skipped.
     fn openssl(place: &Place, words: &str) {
         let mut command = Command::new("openssl");
         command.args(words.split(' ')).current_dir(place.work());
@@ -171,7 +171,7 @@ mod tls {
         assert!(output.status.success(), "{words}: {output:?}");
     }
 
-    /// Script of a server that answers all requests with 200, and prints its port and the first line of each request.
+    /// Python script of a server that answers all requests with 200, and prints its port and each request line.
     const SERVER: &str = r#"
 import http.server, ssl, sys
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-//! `tickscope record`, and the uses of a recording.
+//! `tickscope record`, and what recordings can be used for.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,13 +14,12 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, Program, VIEWER, ended, finish, refusals, send, until};
 
-/// Runs `tickscope record ARGS -- PROGRAM`, where the program is this binary in a role.
+/// Runs `tickscope record ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
     let args = [&["record"], args, &["--"]].concat();
     finish(&mut place.around(&args, &place.role(role, argument)))
 }
 
-/// Starts a recorder.
 fn recorder(place: &Place, args: &[&str]) -> Child {
     let mut command = place.command(VIEWER);
     command.arg("record").args(args);
@@ -111,7 +110,8 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
     report.prints(&["roles::marked"]);
-    // The exit code for a program that a signal ends is a shell's: 128 plus the signal. All its records are kept.
+    // If a signal ends the program, the exit code is that of a shell: 128 plus the signal's number. All its records are
+    // kept.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
         .says(&["crashed or was killed"]);
@@ -264,7 +264,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
     send(&child, Signal::STOP);
     let sequence = || ring.newest().ok().map(|record| record.sequence);
     let first = until("there is a record", sequence);
-    // A record of this program takes 16 KiB; the ring has 64 KiB.
+    // A record of this program takes 16 KiB of the ring's 64 KiB, so eight more records overwrite unread ones.
     until("the ring is written over", || {
         sequence().filter(|&sequence| sequence > first + 8)
     });
@@ -280,7 +280,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
         .says(&[" more were overwritten before they could be read)"]);
 }
 
-/// Records a program with resets: each record before a reset has all counts that the reset removes.
+/// Records a program that is reset several times. The last record before a reset has all counts that the reset removes.
 fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
     let child = recorder(place, &[&program.name, "-o", "run.tks"]);
     let path = path_in(place, "run.tks");
@@ -341,7 +341,7 @@ fn what_is_not_recorded_is_said() {
         let text = report(args).ok().quiet().out;
         assert!(text.contains(words), "{words} in {text}");
     };
-    // A range beyond the end is cut, as with --window.
+    // A range that exceeds the recording is cut, as with --window.
     let all = "\n  window       in 10.0 s, from 0.0 s to 10.0 s after the beginning";
     shows(&["run.tks", "--from", "-99s", "--to", "1h"], all);
     shows(
@@ -354,7 +354,7 @@ fn what_is_not_recorded_is_said() {
         assert_eq!(page.contains("\n\"timeline\":"), has_timeline, "{file}");
     }
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
-    // Windows also work on a ring, while the program runs and after its end.
+    // Windows also work on a ring file, while its program runs and after its end.
     let program = place.start("busy");
     shows(&[&program.name, "--window", "10s"], "\n  window       in ");
     let ring = place.ring_of(program.pid()).unwrap();

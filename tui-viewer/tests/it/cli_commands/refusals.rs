@@ -1,4 +1,4 @@
-//! Refusals of the system: files that grow too long, places and files of other users, full devices.
+//! Errors of the system: files that may not grow, places and files of other users, full devices.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, VIEWER, finish};
 
-/// Runs the viewer with a limit of one block (at most 1 KiB) on the size of files.
+/// Runs the viewer with a file size limit of one block (at most 1 KiB).
 fn limited(place: &Place, args: &[&str]) -> Done {
     let mut command = place.command("sh");
     command
@@ -17,11 +17,11 @@ fn limited(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// SIGXFSZ must not kill the viewer without a message, nor leave half of the file behind.
+/// SIGXFSZ must neither kill the viewer without a message, nor leave a half-written file.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let place = Place::new();
     let program = place.start("stuck");
-    // Requests a record, because the empty first record would fit into the limit.
+    // Makes the program publish, because its empty first record would fit into the limit.
     place.json(&program.name);
     for (args, file) in [
         (&["report", "-o"][..], "x.html"),
@@ -30,7 +30,8 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
         (&["record", "--duration", "100ms", "-o"], "z.tks"),
     ] {
         let args = [args, &[file, &program.name]].concat();
-        // The limit also holds for the ring, so no record can be requested. A message about that comes first.
+        // The limit also applies to writes into the ring, so the viewer cannot request a record, and first prints a
+        // message on that.
         limited(&place, &args)
             .with_code(1)
             .says(&[&format!("write {file}: File too large")]);
@@ -38,9 +39,9 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     }
 }
 
-/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped if that is impossible.
+/// Runs `tickscope ARGS` as a user who does not own the place. If that is impossible, the test is skipped.
 fn as_another(place: &Place, args: &[&str]) -> Done {
-    // File modes restrict all users except root.
+    // For all users but root, the modes of the files are restriction enough.
     if !rustix::process::getuid().is_root() {
         return place.tickscope(args);
     }
@@ -55,13 +56,13 @@ fn as_another(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// Opens the place to all users.
+/// Opens the place's directories to all users.
 fn open_to_all(place: &Place) {
     let work = place.work();
     fs::set_permissions(work.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A directory without permissions, which are restored at the end.
+/// A directory without permissions. They are restored on drop.
 struct Closed(PathBuf);
 
 impl Closed {
@@ -85,7 +86,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The file is there, so the message must not be "no file".
+/// The file exists, so the message must not be "no file".
 fn a_file_behind_a_closed_door_is_not_called_missing() {
     let place = Place::new();
     let closed = Closed::new(&place);
@@ -103,7 +104,7 @@ fn a_file_behind_a_closed_door_is_not_called_missing() {
     }
 }
 
-/// Commands with their arguments, to which `--dir` is added.
+/// Commands with arguments, to which the test adds `--dir`.
 const WITH_DIRECTORY: [&[&str]; 5] = [
     &["list", "--clean"],
     &["report"],
@@ -112,7 +113,7 @@ const WITH_DIRECTORY: [&[&str]; 5] = [
     &["name"],
 ];
 
-/// A wrong `--dir` must not be ignored, or another program would be shown.
+/// If a wrong `--dir` were ignored, another program would be shown.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
     let file = place.work().join("file");
@@ -162,7 +163,7 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
         .with_code(2)
         .says(&["no program called ", &format!("\n  not looked into: {denied}")]);
     let listed = run(&["list"]).ok().out;
-    // The user's own programs may run in other places.
+    // Programs of the same user may run in other places.
     assert!(
         listed.contains(&denied) || !listed.starts_with("no program"),
         "{listed}"

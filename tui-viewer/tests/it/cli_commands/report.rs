@@ -1,4 +1,4 @@
-//! Output of reports and snapshots: files are complete and never overwrite others, and a closed pipe is no error.
+//! Output of reports and snapshots: files are complete and never overwrite others. A closed pipe is not an error.
 
 use std::fs;
 use std::io::Read;
@@ -56,7 +56,7 @@ fn a_pipe_that_closes_early_is_no_error() {
         "list".into(),
         "--help".into(),
     ] {
-        // The reader of the pipe ends at once.
+        // The reader of the pipe exits immediately.
         let script = format!("set -o pipefail; '{VIEWER}' {args} | true");
         let mut command = place.command("bash");
         finish(command.args(["-c", &script])).ok().quiet();
@@ -79,7 +79,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
         .tickscope(&["reset", path])
         .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
 
-    // By default the command chooses an unused name. A named file is never overwritten, and its name needs no ending.
+    // The default name is an unused one. A named file is never overwritten, and its name needs no ending.
     let again = place.told(&["snapshot", &program.name]);
     assert_ne!(again, printed);
     let named = ["snapshot", "-o", "kept", &program.name];
@@ -92,7 +92,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(place.json("./kept"), kept);
 }
 
-/// Returns the report that a terminal of this number of columns gets.
+/// Returns the report as it is printed on a terminal with this number of columns.
 fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let size = PtySize {
         cols,
@@ -110,7 +110,7 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
         .unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
-    // The read ends with an error after the last process closes the terminal.
+    // Reading a terminal returns an error once the last process has closed its other end.
     let _ = reader.read_to_end(&mut text);
     assert!(child.wait().unwrap().success());
     String::from_utf8(text).unwrap()
@@ -123,7 +123,7 @@ fn percentiles_are_shown_where_the_terminal_has_room() {
         let text = on_terminal(&place, cols, "./kept.tks");
         text.matches("  P50     P99      MAX  FUNCTION").count()
     };
-    // Wide terminals show percentiles in the tree, and wider terminals in the list of functions as well.
+    // Wide terminals show percentiles in the tree; wider ones show them in the list of functions too.
     assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
 

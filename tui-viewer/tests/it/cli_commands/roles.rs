@@ -1,4 +1,4 @@
-//! Roles that the test binary plays when it is run as an observed program.
+//! Roles that the test binary plays when it is started as an observed program.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::support::{VIEWER, own_rings, rings_in, until};
 
 static END: AtomicBool = AtomicBool::new(false);
 
-/// Plays a role; returns false for an unknown role.
+/// Plays a role. Returns false if there is no such role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
     match role {
         "busy" => busy(argument),
@@ -46,7 +46,7 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
     true
 }
 
-/// Runs `tickscope report` on this process as soon as the session has started, and prints its output.
+/// Runs `tickscope report` on this process immediately after `start` has returned, and prints its output.
 fn reported(name: &str) {
     let _session = tickscope::start(name);
     let report = Command::new(VIEWER)
@@ -58,7 +58,7 @@ fn reported(name: &str) {
     std::process::exit(report.status.code().unwrap_or(101));
 }
 
-/// Uses the CPU in a scope until the test ends.
+/// Computes in a scope until the test ends.
 fn computing(name: &str) {
     let _session = tickscope::start(name);
     thread::spawn(|| {
@@ -77,18 +77,18 @@ fn computing(name: &str) {
     wait_for_end();
 }
 
-/// Sets `END` when the test lets this process end.
+/// Sets `END` when the test closes standard input, from a separate thread.
 fn end_with_input() {
     thread::spawn(wait_for_end);
 }
 
-/// Waits for the end of the test, which holds the other end of standard input, and sets `END`.
+/// Waits until the test closes the other end of standard input, then sets `END`.
 fn wait_for_end() {
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
     END.store(true, Ordering::Relaxed);
 }
 
-/// Waits until the ring of this process has a record with a call.
+/// Waits until the ring of this process contains a record with a call.
 fn wait_for_a_call() {
     let pid = format!(".{}.", std::process::id());
     let has_call = |path: &PathBuf| {
@@ -114,7 +114,7 @@ fn leaf(n: u64) -> u64 {
     (0..n * 20).fold(n, |a, b| std::hint::black_box(a ^ b))
 }
 
-/// Runs threads that work a little, also short-lived threads.
+/// Runs threads that compute a little, some of them short-lived.
 fn busy(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -126,7 +126,7 @@ fn busy(name: &str) {
                         for depth in 0..6 {
                             outer(depth);
                         }
-                        // The sleep leaves a small machine to the test and to other tests.
+                        // The sleep leaves the CPUs of a small machine to the tests.
                         thread::sleep(Duration::from_millis(2));
                     }
                 })
@@ -147,7 +147,7 @@ fn busy(name: &str) {
     });
 }
 
-/// Counts its calls, and reports their number at its end.
+/// Counts its calls. At its end, writes their number to a file.
 fn telling(name: &str) {
     end_with_input();
     let session = tickscope::Builder::new(name)
@@ -165,7 +165,7 @@ fn telling(name: &str) {
     std::fs::write("calls", calls.to_string()).unwrap();
 }
 
-/// Runs a thread that waits in a call of the group `pipe`, and a thread that works in nested calls of `work`.
+/// Runs a thread that waits in a call of the group `pipe`, and a thread with nested calls of the group `work`.
 fn grouped(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -188,7 +188,7 @@ fn grouped(name: &str) {
     });
 }
 
-/// Handles requests at once. Each time a file `slow` is in the working directory, one request takes two seconds.
+/// Handles requests quickly. For each file `slow` that appears in the working directory, one request takes two seconds.
 fn handling(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -204,7 +204,7 @@ fn handling(name: &str) {
     }
 }
 
-/// Opens scopes with names as in symbols: instances of a generic function, and a closure.
+/// Opens scopes whose names look like symbols: instances of a generic function, and a closure.
 fn instances(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -218,14 +218,14 @@ fn instances(name: &str) {
     }
 }
 
-/// Makes one call that does not end.
+/// Makes a call that does not end before the test does.
 fn stuck(name: &str) {
     let _tickscope = tickscope::start(name);
     tickscope::scope!("stuck_in_here");
     wait_for_end();
 }
 
-/// Makes frames with calls in each, and ends: `10 3` is 10 frames with 3 calls each.
+/// Makes calls in frames, and ends: `10 3` means 10 frames with 3 calls each.
 fn counted(numbers: &str) {
     let _tickscope = tickscope::start("counted");
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
@@ -244,7 +244,7 @@ fn marked() {
     eprintln!("the program's complaint");
 }
 
-/// Calls a function that has the attribute `profile`, and exits with the given code.
+/// Calls a function with the attribute `profile`, then exits with this code.
 fn attribute(code: &str) {
     marked();
     std::process::exit(code.parse().unwrap_or(0));
@@ -266,10 +266,10 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// Path of the library that one of the rings of `two_rings` names.
+/// Path of the library that the second ring of `two_rings` names.
 pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 
-/// Makes a ring as a collector does, with one record in it.
+/// Makes a ring with one record, as a collector does.
 fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     let header = Header {
         boot_id: os::boot_id(),
@@ -279,7 +279,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
         library: library.into(),
         ..tickscope_testkit::ring::header(name)
     };
-    // The file's name comes from the header, without characters that a file's name may not have.
+    // The file's name is derived from the header, without characters that file names cannot have.
     let mut ring = OwnRing::create(&own_rings(), header).unwrap();
     publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
@@ -287,7 +287,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     ring
 }
 
-/// Publishes a record. If `library` is set, the record says that the program's own collector counts beside this one.
+/// Publishes a record. If there is a `library`, the record reports a second collector, in the program itself.
 fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
@@ -308,7 +308,7 @@ fn two_rings(name: &str) {
     drop(rings);
 }
 
-/// Plays an older collector, which knows only the request for a record.
+/// Plays an older collector, which knows no request but that for a record.
 fn older(name: &str) {
     let mut ring = made_ring(name, 1, "");
     end_with_input();
@@ -332,7 +332,7 @@ fn deaf(name: &str) {
     wait_for_end();
 }
 
-/// Returns a name of these letters.
+/// Returns these bytes as a name.
 const fn letters(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(name) => name,
@@ -340,7 +340,7 @@ const fn letters(bytes: &[u8]) -> &str {
     }
 }
 
-/// Opens a scope with a long name: a small ring has room for a few such records.
+/// Opens a scope with a name so long that a small ring has space for only a few records.
 fn wordy(name: &str) {
     const LONG: &str = letters(&[b'x'; 16_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
@@ -348,7 +348,7 @@ fn wordy(name: &str) {
     wait_for_end();
 }
 
-/// Opens a scope with a name that is longer than any record of a small ring, so no pruning can make it fit.
+/// Opens a scope with a name so long that no record fits into a small ring, even after pruning.
 fn cramped(name: &str) {
     const LONG: &str = letters(&[b'x'; 40_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();

@@ -1,4 +1,4 @@
-//! `tickscope run`, and the demo, without a terminal.
+//! `tickscope run` and the demo, without a terminal.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until};
 
-/// Runs `tickscope run ARGS -- PROGRAM`, where the program is this binary in a role.
+/// Runs `tickscope run ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
     let args = [&["run"], args, &["--"]].concat();
     finish_with(&mut place.around(&args, &place.role(role, argument)), input)
@@ -44,7 +44,8 @@ fn the_program_ends_and_so_does_the_command() {
     run(&place, &["--report"], "attribute", "255", b"")
         .with_code(255)
         .says(&["marked"]);
-    // For a program that a signal ends, the exit code is a shell's: 128 plus the signal. The report is still printed.
+    // If a signal ends the program, the exit code is that of a shell: 128 plus the signal's number. The report is still
+    // printed.
     run(&place, &[], "killed", "", b"")
         .with_code(128 + 15)
         .says(&["tickscope report: ", "crashed"]);
@@ -79,7 +80,7 @@ fn a_program_without_scopes_gets_a_hint() {
     ]);
     let said = done.err.lines().filter(|line| !line.contains("test")).count();
     assert!(said <= 4, "{}", done.err);
-    // Another running program is not reported in its place.
+    // Another running program must not be reported instead.
     let other = place.start("stuck");
     let done = plain(&place, &["--", "true"])
         .ok()
@@ -111,7 +112,7 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     let role = place.role("attribute", "5");
     let exe = role.get_program().to_str().unwrap();
     let program = format!("'{exe}'");
-    // Another program of the same name runs meanwhile, and one has ended. This command has started neither of them.
+    // Another program with this name runs, and a third one has ended. This command started neither of them.
     let (_other, mut ended) = (place.start("busy"), place.start("stuck"));
     ended.end();
     for script in [
@@ -174,7 +175,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
-    // `Pool::take` and other functions have a smaller share.
+    // `Pool::take` and some other functions have a smaller share than that.
     done.prints(&["rows below 0.5% are not shown (--all-rows shows them)"]);
 }
 

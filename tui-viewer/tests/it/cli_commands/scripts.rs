@@ -59,7 +59,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .ok()
         .quiet();
     done.begins("calls(leaf) > 1000 is true: calls(");
-    // `--over` measures as `tickscope trigger` does.
+    // With `--over`, the condition is judged as by `tickscope trigger`.
     place.told(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"]);
 
     let never = "calls(leaf) < 1";
@@ -79,7 +79,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
     let waiting = piped(&mut waiting);
-    // The command counts as a second viewer once it follows the program.
+    // Once the command follows the program, it is a second viewer.
     until("it watches", || {
         (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
     });
@@ -88,7 +88,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .with_code(4)
         .says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
-    // A condition on an ended program is checked if the target cannot mean another run, as with a pid.
+    // After the program's end, the condition is checked only if the target cannot be another run, as with a process id.
     place.told(&["wait-until", "calls(leaf) > 1000", "-p", &pid]);
     place
         .tickscope(&["wait-until", never, "-p", &pid])

@@ -1,10 +1,10 @@
-//! Why slow calls are slow: `tickscope why` and `tickscope watch`.
+//! `tickscope why` and `tickscope watch`: why slow calls are slow.
 
 use tickscope_testkit::fixture;
 
 use crate::support::{Place, refusals, until};
 
-/// Makes a place with a kept snapshot of a program that watches `draw_frame`.
+/// Makes a place that contains a kept snapshot of a program in which `draw_frame` is watched.
 fn kept() -> (Place, &'static str) {
     let place = Place::new();
     place.keep("frames.tks", &fixture::slow_frames());
@@ -40,7 +40,7 @@ fn one_of_the_calls_is_written_for_other_tools() {
     let (place, file) = kept();
     let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
     for (args, has) in [
-        // The longest call is the default.
+        // By default the longest call is chosen.
         (&["-f", "trace"][..], "draw_frame, 8.48ms, on main"),
         (
             &["-f", "firefox", "--call", "3"],
@@ -103,7 +103,7 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
         "{done}"
     );
     place.tickscope(&["why", "leaf", name]).ok();
-    // A function that was watched before stays watched, and the answer covers only the time of the command.
+    // A function that was watched before stays watched. The answer covers only the duration of the command.
     let calls = |words: &[&str]| {
         let words = [&["why", "leaf", name, "--json"], words].concat();
         place.tickscope(&words).ok().json()["calls"].as_u64().unwrap()

@@ -40,7 +40,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
         "the first and the last: {}",
         records(&bytes)
     );
-    // Written to a file, the stream is an ordinary recording.
+    // Saved in a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
     let read = |args: &[&str], input: &[u8]| finish_with(place.command(VIEWER).args(args), input);
@@ -49,7 +49,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let top = read(&["top", "-", "--json"], &bytes).ok().quiet().json();
     assert_eq!(top["program"]["pid"], program.pid());
     assert!(top["total"].as_u64().unwrap() > 2);
-    // Without a terminal, a target without a command gives a report, as for a file.
+    // Without a terminal, `tickscope -` prints a report, as `tickscope FILE` does.
     let text = read(&["-"], &bytes).ok().quiet().out;
     assert!(text.contains(&program.name), "{text}");
     read(&["diff", "./run.tks", "-"], &bytes).ok();
@@ -92,7 +92,7 @@ fn the_next_run_follows_in_the_same_stream() {
     let name = name("again");
     let path = place.work().join("stream");
     let mut command = place.command(VIEWER);
-    // No program of that name runs yet.
+    // No program with this name runs yet.
     command
         .args(["record", "-o", "-", "--follow", &name])
         .stdout(fs::File::create(&path).unwrap());

@@ -1,4 +1,4 @@
-//! Modes and switched sites, requested from outside.
+//! Changes of mode, and sites that are switched, both requested from outside.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn a_mode_is_switched_and_every_report_says_so() {
         assert!(text.contains(&format!("\n  mode         {mode}: ")), "{text}");
         assert_eq!(text.contains("nothing is measured"), mode == "off", "{text}");
     }
-    // The present mode may be requested again.
+    // Requesting the current mode again is allowed.
     place.told(&["mode", "adaptive", &program.name]);
 }
 
@@ -89,7 +89,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     let report = place.tickscope(&["report", name]).ok().out;
     assert!(report.contains("switched off: 1 site ("), "{report}");
 
-    // Sites that are off do not count; the other sites continue.
+    // Sites that are off are not counted; the counts of others go on.
     let before = place.json(name);
     let after = until("others were called", || {
         let after = place.json(name);

@@ -1,4 +1,4 @@
-//! The choice of a target, and the messages if no target is found.
+//! How a target is chosen, and the messages if none is found.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::support::{
     Place, Program, VIEWER, beside, cut, finish, name, played, sealed, sealed_tickscope, until,
 };
 
-/// Checks that a text has at most four lines, so that the message and the prompt fit on any screen.
+/// Checks that a text has at most four lines, so that it fits on any screen together with the prompt.
 fn short(text: &str) {
     assert!((1..=4).contains(&text.lines().count()), "{text}");
 }
@@ -127,7 +127,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
     assert!(second.end().success());
 
-    // Of several finished runs, the newest is reported, with a message.
+    // Of several ended runs, the newest is reported, with a message.
     let done = place
         .tickscope(&["report", "-f", "json", "--ended", &shared])
         .ok()
@@ -140,7 +140,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
         ]);
     assert_eq!(done.json()["process"]["pid"], second.pid());
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
-    // A run that is named by its pid needs no message.
+    // A run that is chosen by its process id needs no message.
     let first = place
         .tickscope(&["report", "-f", "json", &first.pid().to_string()])
         .ok()
@@ -148,11 +148,11 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(first.json()["process"]["state"], "exited");
 }
 
-/// `ENDS` is the number of runs; `.ci/nightly` asks for many.
+/// The variable `ENDS` sets the number of runs; `.ci/nightly` sets a large one.
 fn a_program_is_found_as_soon_as_its_start_has_returned() {
     let place = Place::new();
     let name = name("reported");
-    // Each run also finds the rings of the earlier runs, which have ended.
+    // Each run also meets the rings of earlier runs, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
         let mut role = place.role("reported", &name);
@@ -160,14 +160,14 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
         let pid = running.id();
         let done = running.wait_with_output().unwrap();
         assert!(done.status.success(), "{done:?}");
-        // The test harness writes text before the report.
+        // The test harness prints text before the report.
         let out = String::from_utf8(done.stdout).unwrap();
         let report: Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
         assert_eq!(report["process"]["pid"], pid, "{report}");
     }
 }
 
-/// A script must not take the numbers of an older run for the numbers of the program just started.
+/// A script must not mistake the numbers of an older run for those of the program that it has just started.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -195,7 +195,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             ],
         );
         assert_eq!(place.files(), 0, "{args:?}");
-        // With these targets, only a missing function is an error.
+        // With these targets, the only error is that some commands lack the function.
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
         for target in [&[name.as_str(), "--ended"], by_pid] {
             let asked = with(target);
@@ -207,7 +207,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             }
         }
     }
-    // Forms for people are printed, after a message.
+    // Forms for people are printed after a message.
     for args in [
         &["report"][..],
         &["report", "-f", "html"],
@@ -220,18 +220,18 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             .ok()
             .says(&["no running program called ", "; showing its newest ended run: "]);
     }
-    // The suggested commands name the run that was shown.
+    // The suggested next commands name the run that was shown.
     let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
     assert_eq!(top["program"]["pid"], program.pid());
     assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
 }
 
-/// A ring of the same name in another place must not be shown instead of the named directory's.
+/// If a directory is named, a ring with the same program name in another directory must not be shown.
 fn a_directory_that_is_named_is_the_only_one() {
     let place = Place::new();
     let mut program = place.start("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
-    // Rings are searched in this directory by default.
+    // This directory is searched if none is named.
     let user = rustix::process::getuid().as_raw();
     let usual = place.work().join(format!("../tmp/tickscope-{user}"));
     let empty = place.work().join("empty");
@@ -279,7 +279,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
             .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
             .collect();
         assert_eq!(offered.len(), 2, "{}", done.err);
-        // The suggested pid works.
+        // The suggested process id works.
         place.told(&["report", &offered[0].pid().to_string()]);
     }
     assert_eq!(
@@ -304,7 +304,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
             assert!(done.err.contains(&named), "{}", done.err);
         }
     }
-    // The choice and the list show which ring is the library's; the list also shows the collector beside it.
+    // The choice of rings and the list tell which ring is the library's. The list also names the other collector.
     let list = place.tickscope(&["list"]).ok();
     let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
     assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
@@ -319,7 +319,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
     assert_eq!(copies_of(LIBRARY.into()), json!(["/usr/bin/program"]));
     assert_eq!(copies_of(Value::Null), json!([]));
     for ring in &rings {
-        // No collector answers requests to these rings, and that is reported.
+        // No collector serves these rings, so requests are not answered. The report says so.
         let done = place
             .tickscope(&["report", ring.to_str().unwrap()])
             .ok()
@@ -331,12 +331,13 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
 fn wait_until_the_program_is_there() {
     let place = Place::new();
     let late = name("late");
-    // In the second round a run of this name has already ended. The command must wait for a new one.
+    // In the second round, a run with this name has ended before. The command must wait for a new run.
     for _ in 0..2 {
         let mut command = place.command(VIEWER);
         command.args(["report", "-f", "json", "--wait", "50s", &late]);
         let waiting = std::thread::spawn(move || finish(&mut command));
-        // The program starts after the command's first check; a command that does not wait has ended by then.
+        // By the time the program starts, the command has made its first check, so a command that did not wait would
+        // have ended.
         std::thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "it waits");
         let mut program = place.start_named("stuck", &late);
@@ -357,7 +358,7 @@ fn a_wait_in_vain_ends_like_no_wait() {
         short(&done.err);
     }
     assert!(begin.elapsed() >= Duration::from_millis(600));
-    // `--wait` does not choose one of several programs.
+    // `--wait` must not choose one of several programs.
     let shared = name("both");
     let _programs = [
         place.start_named("stuck", &shared),
@@ -416,7 +417,7 @@ fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
     let done = here.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
     assert_eq!(done.json()["process"]["name"], program.name);
     here.tickscope(&["reset", "-p", &pid]).ok().quiet();
-    // The command can also be given the directory.
+    // The directory can also be named by an option.
     let dir = there.rings();
     here.tickscope(&["report", "--dir", dir.to_str().unwrap(), &program.name])
         .ok()
@@ -432,28 +433,29 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
         .args(["-p", "--fork", "--kill-child"])
         .args(sealed.get_args());
     let mut command = played(command, &place.role("stuck", &inside));
-    // The rings are in the program's own /dev/shm, which other processes do not see.
+    // The program has a separate /dev/shm for its ring, which other processes do not see.
     command.env_remove("TICKSCOPE_DIR");
     let unshare = Program::spawn(&mut command);
     let children = format!("/proc/{0}/task/{0}/children", unshare.pid());
     let document = until("it is found", || {
         let outer = std::fs::read_to_string(&children).unwrap();
         let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
-        // Until the program has a ring, the command must not report an earlier process with the same pid.
+        // Until the program has a ring, the command fails. It must not report an earlier process with the same process
+        // id.
         (done.code == Some(0)).then(|| done.json())
     });
     assert_eq!(document["process"]["name"], inside);
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
 }
 
-/// Until the next ring is there, the message must not be "no program with pid", because the program runs.
+/// The program runs, so until it has another ring, the message must not be "no program with pid".
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
     let place = Place::new();
     let mut program = place.start("stuck");
     let pid = program.pid().to_string();
     let first = place.ring_of(program.pid()).unwrap();
-    // The first lost ring is replaced at once, the next ones a minute later.
+    // The program replaces its first lost ring immediately, and later ones after up to a minute.
     std::fs::remove_file(first).unwrap();
     let second = until("there is another one", || place.ring_of(program.pid()));
     let broken = format!(
@@ -483,7 +485,7 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
         .failed(2, &[&broken, "; its program has ended: try another"]);
 }
 
-/// The message must not be about a subcommand that cannot be used with `[TARGET]`.
+/// The message must not be that a subcommand cannot be used with `[TARGET]`.
 fn two_files_are_opened_one_at_a_time() {
     let place = Place::new();
     for args in [

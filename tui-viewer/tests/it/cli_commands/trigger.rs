@@ -1,4 +1,4 @@
-//! `tickscope trigger`: its recordings, its commands, its messages, and its end.
+//! `tickscope trigger`: its recordings, the user's command, its messages, and its end.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use tickscope_format::recording::Recording;
 
 use crate::support::{Done, Place, VIEWER, piped, refusals, send, until};
 
-/// A running trigger, and its messages so far.
+/// A running trigger, with its messages so far.
 struct Trigger {
     child: Child,
     err: BufReader<ChildStderr>,
@@ -33,7 +33,7 @@ impl Trigger {
         }
     }
 
-    /// Waits until the trigger has written this text.
+    /// Waits until the trigger has printed this text.
     fn says(&mut self, text: &str) {
         while !self.said.contains(text) {
             let read = self.err.read_line(&mut self.said).unwrap();
@@ -68,7 +68,7 @@ fn kept(place: &Place, name: &str) -> Vec<PathBuf> {
     files.filter(is_kept).collect()
 }
 
-/// Returns the longest call of `handle` up to a moment, in seconds.
+/// Returns the longest call of `handle` in a snapshot, in seconds.
 fn longest_s(snapshot: &Snapshot) -> f64 {
     let tree = CallTree::build(snapshot, |_| true);
     let rows = hot(&tree);
@@ -97,7 +97,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
         command,
     ];
     let mut trigger = Trigger::start(&place, &args);
-    // The trigger writes this once it has the first record.
+    // The trigger prints this when it has read the first record.
     trigger.says("no function that matches nowhere was met yet");
     fs::write(place.work().join("slow"), "").unwrap();
     let told = until("the command has run", || {
@@ -146,12 +146,12 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     let (first, last) = (snapshots.first().unwrap(), snapshots.last().unwrap());
     assert!(longest_s(first) < 1.5, "{}", longest_s(first));
     assert!(longest_s(last) > 1.5, "{}", longest_s(last));
-    // The call took two seconds, and the time before it is in the recording as well.
+    // The call took two seconds, and the recording also covers the time before it.
     assert!(last.capture.unix_ns - first.capture.unix_ns > 2_000_000_000);
     let report = place.tickscope(&["report", path.to_str().unwrap()]).ok();
     report.prints(&["roles::handle"]);
 
-    // The kept recording is in the list of this directory.
+    // The list of this directory includes the kept recording.
     let list = place.tickscope(&["list"]).ok().out;
     let line = list
         .lines()

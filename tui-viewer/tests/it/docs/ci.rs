@@ -1,9 +1,9 @@
-//! The recipes of `justfile` and the workflow of each change run what `.ci/run` runs.
+//! `justfile` and the workflow for changes contain the commands of `.ci/run`.
 
 use crate::docs::read;
 
-/// Returns the commands of `.ci/run` that are the same everywhere: without variables of the script, and without
-/// commands that only collect output.
+/// Returns the commands of `.ci/run`, without those that use variables of the script, and without options and pipes
+/// that only collect output.
 fn steps() -> Vec<String> {
     let script = read(".ci/run");
     let commands = script

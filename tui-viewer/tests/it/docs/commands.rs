@@ -1,5 +1,5 @@
-//! Commands on the pages: commands of tickscope parse, cargo finds the packages and targets that are named, and files
-//! of the repository exist.
+//! Commands on the pages: commands of tickscope can be parsed, cargo finds the packages and targets that they name, and
+//! the named files of the repository exist.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use tickscope_cli::cli::args::{CargoCli, Cli, LookArgs};
 
 use crate::docs::{book, markdown, pages, read, root, shell};
 
-/// Folders at the root of the repository.
+/// Directories in the root of the repository.
 const FOLDERS: [&str; 6] = [
     ".ci/",
     "collector/",
@@ -23,10 +23,10 @@ const FOLDERS: [&str; 6] = [
     "tui-viewer/",
 ];
 
-/// Programs that the pages name. Another single word as a target may be a misspelt command.
+/// Programs that pages name as a target. Any other single word as a target may be a misspelt command.
 const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
 
-/// Returns all commands of a page, each in words.
+/// Returns all commands of a page, split into words.
 pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     let (fences, text) = markdown::cut(&read(page));
     let shells = fences
@@ -46,7 +46,7 @@ pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
         let is_shown = ["tickscope", "cargo", "TICKSCOPE", "source", "examples/compare.sh"]
             .iter()
             .any(|start| span.starts_with(start));
-        // Spans such as `tickscope = { path = ".." }`, `tickscope::dump(..)` or `TICKSCOPE_REPORT` are no commands.
+        // Spans such as `tickscope = { path = ".." }`, `tickscope::dump(..)` or `TICKSCOPE_REPORT` are not commands.
         if is_shown && span.contains(' ') && !span.contains(" = ") && !span.contains("::dump") {
             let lines = shell::usages(&span);
             commands.extend(lines.iter().flat_map(|line| shell::commands(line)));
@@ -55,7 +55,7 @@ pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// Returns the words that may be typed for a word of a usage line.
+/// Returns words that replace a placeholder of a usage line.
 pub(crate) fn typed(word: &str) -> Vec<String> {
     let words: &[&str] = match word {
         "FORM" => &["json"],
@@ -72,11 +72,11 @@ pub(crate) fn typed(word: &str) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Parses the words of a `tickscope` command as the program itself does.
+/// Parses the words of a `tickscope` command in the same way as the program.
 fn parse(command: &[String]) -> Result<Cli, clap::Error> {
     let mut words: Vec<String> = command.iter().flat_map(|word| typed(word)).collect();
     if words.get(1).is_some_and(|word| word == "diff") {
-        // `tickscope_cli::cli::parse` does the same, but ends the process if the words do not parse.
+        // `tickscope_cli::cli::parse` does this too, but ends the process if the words do not parse.
         if let Some(dashes) = words.iter_mut().find(|word| *word == "--") {
             *dashes = "--after".into();
         }
@@ -86,7 +86,7 @@ fn parse(command: &[String]) -> Result<Cli, clap::Error> {
 
 fn assert_parses(page: &str, command: &[String]) {
     let parsed = parse(command);
-    // A text may name a command without its arguments.
+    // The text may mention a command without its arguments.
     let is_name = command.len() == 2;
     let is_fine = parsed.as_ref().err().is_none_or(|error| {
         let kind = error.kind();
@@ -95,7 +95,7 @@ fn assert_parses(page: &str, command: &[String]) {
     });
     assert!(is_fine, "{page}: {command:?}: {parsed:?}");
     let target = parsed.ok().and_then(|cli| cli.target.target).unwrap_or_default();
-    // A dash alone is standard input, and no word.
+    // A single dash means standard input, so it is not a word.
     let is_word = target.contains(|c: char| c.is_ascii_lowercase())
         && target.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     assert!(
@@ -119,13 +119,13 @@ fn commands_of_tickscope_parse() {
                 "cargo" if command[1] == "tickscope" => {
                     let words = split::<LookArgs>(command[1..].iter().map(OsString::from));
                     let parsed = CargoCli::try_parse_from(words.ours);
-                    // A text may name the command without its arguments.
+                    // The text may mention the command without its arguments.
                     assert!(
                         parsed.is_ok() || command.len() == 2,
                         "{page}: {command:?}: {parsed:?}"
                     );
                 }
-                // Words after the two builds are for `tickscope diff`.
+                // Words after the two builds are passed to `tickscope diff`.
                 "examples/compare.sh" if command.len() > 1 => {
                     let mut words = ["tickscope", "diff", "a.tks", "--", "b.tks"]
                         .map(String::from)
@@ -171,10 +171,10 @@ fn every_command_has_a_row_in_the_table_of_commands() {
     }
 }
 
-/// Option that `cargo bench` passes on to benchmarks.
+/// Option that `cargo bench` passes on to a benchmark.
 const OF_CRITERION: &str = "--profile-time";
 
-/// Returns whether a command has an option, and takes this value for it.
+/// Returns whether a command has an option and accepts this value for it.
 fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     let is_meant = |arg: &&clap::Arg| arg.get_long() == option.strip_prefix("--");
     let Some(arg) = command.get_arguments().find(is_meant) else {
@@ -185,12 +185,12 @@ fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     };
     let words = ["command", option, value];
     let parsed = command.clone().no_binary_name(false).try_get_matches_from(words);
-    // Other arguments of the command may be missing.
+    // Errors about other arguments that are missing do not count.
     let refused = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
     parsed.err().is_none_or(|error| !refused.contains(&error.kind()))
 }
 
-/// Each option that the text names alone is an option of some command, and a value after it is valid there.
+/// Each option that the text mentions without a command is an option of some command, which also accepts its value.
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();
@@ -212,7 +212,7 @@ fn options_that_are_named_exist() {
         };
         for usage in markdown::spans(&text).into_iter().flat_map(usages) {
             let words = shell::commands(&usage.replacen('=', " ", 1)).concat();
-            // A name in capitals is a placeholder for any value.
+            // A value in capitals is a placeholder.
             let is_typed = |value: &&String| value.contains(|c: char| !c.is_ascii_uppercase());
             let value = words
                 .get(1)
@@ -230,7 +230,7 @@ fn options_that_are_named_exist() {
     );
 }
 
-/// Cargo's data on a package of the workspace: its targets by kind, and its features.
+/// A package of the workspace as cargo describes it: its targets by kind, and its features.
 struct Package {
     targets: HashSet<(String, String)>,
     features: HashSet<String>,
@@ -267,7 +267,7 @@ fn packages() -> HashMap<String, Package> {
         .collect()
 }
 
-/// Returns the options that a cargo command has before `--`, with their values.
+/// Returns the options of a cargo command before `--`, with their values.
 fn options(command: &[String]) -> impl Iterator<Item = (&str, &str)> {
     let own = command.split(|word| word == "--").next().unwrap_or_default();
     own.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str()))
@@ -297,13 +297,13 @@ fn cargo_finds_what_its_commands_name() {
                 .filter(|(name, _)| names.is_empty() || names.contains(&name.as_str()))
                 .map(|(_, package)| package)
                 .collect();
-            // A package outside of the workspace has its programs in files of their own.
+            // The programs of a package outside the workspace are looked up as files.
             let alone = options(command).find(|(option, _)| *option == "--manifest-path");
             let has_file = |name: &str| {
                 let folder = alone.and_then(|(_, manifest)| manifest.strip_suffix("Cargo.toml"));
                 folder.is_some_and(|folder| root().join(format!("{folder}src/bin/{name}.rs")).exists())
             };
-            // `FILE` is a placeholder for any value.
+            // A value in capitals, such as `FILE`, is a placeholder.
             let is_name = |value: &str| value.contains(|c: char| !c.is_ascii_uppercase());
             for (option, value) in options(command).filter(|(_, value)| is_name(value)) {
                 let is_there = match option {

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::docs::{FIRST_PAGES, OTHER_PAGES, book, markdown, read, root};
 
-/// Returns the target of a link of a page: a path from the root of the repository, and an anchor.
+/// Returns where a link of a page leads: a path relative to the root of the repository, and an anchor.
 fn resolved(page: &str, link: &str) -> (PathBuf, Option<String>) {
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
     let anchor = (!anchor.is_empty()).then(|| anchor.to_string());
@@ -50,7 +50,7 @@ fn links_lead_to_files_and_headings() {
     assert!(followed > 60, "{followed} links");
 }
 
-/// The built book has only files below `docs/`.
+/// The built book contains only files in `docs/`.
 fn links_of_the_book_stay_in_the_book() {
     for page in book() {
         for link in markdown::links(&read(&page)) {

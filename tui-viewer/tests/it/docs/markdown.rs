@@ -1,6 +1,6 @@
 //! The part of Markdown that the pages use.
 
-/// A block of code between two fences.
+/// A fenced block of code.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fence {
     /// Text after the opening fence.
@@ -8,7 +8,7 @@ pub(crate) struct Fence {
     pub(crate) lines: Vec<String>,
 }
 
-/// Cuts a page into its blocks of code and the text around them, in which those blocks are empty lines.
+/// Splits a page into its blocks of code and the rest of the text, in which the blocks are replaced by empty lines.
 pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     let mut fences: Vec<Fence> = Vec::new();
     let mut is_open = false;
@@ -35,14 +35,14 @@ pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     (fences, text)
 }
 
-/// Returns the spans of code between single backticks, with blanks for line ends. A paragraph, a row of a table and an
-/// item of a list end every span.
+/// Returns the code spans between single backticks, with blanks for line ends. A span ends at the latest with its
+/// paragraph, row of a table or item of a list.
 pub(crate) fn spans(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in parts(text) {
         for (marks, span) in marked(&part) {
             if marks == 1 {
-                // In a table a bar is escaped.
+                // In tables, a bar in code is escaped.
                 found.push(span.replace("\\|", "|"));
             }
         }
@@ -50,7 +50,7 @@ pub(crate) fn spans(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the targets of the links and pictures of a page.
+/// Returns the targets of a page's links and pictures.
 pub(crate) fn links(page: &str) -> Vec<String> {
     let (_, text) = cut(page);
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     found
 }
 
-/// Returns the anchors of a page's headings.
+/// Returns the anchors of the headings of a page.
 pub(crate) fn anchors(page: &str) -> Vec<String> {
     let (_, text) = cut(page);
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
@@ -83,7 +83,7 @@ pub(crate) fn anchors(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the cells of each row of the tables of a text.
+/// Returns the cells of each table row in a text.
 pub(crate) fn rows(text: &str) -> Vec<Vec<String>> {
     let rows = text.lines().filter(|line| line.starts_with('|'));
     rows.map(|row| {
@@ -95,7 +95,7 @@ pub(crate) fn rows(text: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// Returns paragraphs, rows and items, each in one line.
+/// Returns the paragraphs, rows of tables and items of lists, each joined to one line.
 fn parts(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for line in text.lines() {
@@ -112,7 +112,7 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the text between two runs of the same number of backticks, with that number.
+/// Returns the texts between two runs of equally many backticks, with that number of backticks.
 fn marked(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -133,7 +133,7 @@ fn run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
-/// Returns the start of a run of exactly this number of backticks.
+/// Returns the position of a run of exactly `marks` backticks.
 fn closing(text: &str, marks: usize) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find('`') {

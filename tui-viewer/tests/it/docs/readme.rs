@@ -1,8 +1,8 @@
-//! The README stays short, and has the facts that a newcomer looks for.
+//! The README stays short, and contains the facts that newcomers look for.
 
 use crate::docs::{README, read};
 
-/// Maximum length of the README in bytes, so that it is read in one go. The book has the rest.
+/// Largest length of the README in bytes, so that it is read in one go. The book contains the rest.
 const LONGEST: usize = 10_000;
 
 fn the_readme_stays_short() {

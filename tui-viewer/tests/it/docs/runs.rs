@@ -1,4 +1,4 @@
-//! Runs the commands of the pages on the demo's program, and on a recording of it.
+//! Runs the commands of the pages on the demo, and on a recording of it.
 
 use std::fs;
 use std::fs::File;
@@ -13,16 +13,16 @@ use crate::docs::commands::{commands_of, typed};
 use crate::docs::pages;
 use crate::support::{Place, Program, VIEWER};
 
-/// Recording that replaces every recording in a command.
+/// Recording that is used for every recording in a command.
 const RECORDING: &str = "run.tks";
 
-/// Directory where commands write files.
+/// Directory in which the commands write files.
 const NEW: &str = "new";
 
-/// HTML report that replaces every HTML report in a command.
+/// HTML report that is used for every HTML report in a command.
 const PAGE: &str = "now.html";
 
-/// Words of the pages, and their replacements in the demo. `requests::browse` is watched from the start.
+/// Words in the pages' commands, and what replaces them for the demo, which watches `requests::browse` from its start.
 const STAND_FOR: [(&str, &str); 18] = [
     ("app", "demo"),
     ("game", "demo"),
@@ -44,13 +44,14 @@ const STAND_FOR: [(&str, &str); 18] = [
     ("calls(parse) > 0", "calls(requests::browse) > 0"),
 ];
 
-/// Commands that end only at a signal, or need another program, a server or a terminal.
+/// Commands that need a signal to end, or another program, a server or a terminal.
 const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
 
-/// Commands that change the demo's measurement, or start another demo, and so change the results of other commands.
+/// Commands that change how the demo is measured, or start another demo, which would change the results of other
+/// commands.
 const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "demo"];
 
-/// The demo, which runs as long as this value lives.
+/// The demo, which ends when this value is dropped.
 struct Demo {
     program: Program,
     place: Place,
@@ -61,10 +62,10 @@ impl Demo {
         let place = Place::new();
         let program = Program::spawn(place.command(VIEWER).arg("demo-program"));
         let demo = Self { place, program };
-        // Waits until a slow call is kept whole, and some frames are drawn.
+        // A slow call must have been kept completely, and some frames must have been drawn.
         demo.until_done(&["why", "requests::browse", "-f", "trace"]);
         demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
-        // Records again until the recording has records at the times that the pages name.
+        // The recording is repeated until it has records at the times that the pages use.
         loop {
             demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
             let times: [&[&str]; 3] = [
@@ -98,7 +99,7 @@ impl Demo {
         command.output().unwrap()
     }
 
-    /// Runs a command of a page in a directory of its own, and returns its error.
+    /// Runs a command of a page in a temporary directory. Returns an error message if it fails.
     fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
         let here = tempfile::tempdir().unwrap();
         for file in [RECORDING, PAGE] {
@@ -106,7 +107,7 @@ impl Demo {
         }
         fs::create_dir(here.path().join(NEW)).unwrap();
         let done = self.run(here.path(), words);
-        // Code 3 is fine for a gate that fails, and for a wait that times out.
+        // Exit code 3 means a gate that failed or a wait that timed out, which are no errors here.
         let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
         let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
         let said = String::from_utf8_lossy(&done.stderr);
@@ -114,7 +115,7 @@ impl Demo {
     }
 }
 
-/// Returns a word of a command in a form that can be run here, with shorter durations.
+/// Returns a word of a command as it can be run here, with durations shortened.
 fn runnable(word: &str, before: &str, demo: u32) -> String {
     if ["-o", "--output"].contains(&before) {
         let name = Path::new(word).file_name().unwrap_or_default().display();
@@ -127,7 +128,7 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     if word.ends_with(".tks") {
         return RECORDING.into();
     }
-    // As a target, the name of a function means the program.
+    // If the name of a function is the target, a program is meant.
     if word == "parse" && ["", "attach"].contains(&before) {
         return "demo".into();
     }
@@ -147,13 +148,13 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     stands_for.map_or(word, |(_, run)| run).to_string()
 }
 
-/// Returns the arguments of a command that is run; `None` for a command that is not.
+/// Returns the arguments of a command to run; `None` for a command that is not run.
 fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
     let words: Vec<String> = command[1..].iter().flat_map(|word| typed(word)).collect();
     let name = words.first()?.as_str();
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
-    // These are not available here: a program to start, a terminal, a time of day, a name in capitals.
+    // These are not available here: a program to start, a terminal, a time of day, a value for a placeholder.
     let lacks = |word: &String| {
         let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
         ["./app", "--compare"].contains(&word.as_str())
@@ -171,7 +172,8 @@ fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
         .collect();
     let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
     let is_diff = words[0] == "diff";
-    // Words that do not parse only mention a command. `diff` is not parsed here, because it reads `--` in its own way.
+    // Words that do not parse are only a mention of a command. `diff` is not parsed here, because it treats `--`
+    // specially.
     (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
 }
 
@@ -194,7 +196,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
     let (changing, others): (Vec<_>, Vec<_>) = lines
         .into_iter()
         .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
-    // Eight threads run these commands, because most commands wait for the demo.
+    // Eight threads run the commands, because most commands wait for the demo.
     let wrong = Mutex::new(Vec::new());
     let others = Mutex::new(others.into_iter());
     let next = || others.lock().unwrap().next();

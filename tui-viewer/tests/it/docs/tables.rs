@@ -1,4 +1,4 @@
-//! Tables of the book match the code.
+//! Tables in the book match the code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,14 +37,14 @@ fn every_form_has_its_section_and_its_row() {
         let link = format!("| [{name}](#{name}) |");
         let row = page.lines().find(|line| line.starts_with(&link)).unwrap();
         assert!(row.contains(&format!("`.{}`", form.ending())), "{row}");
-        // Snapshots need no feature.
+        // Snapshot files need no feature.
         if name != "tks" {
             assert!(row.contains(&format!("feature `{}`", form.feature())), "{row}");
         }
     }
 }
 
-/// Returns every word of a text that names a variable of tickscope.
+/// Returns all words of a text that look like variables of tickscope.
 fn variables(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
     text.split(|c| !is_part(c))
@@ -53,7 +53,7 @@ fn variables(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Collects the texts of all sources below a folder, without their tests.
+/// Appends the texts of all sources below a directory, without tests.
 fn sources(folder: &Path, found: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -67,7 +67,7 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
-/// Returns the variables that the program and the viewer read, which their sources have in quotes.
+/// Returns the variables that programs and the viewer read. Their sources name them in quotes.
 fn known_variables() -> BTreeSet<String> {
     let mut text = String::new();
     for folder in [
@@ -111,9 +111,9 @@ fn the_settings_page_has_every_variable_and_setter() {
 
 fn pages_name_no_variable_that_nothing_reads() {
     let mut known = known_variables();
-    // Names in the C header are not variables, but the pages name them.
+    // The pages also name constants of the C header, which are not variables.
     known.extend(variables(&read("collector/c/include/tickscope.h")));
-    // Variables of the C build are not settings of a program, but the pages name them.
+    // The pages also name variables of the C build, which are not settings of a program.
     known.extend(variables(&read("collector/c/build.rs")));
     for page in pages() {
         for name in variables(&read(&page)) {

@@ -1,4 +1,4 @@
-//! Owners of rings: process ids used again, earlier boots, containers that share a directory, a small `/dev/shm`.
+//! Who owns a ring: reused process ids, earlier boots, containers that share a directory, a small `/dev/shm`.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -14,14 +14,15 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{first_record, header};
 use crate::support::{Place, Program, VIEWER, played, rings_in, until};
 
-/// Makes the ring of a program that has ended without closing it, with a heartbeat at the given time.
+/// Makes the ring of a program that has ended without closing it, with its last heartbeat at `beat`.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     let mut ring = first_record(&place.rings(), header);
     ring.beat(beat, 1_000_000_000);
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
     drop(ring);
-    // A child that another test has just forked shares all descriptors, and so the lock, until it runs its program.
+    // A child that another test has just forked shares all file descriptors, and with them the lock, until it calls
+    // exec.
     until("no child has the lock", || {
         fs::File::open(&path)
             .unwrap()
@@ -58,7 +59,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
         "{}",
         done.out
     );
-    // The process may be about to begin its session.
+    // The new process may be about to start a session.
     let refused = format!("process {pid} has no ring; an earlier process {pid} left a ring ");
     let done = place.tickscope(&["report", "-f", "json", &pid]).with_code(2);
     done.says(&[&refused, "give --ended"]);
@@ -69,7 +70,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
         .says(&["has ended"]);
 }
 
-/// The monotonic clock starts again at each boot, so an old heartbeat may be in the future. Another process may hold the
+/// The monotonic clock restarts at each boot, so an old heartbeat may be in the future. Another process may hold the
 /// lock.
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
@@ -111,7 +112,7 @@ fn a_farewell_from_an_earlier_boot_stays_one() {
     assert_eq!(dead.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
 }
 
-/// Skips the test if a command is missing or not permitted.
+/// Skips the test if a command does not exist or is not permitted.
 fn wants(command: &str, arguments: &[&str]) {
     let done = Command::new(command).args(arguments).arg("true").output();
     if !done.is_ok_and(|done| done.status.success()) {
@@ -119,7 +120,7 @@ fn wants(command: &str, arguments: &[&str]) {
     }
 }
 
-/// Returns a command for a role that another command starts.
+/// Returns `command` with arguments that make it start a role.
 fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Command {
     let mut outer = place.command(command);
     outer.args(arguments);
@@ -153,11 +154,11 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         states.sort();
         states
     };
-    // The container's init is killed with its creator, a moment later.
+    // The init process of the container is killed shortly after its creator.
     until("one of them has crashed", || {
         (states() == ["\"crashed\"", "\"running\""]).then_some(())
     });
-    // Process 1 of this namespace is another process.
+    // In this namespace, process 1 is another process.
     place.tickscope(&["reset", "asked"]).ok();
 }
 
@@ -214,7 +215,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         said.contains("/dev/shm") && said.contains("trying the next place"),
         "{said}"
     );
-    // In the mount namespace of the programs, all rings are listed.
+    // A command in the mount namespace of the programs lists all rings.
     let mut list = place.command("nsenter");
     list.args(["-t", &inside, "-m", VIEWER, "list", "--json"])
         .env_remove("TICKSCOPE_DIR")

@@ -1,7 +1,7 @@
-//! Programs that end at any instant without closing their ring. Their newest snapshot is complete in the ring, and they
-//! are reported as crashed, with the time.
+//! Programs that end at any moment without closing their ring. The ring contains their newest snapshot completely, and
+//! they are reported as crashed, with the time.
 //!
-//! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` is the long form.
+//! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` runs the long form.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -20,13 +20,13 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::numbered;
 use crate::support::{Chance, Place, Program, number, played, send, until};
 
-/// One kill in this many is of a whole program, which takes longer to start.
+/// One kill in this many is of a whole program with a collector, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
 
-/// One kill in this many comes at a random time after the start, possibly before there is a ring.
+/// One kill in this many happens at a random time after the start, possibly before there is a ring.
 const EARLY_EVERY: u64 = 5;
 
-/// Numbers of a program's newest records that were seen while it ran.
+/// Numbers of the newest records in the fine and the coarse ring, as seen while the program ran.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     fine: u64,
@@ -35,7 +35,7 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self, ring: &RingFile) {
-        // A reader that is lapped on all tries has seen no record.
+        // A reader that was lapped on every attempt has seen no record.
         if let Ok(record) = ring.newest() {
             self.fine = record.sequence;
         }
@@ -48,7 +48,7 @@ impl Seen {
 fn decoded(record: &Record) -> Snapshot {
     let snapshot = codec::decode(&record.payload).unwrap();
     assert_eq!(snapshot.capture.tick, record.stamp.tick);
-    // In every snapshot the sums of its parts agree.
+    // The sums in a snapshot agree with its parts.
     assert_eq!(snapshot.calls(), snapshot.nodes.calls.iter().sum::<u64>());
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let roots = (0..snapshot.nodes.len()).filter(|&row| snapshot.nodes.parent_of(row_id(row)).is_none());
@@ -63,7 +63,7 @@ fn row_id(row: usize) -> tickscope_format::ids::NodeId {
     tickscope_format::ids::NodeId(row as u32)
 }
 
-/// Asserts that all words of a record follow from its number.
+/// Asserts that a record has exactly the content that its number determines.
 fn is_of_its_number(record: &Record) {
     let mut wanted = numbered(record.stamp.tick);
     let found = decoded(record);
@@ -71,7 +71,7 @@ fn is_of_its_number(record: &Record) {
     assert_eq!(found, wanted);
 }
 
-/// Asserts the state that a killed program has left; returns the number of its published records.
+/// Asserts that a killed program has left a correct ring. Returns the number of its published records.
 fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let ring = RingFile::open(path).unwrap();
     let newest = ring.newest().unwrap();
@@ -84,7 +84,7 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let crashed = Liveness::Crashed {
         unix_ns: newest.stamp.unix_ns,
     };
-    // A process that reads the dead program's memory, as `ps` does, keeps its files open for a moment.
+    // A process that reads the memory of the dead program, such as `ps`, keeps the program's files open for a moment.
     let state = until("the lock of the dead program is free", || {
         let state = ring.liveness().unwrap();
         (state != Liveness::Running).then_some(state)
@@ -108,8 +108,8 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     newest.sequence
 }
 
-/// Starts a program, kills it at a random moment, and checks the files that it leaves. Returns the number of its
-/// records, or `None` if there was no ring yet.
+/// Starts a program, kills it at a random moment, and checks the files that it leaves. Returns how many records it has
+/// published; `None` if there was no ring yet.
 fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     let place = Place::new();
     let whole = kill.is_multiple_of(WHOLE_EVERY);
@@ -188,7 +188,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
     for _ in 0..10 {
         let place = Place::new();
         let mut program = Program::spawn(&mut place.role("writer", chance.below(10_000).to_string()));
-        // `Child::wait` would first close the program's input, and so end the program.
+        // `Child::wait` would close the program's input first, which would end the program.
         let status = until("it has died", || program.child.try_wait().unwrap());
         assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
         check(&place.ring_files()[0], Seen::default(), false);
@@ -197,7 +197,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
         let mut program = Program::spawn(&mut place.role("writer", ""));
         until("there is a ring", || place.ring_files().pop());
         std::thread::sleep(Duration::from_micros(chance.below(5_000)));
-        // The standard library's handler gets the first signal, and restores the default action.
+        // The standard library's handler consumes the first signal, and restores the default action.
         let status = until("it has died", || {
             send(&program.child, Signal::SEGV);
             program.child.try_wait().unwrap()
@@ -210,7 +210,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
 fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
     let place = Place::new();
     let group = format!("tickscope-test-{}", std::process::id());
-    // The script works with either version of control groups; it exits with 77 if neither is available.
+    // The script works with both versions of control groups. It exits with 77 if neither is available.
     let script = "for try in /sys/fs/cgroup/memory/$GROUP:memory.limit_in_bytes /sys/fs/cgroup/$GROUP:memory.max; do
         dir=${try%:*}; mkdir $dir 2>/dev/null && echo 67108864 > $dir/${try#*:} && echo $$ > $dir/cgroup.procs && exec \"$@\"
         done 2>/dev/null; exit 77";

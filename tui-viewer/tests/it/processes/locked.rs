@@ -1,4 +1,5 @@
-//! Another process of the user holds locks as no viewer does: on the whole file, on all slots, without end.
+//! Other processes of the user hold locks that no viewer would hold: on the whole file, on a slot, for an unlimited
+//! time.
 
 use std::fs;
 
@@ -24,7 +25,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         let (mut program, ring) = place.run("asked");
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
-        // The program takes the locked slots for viewers, so it publishes at a viewer's rate.
+        // The program takes locked slots for viewers, so it publishes at the rate for viewers.
         until("it publishes on", || {
             (ring.newest().unwrap().sequence > first + 20).then_some(())
         });
@@ -44,8 +45,8 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
     }
 }
 
-/// The lock shows that a program lives, and its heartbeat that it works: a process that holds the lock of a dead
-/// program does not make it run.
+/// The lock shows that a program lives, and the heartbeat shows that it works. If another process holds the lock of a
+/// dead program, the program must not count as running.
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -62,7 +63,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
         0,
         "what is locked is not removed"
     );
-    // No process is there to carry out the request.
+    // No process can carry out the request.
     let done = place.tickscope(&["reset", ring.path().to_str().unwrap()]);
     done.with_code(1).says(&["did not answer within 2 s"]);
     drop(holder);
@@ -73,7 +74,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     assert_eq!(clean(&place.rings(), 0, None).len(), 1);
 }
 
-/// A viewer that checks a ring takes the lock for a moment, shared with all other viewers.
+/// A viewer that checks a ring briefly takes the lock, shared with all other viewers.
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -85,7 +86,7 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     other.try_lock_shared().unwrap();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
     assert_eq!(place.listed(ring.path())["state"], "crashed");
-    // The check also releases the lock, because a program that was taken for dead must be able to get it.
+    // The check has also released the lock, because a program that was mistaken for dead must be able to take it.
     other.unlock().unwrap();
     other.try_lock().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Other files in place of a ring or its directory: commands do not follow, wait for or remove these files.
+//! Files of other kinds where a ring or its directory should be. Commands do not follow, wait for or remove them.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -16,7 +16,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{first_record, header};
 use crate::support::{Place, VIEWER, line_with};
 
-/// Makes a ring that is not linked yet, with its first record. Also returns the name that it will have.
+/// Makes a ring with its first record that is not linked yet. Also returns the path that it will get.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
     let header = Header {
         nonce: 0xabcd,
@@ -30,13 +30,13 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Makes a character device. Returns false if that is not permitted.
+/// Makes a character device. Returns false if this is not permitted.
 fn device(path: &Path) -> bool {
     let made = Command::new("mknod").arg(path).args(["c", "1", "5"]).output();
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Makes a file of every kind. Returns each path, with the words by which commands refuse it.
+/// Makes a file of every kind. Returns each path with the message by which commands refuse it.
 fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(PathBuf, &'static str)> {
     let mut planted = Vec::new();
     let mut plant = |kind: &str, says, make: &dyn Fn(&Path)| {
@@ -69,7 +69,7 @@ fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(P
     planted
 }
 
-/// Returns kind, size, blocks and content of every file in a directory.
+/// Returns the kind, size, blocks and content of every file in a directory.
 fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
     let mut all: Vec<_> = fs::read_dir(dir)
         .unwrap()
@@ -91,14 +91,14 @@ fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
 fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning() {
     let place = Place::new();
     let elsewhere = tempfile::tempdir().unwrap();
-    // All links lead to this dead ring.
+    // All links point to this ring of an ended program.
     let (mut ring, victim) = made(elsewhere.path(), "victim");
     ring.link().unwrap();
     drop(ring);
     let planted = plant(&place.rings(), &victim, |kind| {
         place.rings().join(format!("{kind}.ring"))
     });
-    // By its name alone, this link is a ring that was begun long ago and never finished.
+    // The name of this link is that of a ring whose creation was never finished.
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));
@@ -147,14 +147,14 @@ fn a_program_puts_its_ring_over_nothing_that_is_there() {
     }
 }
 
-/// Gives a file to another user. The test is skipped if that is not permitted.
+/// Gives a file to another user. If this is not permitted, the test is skipped.
 fn give_away(path: &Path) {
     if chown(path, Some(12_345), None).is_err() {
         skip("only root can give a file away");
     }
 }
 
-/// All users can write to `/tmp`, so another user may make the directory first where this user's rings are searched.
+/// All users can write to `/tmp`, so another user may create the directory that is searched for this user's rings.
 fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let place = Place::new();
     let tmp = tempfile::tempdir().unwrap();

@@ -1,12 +1,12 @@
-//! Viewers send requests to one program, and are killed at random moments. Each request is done once or not at all, and
-//! the slot of a killed viewer becomes free.
+//! Viewers send requests to one program, and are killed at random moments. Each request is carried out once or not at
+//! all, and the slot of a killed viewer becomes free.
 //!
-//! Each viewer logs its requests and their results. The slot of a killed viewer keeps its last request and the
-//! program's reply until the test has read them. So the result of each request is known. The program's reset epoch
-//! shows the number of done requests, because every reset, and every undo with an effect, raises it by one.
+//! Each viewer logs its requests and their results. The slot of a killed viewer keeps its last request, with the
+//! program's reply, until the test has read both, so the result of each request is known. The program's reset epoch is
+//! the number of requests carried out, because every reset, and every undo with an effect, increments it.
 //!
-//! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` is the long form. A slot holds one
-//! request, and the program checks its 16 slots ten times a second: at most 160 requests a second.
+//! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` runs the long form. A slot holds
+//! one request, and the program checks its 16 slots ten times a second, which makes at most 160 requests a second.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -19,21 +19,21 @@ use tickscope_format::os;
 use crate::processes::roles::{ask, request};
 use crate::support::{Chance, Place, Program, number, until};
 
-/// Results of requests.
+/// Numbers of requests by their result.
 #[derive(Debug, Default)]
 struct Tally {
     asked: u64,
-    /// Number of done requests that raised the epoch.
+    /// Requests that were carried out and incremented the epoch.
     raised: u64,
     done: u64,
     refused: u64,
-    /// Number of requests whose viewer was killed before it wrote them into the slot.
+    /// Requests whose viewer was killed before it wrote them into its slot.
     never_sent: u64,
-    /// Number of requests that the slot shows as done, but whose viewer was killed before it read the reply.
+    /// Requests that were answered, but whose viewer was killed before it read the reply.
     unheard: u64,
 }
 
-/// Returns the words of a slot, request and reply.
+/// Returns the words of a slot: the request and the reply.
 fn slot_words(ring: &Path, index: usize) -> Vec<u64> {
     let mut bytes = [0; slot::WORDS * 8];
     let at = (slot::FIRST + index * slot::WORDS) * 8;
@@ -51,12 +51,12 @@ fn is_held(ring: &Path, index: usize) -> bool {
         .is_some()
 }
 
-/// Returns whether a request with this number raises the epoch when it is done.
+/// Returns whether the request with this number increments the epoch when it is carried out.
 fn raises(number: u64) -> bool {
     number < 60
 }
 
-/// Adds up the log of a viewer that has ended; returns the request whose result the log lacks, if there is one.
+/// Adds up the log of an ended viewer. Returns the last request if the log lacks its result.
 fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut open = None;
@@ -83,7 +83,7 @@ fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     open
 }
 
-/// Returns the number of requests that a viewer has logged.
+/// Returns how many requests a viewer has logged so far.
 fn asked_so_far(log: &Path) -> u64 {
     let text = fs::read_to_string(log).unwrap_or_default();
     text.lines().filter(|line| line.starts_with("ask ")).count() as u64
@@ -104,7 +104,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         ask(&place, &seen, lives)
     };
     let mut askers: Vec<(Program, PathBuf)> = (0..viewers).map(|_| start_one()).collect();
-    // Number of requests that each slot had seen when its owner died.
+    // Sequence number of the last request in each slot, as of the death of its last owner.
     let mut sequences = [0; slot::COUNT];
     let (mut kills, mut asked) = (0u64, 0);
     let begin = Instant::now();
@@ -114,7 +114,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         if askers.is_empty() {
             break;
         }
-        // Half of the kills come while a request is pending, because a reply takes up to a tenth of a second.
+        // Half of the kills happen while a request is pending, because a reply takes up to a tenth of a second.
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
         let (mut asker, log) = askers.swap_remove(victim);
@@ -130,7 +130,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         let [index] = freed[..] else {
             panic!("one slot is free: {freed:?}")
         };
-        // A request in the slot is answered, also after its owner's death.
+        // A request in the slot is answered even after the viewer's death.
         let words = until("the program has answered the request in the slot", || {
             let words = slot_words(&ring, index);
             let (sequence, answered) = (words[0], words[slot::REQUEST_WORDS]);
@@ -151,7 +151,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
                     "the slot holds what was asked for last"
                 );
                 tally.unheard += 1;
-                // 1 is done, 2 is "nothing to undo".
+                // Outcome 1 means done, and 2 means "nothing to undo".
                 let outcome = words[slot::REQUEST_WORDS + 1];
                 assert!(outcome == 1 || outcome == 2, "{outcome}");
                 tally.raised += u64::from(raises(number) && outcome == 1);
@@ -201,7 +201,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     assert!(program.end().success());
 }
 
-/// Returns the code of a request in its slot.
+/// Returns the code that a request has in its slot.
 fn code_of(number: u64) -> u64 {
     use tickscope_programs::events::Request;
     match request(number) {

@@ -1,4 +1,4 @@
-//! Roles that the test binary plays as a program, or as a viewer without a screen.
+//! Roles that the test binary plays: a program, or a viewer without a screen.
 
 use std::fs::File;
 use std::io::Write;
@@ -26,7 +26,7 @@ use tickscope_testkit::test_program::payload;
 
 use crate::support::{Chance, Place, Program, own_rings, rings_in};
 
-/// Plays a role; returns false for an unknown role.
+/// Plays a role. Returns false if there is no such role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
     match role {
         "writer" => writer(argument),
@@ -42,7 +42,7 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
     true
 }
 
-/// Ends this process when its parent closes its input, or is gone.
+/// Ends this process when its parent closes its standard input or has ended.
 fn end_with_input() {
     thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -50,7 +50,7 @@ fn end_with_input() {
     });
 }
 
-/// Returns a header of this process, with the smallest ring and a coarse ring that grows to 4 MiB.
+/// Returns the header of a ring of this process. The ring has the smallest size, and the coarse ring grows to 4 MiB.
 pub(crate) fn header(name: &str) -> Header {
     Header {
         nonce: os::random(),
@@ -66,8 +66,8 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// Returns a snapshot whose numbers all follow from its own: 3 to 60 rows, each called `number` times, with data in
-/// each section of a record.
+/// Returns a snapshot that is determined by `number`: 3 to 60 rows, each with `number` calls, and data in each section
+/// of a record.
 pub(crate) fn numbered(number: u64) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.process.name = "writer".into();
@@ -126,7 +126,7 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
     });
     snapshot.tasks.ages.push(0, &histogram);
     snapshot.tasks.beyond = number % 3;
-    // The last two rows have no children.
+    // The last two rows have no children, so they can be a value and a gauge.
     let [value, gauge] = [2, 1].map(|back| NodeId((rows - back) as u32));
     let range = Extremes {
         min: 0,
@@ -155,7 +155,7 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
     snapshot
 }
 
-/// Makes a ring with its first record, which is not linked yet.
+/// Makes a ring with its first record. The ring is not linked yet.
 pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
     let mut ring = OwnRing::create(dir, header).unwrap();
     let snapshot = numbered(1);
@@ -164,12 +164,12 @@ pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
     ring
 }
 
-/// Allocator of the programs, which count their allocations.
+/// Allocator that counts the allocations of the programs.
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Publishes into both rings without a pause, without a collector. The process aborts when the ring has been linked for
-/// as many microseconds as the argument says.
+/// Writes records into both rings without pauses and without a collector. If the argument is a number, the process
+/// aborts that many microseconds after the ring was linked.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();
@@ -206,7 +206,7 @@ fn work() {
     assert!(polled.is_pending());
 }
 
-/// Runs a whole program whose publisher writes into both rings without a pause, because each reset closes an epoch.
+/// Runs a whole program. Its publisher writes into both rings without pauses, because each reset closes an epoch.
 fn resetting() {
     end_with_input();
     let _session = tickscope::Builder::new("resetting").ring_bytes(64 << 10).start();
@@ -216,7 +216,7 @@ fn resetting() {
     }
 }
 
-/// Runs a whole program that takes memory until none is left.
+/// Runs a whole program that allocates memory until none is left.
 fn hungry() {
     let _session = tickscope::Builder::new("hungry")
         .interval(Duration::from_millis(5))
@@ -232,10 +232,10 @@ fn hungry() {
     }
 }
 
-/// Runs a whole program that works a little.
+/// Runs a whole program that does a little work in each half millisecond.
 fn asked() {
     end_with_input();
-    // All mode requests of the tests are for this mode, so they have no effect.
+    // All requests for a mode are for this one, so they have no effect.
     let _session = tickscope::Builder::new("asked")
         .mode(tickscope::Mode::Exact)
         .start();
@@ -247,14 +247,14 @@ fn asked() {
     }
 }
 
-/// Runs a whole program that makes its ring in the first usual directory that works.
+/// Runs a whole program that makes its ring in the first of the default directories that works.
 fn usual() {
     let _session = tickscope::start("usual");
     work();
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
-/// Returns the request of a viewer without a screen, by number.
+/// Returns the request with this number, for a viewer without a screen.
 pub(crate) fn request(number: u64) -> Request {
     match number {
         0..40 => Request::Reset,
@@ -268,20 +268,20 @@ pub(crate) fn request(number: u64) -> Request {
     }
 }
 
-/// Starts a viewer without a screen that sends requests of its own choice. Also returns the path of its log.
+/// Starts a viewer without a screen that sends random requests. Also returns the path of its log.
 pub(crate) fn ask(place: &Place, ring: &RingFile, seed: u64) -> (Program, PathBuf) {
     let log = place.work().join(format!("log.{seed}"));
     let argument = format!("{}\n{}\n{seed}", ring.path().display(), log.display());
     (Program::spawn(&mut place.role("asker", argument)), log)
 }
 
-/// Returns a viewer without a screen in this process.
+/// Returns the feed of a viewer without a screen in this process.
 pub(crate) fn feed(ring: &Path) -> RingFeed {
     RingFeed::new(Wanted::File(ring.into()), None, None)
 }
 
-/// Runs a viewer without a screen that sends one request after another. It logs each request before it is sent, and
-/// then its result. The argument has the ring, the log and the seed, one per line.
+/// Runs a viewer without a screen that sends one request after another. It logs each request before sending it, and
+/// later the result. The argument contains the paths of ring and log and the seed, each in a line.
 fn asker(argument: &str) {
     end_with_input();
     let mut lines = argument.lines();
@@ -293,7 +293,7 @@ fn asker(argument: &str) {
     feed.poll();
     loop {
         let number = chance.below(100);
-        // Each line is one write call, so a killed process has written all of the line or nothing.
+        // Each line is a single write, so even a killed process has written the whole line or nothing.
         log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
         if let Err(why) = feed.send(request(number)) {
             log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
@@ -313,7 +313,7 @@ fn asker(argument: &str) {
     }
 }
 
-/// Runs a viewer without a screen that polls at its usual rate, and writes a file when it has seen data.
+/// Runs a viewer without a screen that polls at its usual rate. It writes a file when it has seen data.
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();
@@ -329,7 +329,7 @@ fn watcher(argument: &str) {
     }
 }
 
-/// Holds locks on a file as no viewer does. The argument has the kind of lock, and the file.
+/// Holds a lock on a file that no viewer would hold. The argument contains the kind of lock and the path of the file.
 fn holder(argument: &str) {
     end_with_input();
     let (what, path) = argument.split_once('\n').unwrap();
@@ -348,7 +348,7 @@ fn holder(argument: &str) {
         }
         other => panic!("no lock {other}"),
     }
-    // The test waits for a thread of this name.
+    // The thread's name shows the test that the lock is held.
     let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
         loop {
             thread::park();

@@ -1,5 +1,4 @@
-//! Many viewers at once, stopped viewers, and viewers that die in the middle of a request: the program continues as
-//! before.
+//! Many viewers at a time, stopped viewers, and viewers that die in the middle of a request do not disturb the program.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +15,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{ask, feed};
 use crate::support::{Chance, Place, Program, VIEWER, number, until, word};
 
-/// Returns the records per second that a program publishes during `time`. They must not depend on its viewers.
+/// Returns how many records per second a program publishes during `time`. This must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
     let sequence = || until("a record can be read", || ring.newest().ok()).sequence;
     let (begin, first) = (Instant::now(), sequence());
@@ -24,7 +23,7 @@ fn records(ring: &RingFile, time: Duration) -> f64 {
     (sequence() - first) as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Waits until the program has seen this number of viewers.
+/// Waits until the program counts this number of viewers.
 fn watched_by(ring: &RingFile, viewers: u32) {
     until("the program has seen its viewers", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
@@ -32,7 +31,7 @@ fn watched_by(ring: &RingFile, viewers: u32) {
     });
 }
 
-/// Waits until the program has checked its slots this number of times.
+/// Waits until the program has checked its slots this many times.
 fn looked_at(ring: &RingFile, times: u32) {
     let beat = || word(ring.path(), state::HEARTBEAT);
     for _ in 0..times {
@@ -67,10 +66,10 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
     let together = records(&ring, Duration::from_secs(1));
     println!("{alone:.1} records a second with one viewer, {together:.1} with {viewers}");
-    // A busy machine may change the rates, but not by this factor.
+    // A busy machine may change the rates, but not by a factor of three.
     assert!(together > alone / 3.0, "{together} of {alone} records a second");
 
-    // A viewer with a slot gets a reply; a viewer without a slot gets the reason.
+    // A viewer with a slot gets a reply; a viewer without one gets the reason why there is none.
     one.send(Request::Reset).unwrap();
     assert_eq!(wait_for_answer(&mut one), Ok(1));
     let mut last = feed(ring.path());
@@ -83,7 +82,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     done.says(&["16 viewers are there already"]);
     place.tickscope(&["report", &path]).ok().prints(&["asked"]);
 
-    // All viewers are killed at once: their slots are free, and a waiting viewer gets one.
+    // All viewers are killed together. Their slots become free, and a waiting viewer gets one.
     for watcher in &mut watchers {
         watcher.child.kill().unwrap();
     }
@@ -102,7 +101,7 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     let (mut asker, _) = ask(&place, &ring, 5);
     watched_by(&ring, 1);
     let before = records(&ring, Duration::from_secs(1));
-    // The viewer stops in the middle of a request.
+    // The viewer is stopped in the middle of a request.
     asker.stop();
     let stopped = records(&ring, Duration::from_secs(2));
     println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
@@ -120,8 +119,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     assert!(program.runs());
 }
 
-/// strace kills a viewer at its n-th system call, from its start to its first reply. Other processes see no effect of
-/// the code between two system calls.
+/// strace kills a viewer at its n-th system call, from its start to its first reply. All other moments are covered too,
+/// because what happens between two system calls has no effect on other processes.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace")
         .arg("-V")
@@ -162,7 +161,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let (mut at, mut killed) = (1, 0);
     let mut epoch = ring.newest_snapshot().unwrap().1.capture.reset_epoch;
     let (mut done, mut not_done) = (0, 0);
-    // The signal is injected at the n-th call of each name.
+    // The signal is injected at the n-th call of each system call in `calls`.
     loop {
         let status = reset(&format!("inject={calls}:signal=KILL:when={at}"));
         if status.success() {
@@ -170,7 +169,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         }
         killed += 1;
         at += every;
-        // A written request is done once, however often the program checks the slot; an unwritten request is not done.
+        // A written request is carried out once, however often the program checks the slot; an unwritten one never.
         looked_at(&ring, 3);
         let mut slot = until("its slot is free", || ring.take_slot().unwrap());
         let sent = slot.send(Op::PublishNow).unwrap();
@@ -186,7 +185,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     assert!(program.runs());
 }
 
-/// Viewers are killed at random moments, also inside system calls.
+/// Viewers are killed at random moments, some of them inside system calls.
 fn viewers_killed_while_they_begin_leave_their_slots() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -198,7 +197,7 @@ fn viewers_killed_while_they_begin_leave_their_slots() {
         let _ = fs::remove_file(log);
     }
     watched_by(&ring, 0);
-    // All sixteen slots can be taken.
+    // No slot was lost: all sixteen can be taken.
     let slots: Vec<_> = (0..slot::COUNT)
         .map(|_| ring.take_slot().unwrap().unwrap())
         .collect();

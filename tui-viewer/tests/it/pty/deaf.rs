@@ -1,4 +1,5 @@
-//! The viewer ends without a key: while the terminal accepts no bytes, when the shell is killed, at a hang-up.
+//! The viewer ends without a key press: while the terminal accepts no bytes, when its shell is killed, and at a
+//! hang-up.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,7 +9,8 @@ use tickscope_testkit::suite::skip;
 use crate::pty::session::Session;
 use crate::support::until;
 
-/// Returns the kernel's line on the call that a process waits in; `None` if it runs, or reading is not permitted.
+/// Returns the line in /proc on the system call in which a process waits; `None` if it runs, or if /proc cannot be
+/// read.
 fn call(pid: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
     (!call.starts_with("running")).then_some(call)
@@ -22,13 +24,13 @@ fn cpu(pid: u32) -> u64 {
     [11, 12].map(|at| fields[at].parse::<u64>().unwrap()).iter().sum()
 }
 
-/// Fills the terminal's buffer until the viewer waits for room in it. The test is skipped if that cannot be seen.
+/// Fills the terminal's buffer until the viewer blocks in a write. If this cannot be observed, the test is skipped.
 fn fill(session: &mut Session) {
     let pid = session.pid();
     session.stop_reading();
     let mut before = None;
     loop {
-        // The key paints the whole screen again.
+        // Ctrl-L makes the viewer draw the whole screen again.
         session.send("\x0c");
         std::thread::sleep(Duration::from_millis(30));
         let now = call(pid);
@@ -38,7 +40,7 @@ fn fill(session: &mut Session) {
             }
             continue;
         };
-        // The viewer waits in a write to standard output (descriptor 1) if two checks find the same call.
+        // The viewer is blocked if two checks find the same call with standard output (descriptor 1) as its argument.
         if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
             return;
         }
@@ -47,7 +49,7 @@ fn fill(session: &mut Session) {
 }
 
 fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
-    // A process that a signal ends has no exit code; the library reports 1.
+    // A process that a signal has ended has no exit code. The library reports 1 for it.
     for (signal, code) in [("-TERM", 143), ("-QUIT", 1)] {
         let mut session = Session::start_without_core(&["live"], (200, 60));
         session.wait_for_text("match::run");
@@ -98,7 +100,7 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
         "the viewer is gone {:?} after its shell was killed",
         begin.elapsed()
     );
-    // The killed shell cannot restore the screen, so the viewer must.
+    // The shell was killed, so the viewer itself must restore the screen.
     session.wait_for("the main screen with a cursor", |screen| {
         !screen.alternate_screen() && !screen.hide_cursor()
     });

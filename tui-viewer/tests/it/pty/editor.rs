@@ -8,7 +8,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let (dir, source) = source();
     std::fs::create_dir(dir.path().join("below")).unwrap();
     let editor = dir.path().join("editor");
-    // The editor writes its arguments and the terminal's mode to a file, and waits for a line.
+    // The editor writes its arguments and the terminal's mode to a file, then waits for a line.
     let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
                   echo EDITING\nread line\n";
     let written = dir.path().join("written");
@@ -30,7 +30,8 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let told = std::fs::read_to_string(dir.path().join("editor.told")).unwrap();
     let file = source.canonicalize().unwrap().join("run.rs");
     assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
-    // The row's file is missing: no editor is run, and the screen names the directories that were searched.
+    // The file of this row is missing, so no editor is started, and the screen names the directories that were
+    // searched.
     session.send("jo");
     session.wait_for_text("! no crates/engine/src/step.rs in ");
     session.quit();

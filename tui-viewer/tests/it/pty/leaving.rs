@@ -1,4 +1,4 @@
-//! After any end of the viewer, the terminal is as it was before.
+//! However the viewer ends, the terminal is as it was before.
 
 use std::process::Command;
 
@@ -67,7 +67,7 @@ fn has_mouse(screen: &vt100::Screen) -> bool {
     screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
 }
 
-/// Waits until the shell has the terminal as it was, has reported that its job stopped, and reads keys.
+/// Waits until the terminal is restored, and the shell has reported a stopped job and shows its prompt.
 fn wait_for_the_shell(session: &Session) {
     let is_prompted = |contents: &str| {
         let mut parts = contents.split("Stopped").skip(1);
@@ -86,18 +86,18 @@ fn only_child(process: &str) -> String {
     children.unwrap().trim().to_string()
 }
 
-/// Continues the job, and leaves it and the shell.
+/// Continues the job, then quits the viewer and the shell.
 fn go_on_and_leave(mut session: Session) {
     session.send("fg\n");
     leave(session);
 }
 
-/// Waits for the screen, and leaves it and the shell.
+/// Waits for the screen, then quits the viewer and the shell.
 fn leave(mut session: Session) {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
-    // The viewer reads single keys again. The shell's line mode would wait for Enter.
+    // The viewer reads single keys again; in the line mode of the shell, the key would have no effect before Enter.
     session.send("?");
     session.wait_for_text("Keys");
     session.send("qq");
@@ -113,7 +113,7 @@ fn ctrl_z_stops_it_and_fg_repaints() {
     go_on_and_leave(session);
 }
 
-/// The viewer must restore the terminal before it stops, or the shell has no echo.
+/// The viewer must restore the terminal before it stops, because otherwise the shell has no echo.
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = Session::in_a_shell("", &std::env::temp_dir(), "still");
     session.send("M");
@@ -125,7 +125,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     go_on_and_leave(session);
 }
 
-/// Without a shell above it in its session, no process could continue the viewer.
+/// If no shell is above the viewer in its session, nobody could continue it.
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::shown("still", (80, 24));
     session.send("\x1a?");
@@ -136,7 +136,7 @@ fn without_a_shell_nothing_stops_it() {
     session.quit();
 }
 
-/// In a container that another session has started, the viewer sees 0 as its session and group.
+/// In a container that another session has started, the viewer sees 0 as the number of its session and group.
 fn ctrl_z_in_a_container_stops_nothing() {
     let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let can = Command::new("unshare").args(apart).arg("true").output();
@@ -156,7 +156,7 @@ fn ctrl_z_in_a_container_stops_nothing() {
     session.assert_as_before();
 }
 
-/// If the editor stops, the screen must not wait for it and keep the terminal from the shell.
+/// If the editor stops, the viewer must stop too, because the shell needs the terminal.
 fn an_editor_that_stops_stops_the_screen_too() {
     let (dir, _) = source();
     let (written, editor) = (dir.path().join("written"), dir.path().join("editor"));
@@ -169,7 +169,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
-    // Before the editor has stopped, it would take keys that are for the shell.
+    // Until the editor has stopped, it would read keys that are meant for the shell.
     until("the editor is stopped", || {
         stands(editor.parse().unwrap()).then_some(())
     });
@@ -182,7 +182,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
             .any(|behind| behind.contains("still"))
     });
     session.send("\n\n");
-    // The screen does not stop a second time because of the editor's stop.
+    // The stop of the editor must not stop the viewer a second time.
     leave(session);
 }
 

@@ -1,4 +1,4 @@
-//! Keys as terminals send them; bytes that are written to the terminal, and bytes that are not.
+//! Keys as terminals send them, and which bytes are written to the terminal.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::pty::session::Session;
 use crate::support::VIEWER;
 
 fn an_idle_screen_writes_nothing() {
-    // The rows come later than the footer if the first frame has no snapshot yet.
+    // The rows may be drawn later than the footer, if the first frame had no snapshot.
     let mut session = Session::shown("still", (80, 24));
     session.wait_for_text("q quit");
-    // The end of the first frame may not have come yet.
+    // The first frame may still be incomplete.
     const FRAME: &str = "\x1b[?2026h";
     let drawn = session.written().matches(FRAME).count();
-    // Keys without a meaning wake the loop up like time does; the text after them shows that they were read.
+    // Keys without an action wake the loop. The hint about the keys shows that they have been read.
     session.send("YY");
     session.send("\x1b[99~");
     session.wait_for_text("? shows the keys");
@@ -28,7 +28,7 @@ fn an_idle_screen_writes_nothing() {
     session.quit();
 }
 
-/// Starts a program that does not change.
+/// Starts a program whose data does not change.
 fn still(dir: &Path) -> ring::Program {
     let still = Duration::from_secs(3_600);
     ring::Program::start(dir, &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap()
@@ -38,7 +38,7 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let program = still(dir.path());
     let path = program.path().to_str().unwrap();
-    // The last option counts, because a shell alias may set the first one.
+    // The last option wins, so that it can override one in a shell alias.
     for (options, is_taken) in [(&["--mouse"][..], true), (&["--mouse", "--no-mouse"], false)] {
         let mut session = Session::viewer(&[options, &[path]].concat(), (80, 24));
         session.wait_for_text("[1 Tree]");
@@ -47,7 +47,7 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
             session.send("M");
             session.wait_for_text("mouse on");
         }
-        // A click on the second tab.
+        // Clicks on the second tab.
         session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
         session.wait_for_text("[2 Hot]");
         session.quit();
@@ -65,7 +65,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         Session::spawn(command, (80, 24))
     };
     let colours = ["38;5;130", "38;2;175;95;0"];
-    // The dark brown of the light theme is written as one of 256 colours, as one of all colours, or not at all.
+    // The dark brown of the light theme is written as one of 256 colours, as a 24-bit colour, or not at all.
     for (variable, shown) in [
         (("TICKSCOPE_THEME", ""), [true, false]),
         (("COLORTERM", "truecolor"), [false, true]),

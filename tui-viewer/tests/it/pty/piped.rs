@@ -1,4 +1,4 @@
-//! The live screen over a pipe: keys come from the terminal, records from standard input.
+//! The live screen over a pipe: keys come from the terminal, and records from standard input.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tickscope_testkit::orderbook;
 use crate::pty::session::Session;
 use crate::support::{Place, VIEWER, until};
 
-/// Starts a shell's command line in a terminal; `$0` is the viewer.
+/// Starts a command line of a shell in a terminal. In it, `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
     command.args(["-c", line, VIEWER]);
@@ -25,7 +25,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     );
     viewer.wait_for_text("● PIPED");
     viewer.wait_for_text("roles::counted");
-    // Keys work, although standard input is the pipe.
+    // Keys work although standard input is the pipe.
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
     viewer.send("r");
@@ -34,7 +34,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("no mode to change: a pipe takes no requests");
     viewer.send("W");
     viewer.wait_for_text("a pipe takes no requests; send them on the program's host");
-    // The viewer keeps more than one record of the stream.
+    // After a second, the viewer has kept more than one record of the stream.
     viewer.wait_for("a second has passed", |screen| {
         !screen.contents().contains("since reset 00:00")
     });
@@ -44,7 +44,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("PAST");
     viewer.send("L");
     viewer.wait_for_text("● PIPED");
-    // The program ends, and its next run comes by itself.
+    // The program ends, and the stream continues with its next run.
     let first = program.pid();
     assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
@@ -72,7 +72,7 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     viewer.wait_for_text("PAST");
     viewer.quit();
 
-    // The message of ssh on the same terminal when its connection breaks does not stay on the screen.
+    // When its connection breaks, ssh prints a message on the same terminal. The message must not stay on the screen.
     let line = format!(
         "{{ head -c {length} run.tks; until [ -e go ]; do sleep 0.1; done; echo connection closed > /dev/tty; }} | \"$0\" -"
     );

@@ -1,4 +1,4 @@
-//! The viewer beside a running program: no act on the viewer affects the program.
+//! The viewer and a running program: whatever happens to the viewer, the program is not disturbed.
 
 use std::fs;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tickscope_testkit::{orderbook, ring};
 use crate::pty::session::Session;
 use crate::support::{Chance, Place, number, until};
 
-/// Kills the viewer 12 times, or the number of times in the variable KILLS.
+/// Kills the viewer 12 times, or as often as the variable KILLS says.
 fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("telling");
@@ -16,7 +16,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     let mut chance = Chance(11);
     for kill in 0..number("KILLS", 12) {
         let mut viewer = Session::viewer(&[target], (80, 24));
-        // These keys change the view or the publishing rate, but not the program's counts.
+        // These keys change the view or the publishing rate, but not the counts of the program.
         let keys = ["", "2jj", "]", "[", "?", "/cou", "M", "T"][chance.below(8) as usize];
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         viewer.send(keys);
@@ -29,7 +29,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
             let (_, next) = ring.newest_snapshot().unwrap();
             (next.capture.seq > last.capture.seq && next.calls() > last.calls()).then_some(())
         });
-        // There are sixteen slots: if each kill lost one, none would be left soon.
+        // There are sixteen slots. If each kill lost one, none would be left soon.
         assert!(
             ring.take_slot().unwrap().is_some(),
             "a free slot after kill {kill}"
@@ -46,7 +46,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     );
 }
 
-/// The program has two thousand nodes, or the number in the variable NODES.
+/// The program has two thousand nodes, or as many as the variable NODES says.
 fn a_large_program_with_a_thousand_threads_is_shown_a_hundred_times_a_second() {
     let nodes = number("NODES", 2_000) as u32;
     let dir = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     viewer.send("r");
     viewer.wait_for_text("sent to 2 programs");
     viewer.send("4");
-    // Each process is shown with its pid after the name.
+    // The process id follows the name of each process.
     for program in [&first, &second] {
         viewer.wait_for_text(&format!("({})", program.pid()));
     }
@@ -109,7 +109,7 @@ fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     place.keep("before.tks", &orderbook::snapshot(670));
     let viewer = Session::beside(&place, &["now.tks", "--compare", "before.tks"]);
     viewer.wait_for_text("vs before.tks");
-    // The second run has twice the time with twice the work: no call became slower, all totals doubled.
+    // The second snapshot has twice the time and twice the calls: no call became slower, but all totals doubled.
     viewer.wait_for_text("AVG change");
     viewer.wait_for_text("+23.0s");
     viewer.quit();

@@ -1,4 +1,4 @@
-//! A program in a pseudo terminal: keys go in, and the screen of the terminal comes out.
+//! A program in a pseudo terminal: a test sends keys and reads the screen.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use tickscope_testkit::until::until_shown;
 use crate::pty::synthetic;
 use crate::support::{Place, ROLE, VIEWER};
 
-/// A terminal and the program in it.
+/// A terminal, and the program in it.
 pub(crate) struct Session {
     child: Mutex<Box<dyn Child + Send + Sync>>,
     master: Option<Box<dyn MasterPty + Send>>,
@@ -25,19 +25,20 @@ pub(crate) struct Session {
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
     tty: PathBuf,
     modes_before: String,
-    /// Kept open, because the terminal's modes are read after the program has ended.
+    /// Kept open, because the terminal's modes are read after the program's end.
     _slave: Box<dyn SlavePty + Send>,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,
     last_byte: Once,
 }
 
-/// Returns this test binary. In the role that [`Session`] sets, it shows the screen over a made-up program.
+/// Returns the path of this test binary. In the role that [`Session`] sets, it shows the screen with a synthetic
+/// program.
 pub(crate) fn example() -> PathBuf {
     std::env::current_exe().expect("this test is a file")
 }
 
-/// Makes a directory with the source of the example's first row; returns it, and the directory of that file.
+/// Makes a directory with the source file of the example's first row. Returns it, and the directory of the file.
 pub(crate) fn source() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -78,7 +79,7 @@ impl Session {
         session
     }
 
-    /// Starts the example as a job of a shell, with an editor, in a directory, and waits for its rows.
+    /// Starts the example as a job of a shell in a directory, with an editor in its environment. Waits for its rows.
     pub(crate) fn in_a_shell(editor: impl AsRef<OsStr>, dir: &Path, state: &str) -> Self {
         let mut shell = CommandBuilder::new("bash");
         shell.args(["--norc", "--noprofile", "-i"]);
@@ -91,7 +92,7 @@ impl Session {
         session
     }
 
-    /// Starts the example so that it leaves no core file if a signal ends it.
+    /// Starts the example so that a signal that ends it leaves no core file.
     pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
@@ -100,7 +101,7 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    /// Starts `tickscope` in a terminal, without the tester's own environment.
+    /// Starts `tickscope` in a terminal, without the environment variables of the tester.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
@@ -115,19 +116,17 @@ impl Session {
         Self::spawn_in(command, (140, 30), &place.work())
     }
 
-    /// Starts a program in a terminal.
     pub(crate) fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
         Self::spawn_in(command, size, &std::env::temp_dir())
     }
 
-    /// Starts a program in a terminal, in a directory.
     pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
         let pair = native_pty_system().openpty(pty_size(cols, rows));
         let pair = pair.expect("a pseudo terminal");
         let tty = pair.master.tty_name().expect("it has a name");
         let modes_before = modes(&tty);
         for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
-            // Variables that a test sets itself stay.
+            // Variables that a test has set remain.
             if command.get_env(name) == std::env::var_os(name).as_deref() {
                 command.env_remove(name);
             }
@@ -155,7 +154,7 @@ impl Session {
         session
     }
 
-    /// Reads the terminal from now on.
+    /// Starts a thread that reads the terminal.
     pub(crate) fn read(&mut self) {
         let master = self.master.as_ref().expect("open");
         let mut reader = master.try_clone_reader().expect("readable");
@@ -165,7 +164,8 @@ impl Session {
         self.reader = Some(std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                // Bytes are stored before the screen changes. A reader that finds the bytes waits for the screen.
+                // The bytes are stored under the lock of the screen, so whoever has seen them waits until the screen
+                // shows them.
                 let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
                 terminal.process(&buffer[..read]);
@@ -177,14 +177,13 @@ impl Session {
         }));
     }
 
-    /// Types keys.
     pub(crate) fn send(&mut self, keys: &str) {
         let writer = self.writer.as_mut().expect("open");
         writer.write_all(keys.as_bytes()).expect("writable");
         writer.flush().expect("writable");
     }
 
-    /// Waits until the screen fulfils a condition.
+    /// Waits until the screen meets a condition.
     pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
         let shown = || format!("{what} is on the screen:\n{}", self.contents());
         until_shown(shown, || {
@@ -195,36 +194,34 @@ impl Session {
         });
     }
 
-    /// Returns whether all output of the ended program is read: a NUL byte, which no screen shows, is written after it.
+    /// Returns whether all output of the ended program was read. A NUL byte, which changes no screen, is written after
+    /// it.
     fn has_read_all(&self) -> bool {
         self.last_byte
             .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
         self.bytes.lock().unwrap().contains(&0)
     }
 
-    /// Waits until a text is on the screen.
     pub(crate) fn wait_for_text(&self, text: &str) {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
-    /// Returns the screen as text.
     pub(crate) fn contents(&self) -> String {
         self.terminal.lock().unwrap().screen().contents()
     }
 
-    /// Returns the output so far.
+    /// Returns all bytes that were written so far.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
-    /// Quits the viewer, and asserts that the terminal is as before.
+    /// Quits the viewer, and asserts that the terminal is as it was before.
     pub(crate) fn quit(mut self) {
         self.send("q");
         assert_eq!(self.end().exit_code(), 0);
         self.assert_as_before();
     }
 
-    /// Waits until the program has ended.
     pub(crate) fn end(&self) -> ExitStatus {
         let shown = || format!("it has ended:\n{}", self.contents());
         until_shown(shown, || self.status())
@@ -234,19 +231,18 @@ impl Session {
         self.child.lock().unwrap().try_wait().expect("a child")
     }
 
-    /// Returns the process id of the program.
     pub(crate) fn pid(&self) -> u32 {
         self.child.lock().unwrap().process_id().expect("it runs")
     }
 
-    /// Sends a signal, named as an option of `kill`: `-TERM`.
+    /// Sends a signal, which is named like an option of `kill`, such as `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
         let killed = Command::new("kill").args([name, &pid]).status();
         assert!(killed.expect("kill runs").success());
     }
 
-    /// Closes the terminal: every copy of its master end, including the reader's copy.
+    /// Closes the terminal: all copies of its master end, including that of the reading thread.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
         drop(self.writer.take());
@@ -256,12 +252,12 @@ impl Session {
     /// Stops reading, so that the terminal accepts no bytes once its buffer is full.
     pub(crate) fn stop_reading(&mut self) {
         self.deaf.store(true, Ordering::Relaxed);
-        // The key makes the viewer write, which wakes the reader.
+        // The key makes the viewer write, which wakes the reading thread.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
     }
 
-    /// Asserts that the terminal is as it was before the program began.
+    /// Asserts that the terminal is as it was before the program started.
     pub(crate) fn assert_as_before(&self) {
         self.wait_for("the main screen with a cursor, and no mouse", |screen| {
             !screen.alternate_screen()
@@ -272,7 +268,6 @@ impl Session {
     }
 }
 
-/// Changes the size of the terminal.
 pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
     session
         .terminal

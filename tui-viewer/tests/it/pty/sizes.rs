@@ -1,4 +1,4 @@
-//! Changes of size while the viewer runs: the screen then equals the screen of a fresh start.
+//! The terminal's size changes while the viewer runs. The screen then equals that of a viewer started at this size.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::support::Chance;
 
 fn fifty_sizes_a_second_leave_nothing_behind() {
     let mut session = Session::shown("still", (120, 30));
-    // In the tree, the rows that are open depend on the size at the start. The Hot view does not depend on it.
+    // In the tree, the rows that are open depend on the size at the start, but not in the view Hot.
     session.send("2");
     let mut chance = Chance(5);
     for last in [(60, 15), (80, 24)] {
@@ -28,12 +28,12 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
         });
         fresh.quit();
     }
-    // `Session::quit` would compare the terminal's size with its size before the start.
+    // `Session::quit` would compare the terminal's size with that before the start.
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
 }
 
-/// Returns the text and the look of every cell.
+/// Returns the text and the look of each cell.
 fn looks(screen: &vt100::Screen, (cols, rows): (u16, u16)) -> Vec<(String, String)> {
     let cells = (0..rows).flat_map(|y| (0..cols).map(move |x| (y, x)));
     cells

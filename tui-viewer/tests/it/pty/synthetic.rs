@@ -1,4 +1,4 @@
-//! The screen over a made-up program that this test binary plays, so that `tickscope` itself has no made-up data.
+//! The screen with a synthetic program. This test binary plays it, so `tickscope` itself needs no synthetic data.
 //!
 //! ```text
 //! [live|slow|still|waiting] [--panic-after FRAMES]
@@ -17,7 +17,7 @@ use tickscope_programs::events::{Events, Feed, Outcome, Request, Target};
 use tickscope_programs::status::Status;
 use tickscope_testkit::{fixture, orderbook};
 
-/// Role in which this test binary plays this program.
+/// Role in which this test binary shows the screen.
 pub(crate) const ROLE: &str = "screen";
 
 /// Age of the program when the screen starts, in tenths of a second.
@@ -31,7 +31,6 @@ struct Synthetic {
     state: String,
     told: Option<u64>,
     outcomes: Vec<Outcome>,
-    /// Watched patterns.
     watched: Vec<Pattern>,
 }
 
@@ -100,7 +99,7 @@ impl Feed for Synthetic {
     }
 }
 
-/// Shows the screen, as the arguments choose.
+/// Shows the screen with the program that the arguments choose.
 pub(crate) fn main() -> anyhow::Result<ExitCode> {
     let mut feed = Synthetic {
         began: Instant::now(),

@@ -1,4 +1,4 @@
-//! Messages of the screen while its program is stopped, or has lost its ring file.
+//! Messages on the screen while its program is stopped or has lost its ring file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::pty::session::Session;
 use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until};
 
-/// Returns the only ring.
+/// Returns the only ring in a directory.
 fn ring_in(rings: &Path) -> PathBuf {
     rings_in(rings).pop().unwrap()
 }
@@ -17,8 +17,8 @@ fn cut(rings: &Path) {
     support::cut(&ring_in(rings), 5_000);
 }
 
-/// Ways to lose a ring, each with the target by which the viewer was started. The collector's own tests check that each
-/// ring is replaced.
+/// Ways to lose a ring, and the kind of target with which the viewer is started. The tests of the collector check that
+/// it replaces each of these rings.
 type Harm = (&'static str, fn(&Path), &'static str);
 const HARMS: [Harm; 3] = [
     ("cut", cut, "path"),
@@ -30,14 +30,14 @@ const HARMS: [Harm; 3] = [
     ),
 ];
 
-/// Returns the counted calls of the row on the screen.
+/// Returns the line of the screen with the calls of `counted`.
 fn row(contents: &str) -> Option<String> {
     let mut lines = contents.lines();
     let line = lines.find(|line| line.contains("counted") && line.contains('%'));
     line.map(ToString::to_string)
 }
 
-/// Starts a program, and a viewer that observes it. Also returns the place of the ring.
+/// Starts a program, and a viewer that shows it. Also returns the place.
 fn watched() -> (Place, Program, Session) {
     let place = Place::new();
     let program = place.start_named("telling", "counted");
@@ -47,7 +47,7 @@ fn watched() -> (Place, Program, Session) {
     (place, program, viewer)
 }
 
-/// Ends the viewer and the program, and checks that the program is unharmed.
+/// Quits the viewer and ends the program, which must be unharmed.
 fn quit(viewer: Session, mut program: Program) {
     viewer.quit();
     assert!(program.end().success());
@@ -76,11 +76,11 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         };
         let mut viewer = Session::beside(&place, &[&target]);
         viewer.wait_for_text("roles::counted");
-        // The data before the loss is compared with the data after it.
+        // The data before the loss is marked for a comparison with the data after it.
         viewer.send("m");
         viewer.wait_for_text("is marked");
         harm(&place.rings());
-        // The message stays on the screen for some seconds.
+        // The message is shown for some seconds, so it can be waited for.
         viewer.wait_for_text(&format!(
             "the ring file of pid {} was lost; its next ring is followed",
             program.pid()
@@ -93,7 +93,7 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         });
         viewer.send("'");
         viewer.wait_for_text("vs ");
-        // The request goes through the new ring.
+        // The request is sent through the new ring.
         viewer.send("'r");
         viewer.wait_for_text("counting from zero");
         quit(viewer, program);
@@ -141,7 +141,7 @@ fn commands_go_on_with_the_next_ring_as_well() {
 
 fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let (place, program, viewer) = watched();
-    // The first lost ring is replaced at once, the next ones a minute later.
+    // The program replaces its first lost ring immediately, and later ones after up to a minute.
     let first = ring_in(&place.rings());
     cut(&place.rings());
     fs::remove_file(first).unwrap();

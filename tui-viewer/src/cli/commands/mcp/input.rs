@@ -10,29 +10,29 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Length above which a line is dropped and answered with an error, in bytes.
+/// Length in bytes above which a line is dropped, and an error returned.
 pub(super) const LINE_MAX: usize = 1 << 20;
 
-/// Number of lines that may wait for their answers. Further lines wait in the pipe.
+/// Number of lines that may be queued in memory. Further lines stay in the pipe.
 const WAITING: usize = 4;
 
-/// Piece of input.
+/// What the input threads send to the server.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// A line without its end.
+    /// A line without its newline.
     Line(Vec<u8>),
     /// A line of more than [`LINE_MAX`] bytes.
     TooLong,
     /// The end of the input, with its error if there is one.
     End(Option<io::Error>),
-    /// A signal to end the process.
+    /// A signal that ends the process.
     Signal,
 }
 
-/// Starts to read standard input. The returned flag is set when a slow tool should give up.
+/// Starts to read standard input. The returned flag is set when a slow tool has to stop early.
 ///
 /// # Errors
-/// The system refuses signals or threads.
+/// The system refuses to register signals or start threads.
 pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(WAITING);
@@ -41,7 +41,7 @@ pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
             flag.store(true, Ordering::Relaxed);
-            // Waiting lines are not answered any more.
+            // The server stops at the signal, so lines queued behind it get no answer.
             let _ = of_signals.send(Input::Signal);
         }
     })?;
@@ -52,7 +52,7 @@ pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     Ok((stop, receiver))
 }
 
-/// Passes on line after line.
+/// Sends one line after the other to the server.
 fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool) {
     loop {
         let next = line(input).unwrap_or_else(|error| Input::End(Some(error)));
@@ -66,7 +66,7 @@ fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool)
     }
 }
 
-/// Reads the next line. Keeps at most [`LINE_MAX`] bytes of a line that is too long.
+/// Reads the next line. A line of more than [`LINE_MAX`] bytes is dropped while it is read.
 fn line(input: &mut impl BufRead) -> io::Result<Input> {
     let (mut line, mut is_long) = (Vec::new(), false);
     loop {

@@ -1,4 +1,4 @@
-//! Snapshots of the tool `mark`: in memory, by handles that a client passes back.
+//! Snapshots of the tool `mark`, in memory. A client refers to them by handles.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use tickscope_format::codec;
 /// Largest number of marks that are kept. The oldest mark is dropped first.
 pub(super) const MARKS_MAX: usize = 16;
 
-/// Largest size of all marks together as they are stored, in bytes.
+/// Largest size of all encoded snapshots together, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Snapshots that were marked.
+/// Marked snapshots.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     made: u64,
-    /// Handles and encoded snapshots.
+    /// Handles with their encoded snapshots, oldest first.
     kept: VecDeque<(String, Vec<u8>)>,
 }
 
 impl Marks {
-    /// Keeps a snapshot. Returns its handle, and the number of older marks that were dropped for it.
+    /// Keeps a snapshot. Returns its handle, and how many older marks were dropped to make space.
     ///
     /// # Errors
     /// The snapshot is too large.
@@ -47,7 +47,7 @@ impl Marks {
         self.kept.iter().map(|(_, payload)| payload.len()).sum()
     }
 
-    /// Returns the snapshot of a handle; `None` if the text is no handle.
+    /// Returns the snapshot with this handle; `None` if the text does not have the form of a handle.
     ///
     /// # Errors
     /// The handle is unknown, or its snapshot was dropped.
@@ -71,7 +71,7 @@ impl Marks {
     }
 }
 
-/// Returns whether a text has the form of a handle. A program with such a name cannot be chosen by its name.
+/// Returns whether a text has the form of a handle. No program with such a name can be chosen by name.
 fn is_handle(text: &str) -> bool {
     let number = text.strip_prefix("mark-");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

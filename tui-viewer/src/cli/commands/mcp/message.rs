@@ -1,5 +1,5 @@
-//! Messages of JSON-RPC 2.0 in the Model Context Protocol: requests with a number or a text as their id, notifications
-//! without an id, and no batches.
+//! Messages of JSON-RPC 2.0 as the Model Context Protocol uses it: requests have an integer or a string as their id,
+//! notifications have none, and there are no batches.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ const INVALID_PARAMS: i32 = -32_602;
 /// Error code that the Model Context Protocol defines.
 pub(super) const UNSUPPORTED_VERSION: i32 = -32_022;
 
-/// Well formed request.
+/// A well-formed request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) id: Value,
@@ -20,7 +20,7 @@ pub(super) struct Request {
     pub(super) params: Map<String, Value>,
 }
 
-/// Reason why a request is not carried out.
+/// Reason why a request is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) code: i32,
@@ -37,13 +37,13 @@ impl Refusal {
         }
     }
 
-    /// Returns the reason why parameters are wrong.
+    /// Returns the refusal of wrong parameters.
     pub(super) fn params(message: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, message)
     }
 }
 
-/// Reads a line. Returns a request, `None` if the line needs no answer, or the answer with the error.
+/// Parses a line. Returns a request, `None` if the line needs no answer, or the error answer.
 pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let blank = line.iter().all(u8::is_ascii_whitespace);
     if blank {
@@ -66,7 +66,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let id = message.remove("id");
     let method = message.remove("method");
     if method.is_none() && (message.contains_key("result") || message.contains_key("error")) {
-        // The line is an answer, but the server has sent no request.
+        // A response needs no answer. This server sends no requests, so none is expected.
         return Ok(None);
     }
     let id = match id {
@@ -101,13 +101,13 @@ fn invalid(id: Option<Value>, found: &str) -> Value {
     refused(id, Refusal::new(INVALID_REQUEST, format!("found {found}")))
 }
 
-/// Returns the answer to a line that was too long.
+/// Returns the error answer to a line that was too long.
 pub(super) fn too_long() -> Value {
     let why = format!("a line of more than {LINE_MAX} bytes");
     refused(None, Refusal::new(INVALID_REQUEST, why))
 }
 
-/// Returns the error answer to a request. It has no id if no id could be read.
+/// Returns the error answer to a request; without an id if the request has no readable id.
 pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {
@@ -119,7 +119,7 @@ pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     }
 }
 
-/// Returns the answer with a result.
+/// Returns the answer that carries a result.
 pub(super) fn result(id: Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }

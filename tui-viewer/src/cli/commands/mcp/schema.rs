@@ -1,4 +1,4 @@
-//! Descriptions of the tools for a client: words for a model, and the JSON schema of the arguments.
+//! Descriptions of the tools for a client: instructions for a model, and the JSON schema of the arguments.
 
 use serde_json::{Value, json};
 use tickscope_analysis::measure::Measure;
@@ -6,7 +6,7 @@ use tickscope_analysis::measure::Measure;
 use super::marks::MARKS_MAX;
 use super::tools::{ROWS_MAX, SECONDS_MAX};
 
-/// Returns the six tools, always in this order.
+/// Returns the six tools, always in the same order.
 pub(super) fn list(may_control: bool) -> Value {
     let target = || {
         text(

@@ -1,4 +1,4 @@
-//! The six tools. They only read, except `why`, which may make a program watch a function if that is allowed.
+//! The six tools. They only read, except `why`: with `--allow-control` it may make a program watch a function.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -36,10 +36,10 @@ pub(super) const ROWS_MAX: usize = 100;
 /// Longest time to watch a function, in seconds.
 pub(super) const SECONDS_MAX: u64 = 60;
 
-/// Longest text among the arguments, in bytes.
+/// Longest string among the arguments, in bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Smallest share of the whole at which a function is shown although only its times have changed.
+/// Smallest change of time, as a share of the whole, for which a function is shown if its calls have not changed.
 const MIN_SHARE: f64 = 0.01;
 
 /// Settings of the tools, and the snapshots of `mark`.
@@ -47,7 +47,7 @@ const MIN_SHARE: f64 = 0.01;
 pub(super) struct Tools {
     args: McpArgs,
     marks: Marks,
-    /// Set when a tool must stop watching a function.
+    /// Set when the tool `why` must stop watching a function.
     stop: Arc<AtomicBool>,
 }
 
@@ -110,7 +110,8 @@ impl Tools {
         self.args.allow_control
     }
 
-    /// Calls a tool. Errors that a model can correct (arguments, targets) are results that are marked as errors.
+    /// Calls a tool. An error that a model can correct (arguments, target) is returned as a result that is marked as an
+    /// error.
     pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(name)) = params.get("name") else {
             return Err(Refusal::params("no name of a tool, or it is not a string"));
@@ -294,7 +295,7 @@ impl Tools {
         ))
     }
 
-    /// Reads a mark, a file or a program.
+    /// Reads one side of a comparison: a mark, a file or a program.
     fn side(&self, text: &str) -> anyhow::Result<(Snapshot, Named)> {
         if let Some(snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
             let named = Named {
@@ -341,7 +342,7 @@ fn length(rows: Option<usize>) -> anyhow::Result<Length> {
     }
 }
 
-/// Returns the measure of this name, if the snapshot has it.
+/// Returns the measure with this name, if the snapshot contains it.
 fn measure(name: &str, snapshot: &Snapshot) -> anyhow::Result<Measure> {
     let Some(measure) = Measure::named(name) else {
         let all = Measure::ALL.map(Measure::name).join(", ");
@@ -358,7 +359,7 @@ mod tests {
     use super::*;
     use crate::cli::commands::mcp::schema;
 
-    /// Returns an argument of each type that a schema may have.
+    /// Returns a valid argument for a property of a schema.
     fn example(property: &Value) -> Value {
         match (property["type"].as_str(), property["enum"].get(0)) {
             (_, Some(first)) => first.clone(),

@@ -1,4 +1,4 @@
-//! Copies the records of a ring into a file, each record once, in their order.
+//! Copies the records of a ring into a file, each record once and in order.
 
 use std::io;
 
@@ -15,36 +15,36 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::cli::commands::live_snapshot;
 
-/// First record of a recording.
+/// Record with which a recording begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// The record that is captured now.
+    /// A record that is captured at the start of the recording.
     Now,
-    /// The oldest record that the ring still has.
+    /// The oldest record in the ring.
     Oldest,
 }
 
 pub(super) struct Copier {
     pub(super) ring: RingFile,
-    /// Slot that makes the program publish at the watched rate while it is held; `None` if the program takes no
-    /// requests.
+    /// Slot with the request for the publishing interval, which the program follows while the slot is held. `None` if
+    /// the program takes no requests.
     slot: Option<Slot>,
     pub(super) writer: Writer,
-    /// Finds names of sampled code, because the files of the program may be missing where the recording is read.
+    /// Finds the names of sampled code, because the program's files may be missing where the recording is read.
     names: Names,
     begin: Begin,
-    /// Number of the record that was copied last.
+    /// Number of the last copied record.
     copied: Option<u64>,
-    /// Position of the newest record at the last poll.
+    /// Position of the newest record at the last call of `copy`.
     latest: Option<u64>,
-    /// Capture times of the first and the last record, in nanoseconds since the Unix epoch.
+    /// Capture times of the first and the last copied record, in nanoseconds since the Unix epoch.
     times: Option<(u64, u64)>,
-    /// Number of records that the program overwrote before they were read.
+    /// Number of records that the program overwrote before they could be read.
     lost: u64,
 }
 
 impl Copier {
-    /// Attaches to a program, which then publishes at the wanted rate.
+    /// Attaches to a program. If there is a `rate`, requests that many records per second.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
@@ -77,33 +77,33 @@ impl Copier {
         copier
     }
 
-    /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
+    /// Continues with the ring that the program has created after its ring was lost, from its oldest record on.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
-        // The next process gets new names, because its code may differ in a module without a build id.
+        // Names are looked up again, because in the new process a module without a build id may contain other code.
         self.names = Names::of(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;
         (self.copied, self.latest) = (None, None);
     }
 
-    /// Makes the program publish. Without an answer, the newest record is used.
+    /// Makes the program publish. If it does not answer, the newest record is used.
     fn publish(&mut self) {
         if let Some(slot) = &mut self.slot {
             let _ = live_snapshot::publish_by(&self.ring, slot);
         }
     }
 
-    /// Copies a last record, captured now, like [`Self::copy`].
+    /// Copies a last record that is captured at this moment, like [`Self::copy`].
     pub(super) fn last_moment(&mut self) -> anyhow::Result<bool> {
         self.publish();
         self.copy()
     }
 
-    /// Copies the records since the last call. Returns false if the reader of a stream has gone.
+    /// Copies the records since the last call. Returns false if the reader of a stream has closed it.
     ///
     /// # Errors
-    /// The file cannot be written, or the ring cannot be read any more.
+    /// The file cannot be written, or the ring can no longer be read.
     pub(super) fn copy(&mut self) -> anyhow::Result<bool> {
         let unreadable = |error: FormatError| anyhow!(about(self.ring.path(), &error));
         let latest = self.ring.latest().map_err(unreadable)?;
@@ -112,7 +112,7 @@ impl Copier {
         }
         let newest = match self.ring.newest() {
             Ok(newest) => newest,
-            // Nothing was published yet, or the program overwrites the record at this moment.
+            // No record was published yet, or the program is overwriting the record.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(true),
             Err(error) => return Err(unreadable(error)),
         };
@@ -132,7 +132,7 @@ impl Copier {
         Ok(true)
     }
 
-    /// Returns `newest` and the earlier records that were not copied yet, the newest first.
+    /// Returns `newest` and the earlier records that were not copied yet, newest first.
     fn new_up_to(&self, newest: Record) -> Vec<Record> {
         let after = match (self.copied, self.begin) {
             (Some(copied), _) => copied,
@@ -150,7 +150,7 @@ impl Copier {
             Err(FormatError::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
                 return Ok(false);
             }
-            // The error itself names the file.
+            // The error already names the file.
             Err(error @ FormatError::Io { .. }) => bail!("cannot {error}"),
             Err(error) => bail!(about(self.ring.path(), &error)),
         }
@@ -161,7 +161,7 @@ impl Copier {
         Ok(true)
     }
 
-    /// Describes the recording: its path, and its records' number, time and size.
+    /// Describes the recording: its path, its number of records, their span of time and their size.
     pub(super) fn summary(&self) -> String {
         let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
         let lost = match self.lost {

@@ -1,4 +1,4 @@
-//! A recording from the creation of its file to its end, of a running or a started program.
+//! Recording of a running or a started program, from the creation of the file to its end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,29 +22,30 @@ use crate::cli::commands::record::copier::{Copier, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
 
-/// Time between two polls for a record. It is far below the interval of records, and the ring holds many records.
+/// Time between two checks for new records. It is far shorter than the publishing interval, and the ring has space for
+/// many records.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Time between two checks whether the program still runs.
+/// Time between two checks that the program still runs.
 pub(crate) const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Time to wait for the next ring of a program.
+/// Longest wait for the ring that a program creates after its ring was lost.
 pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
 
-/// Reason for the end of a recording.
+/// Why a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The time is over.
+    /// The requested duration is over.
     Time,
     /// The user has stopped the recording.
     Interrupted,
     /// The program ended.
     Program(Liveness),
-    /// The reader of a stream has gone.
+    /// The reader of a stream has closed it.
     Reader,
 }
 
-/// Makes Ctrl-C, a termination and a closed terminal end the recording, and not this process.
+/// Makes Ctrl-C, SIGTERM and a closed terminal end the recording instead of this process.
 pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -53,7 +54,7 @@ pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBo
     Ok(stop)
 }
 
-/// Creates the file, so that a file that cannot be written is reported before the recording.
+/// Creates the file early, so that an error is reported before the recording begins.
 pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     let path: PathBuf = match &args.output {
         Some(path) if path.as_os_str() == "-" => {
@@ -70,7 +71,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
 }
 
-/// Copies records until the time is over, a signal stops it, or the program ends.
+/// Copies records until the duration is over, a signal stops it, the program ends, or the reader closes the stream.
 pub(crate) fn copy(
     copier: &mut Copier,
     duration: Option<Duration>,
@@ -106,7 +107,7 @@ pub(crate) fn copy(
             return Ok(End::Reader);
         }
         if !is_live(&liveness) {
-            // Copies the records between the last poll and the program's end.
+            // Copies the records that the program published since the last check.
             return Ok(or_reader(copier.copy()?, End::Program(liveness)));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
@@ -128,7 +129,8 @@ pub(crate) fn copy(
     }
 }
 
-/// Waits for the ring that a program makes in place of a lost one. The program checks for a loss ten times a second.
+/// Waits for the ring that a program creates after its ring was lost. The program checks ten times a second whether its
+/// ring still exists.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
     let process = PathBuf::from(format!("/proc/{}", copier.ring.header().pid));
     let begin = Instant::now();

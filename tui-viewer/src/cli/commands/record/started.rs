@@ -1,4 +1,4 @@
-//! `tickscope record -- CMD`: starts a program, records it from its start to its end, and ends as it ended.
+//! `tickscope record -- CMD`: starts a program, records it from start to end, and exits with its exit code.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -21,13 +21,13 @@ use crate::cli::commands::run;
 use crate::cli::commands::run::Started;
 use crate::cli::commands::status_line::StatusLine;
 
-/// Time between two searches for the program's ring in the first second.
+/// Time between two searches for the program's ring during the first second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Time between two searches after the first second, for a program that opens a scope late, or never.
+/// Time between two searches after the first second. A program may open its first scope late or never.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// Records a program. Returns the program's exit code, or an error code if there is no recording.
+/// Records a program. Returns its exit code, or an error code if there is no recording.
 ///
 /// # Errors
 /// The file cannot be written, or the program cannot be watched.
@@ -35,7 +35,8 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let file = Path::new(&program.name).file_name();
     let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
-    // Signals are caught before the program starts, because a signal for the program must not end this process.
+    // Handlers are registered before the program starts, because a signal that the program causes must not end this
+    // process.
     let terminated = child::watch_interrupts()?;
     let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
@@ -61,20 +62,20 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let code = running.ended.map_or(FAILED, child::code_of);
     Ok(match recorded {
         Ok(true) => code,
-        // There is no file, so a later command that needs it must not run.
+        // No file was written, so a script must not continue with a command that needs it.
         Ok(false) => code.max(FAILED),
         Err(_) => FAILED,
     })
 }
 
-/// Command, and its exit status.
+/// Started command, and its exit status once it has ended.
 struct Running<'a> {
     started: Started,
     ended: Option<ExitStatus>,
     terminated: &'a AtomicBool,
 }
 
-/// Returns false if there was nothing to record.
+/// Records the command. Returns false if there was nothing to record.
 fn record(
     args: &RecordArgs,
     program: &Program,
@@ -97,7 +98,7 @@ fn record(
         Some(_) => Begin::Now,
     };
     let mut copier = Copier::new(ring, writer, begin, args.rate);
-    // If standard output is a terminal, the line would be drawn into the program's output.
+    // On a terminal the status line would disturb the program's output.
     let mut progress = StatusLine::on_stderr(!std::io::stdout().is_terminal());
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         running.status().is_ok_and(|ended| ended.is_some())
@@ -116,7 +117,7 @@ fn record(
 }
 
 impl Running<'_> {
-    /// Returns the exit status of the command, if it has ended. Passes a termination on to the command.
+    /// Returns the exit status of the command, if it has ended. Passes a SIGTERM of this process on to the command.
     fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.started.child.try_wait()?;
@@ -127,11 +128,11 @@ impl Running<'_> {
         Ok(self.ended)
     }
 
-    /// Returns the ring, as soon as it exists and the time to wait is over; `None` if the command ended before.
+    /// Returns the ring once it exists and the time `after` has passed; `None` if the command ended earlier.
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // The status is read before the search, because a program that has ended makes no more rings.
+            // A program that has ended creates no ring. If the status is read before the search, no ring is missed.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time

@@ -1,6 +1,6 @@
-//! A recording that goes to standard output while it runs, for `tickscope -` at the other end of a pipe.
+//! A recording that is written to standard output while it runs, for `tickscope -` at the other end of a pipe.
 //!
-//! Only errors are printed beside the recording, because the command at the other end may show a screen on the same
+//! Besides the recording only errors are printed, because the command at the other end may show a screen on the same
 //! terminal.
 
 use std::fs::File;
@@ -30,13 +30,13 @@ use crate::cli::commands::status_line::StatusLine;
 /// Name of the stream in messages.
 const NAME: &str = "standard output";
 
-/// Returns whether the recording of a running program should go to standard output.
+/// Returns whether the recording of a running program is for standard output.
 pub(super) fn is_wanted(args: &RecordArgs) -> bool {
     args.command.is_empty() && args.output.as_deref() == Some(Path::new("-"))
 }
 
-/// Writes records until the time is over, a signal comes, the reader closes the pipe, or the program ends. With
-/// `--follow`, also writes the records of the next runs.
+/// Writes records until the duration is over, a signal arrives, the reader closes the pipe, or the program ends. With
+/// `--follow`, continues with the program's next runs.
 ///
 /// # Errors
 /// There is no such program, it cannot be read, or the stream cannot be written.
@@ -60,7 +60,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         Ok(writer) => writer,
         Err(error) => return reader_gone_or(anyhow!(about(name, &error))),
     };
-    // The name is used even if a process id was typed, because the next run has another id.
+    // The next run is found by its name even if the user typed a process id, because its process id differs.
     let wanted = Wanted::Name(ring.header().name.clone());
     loop {
         let process = (ring.header().pid, ring.header().start_time);
@@ -91,7 +91,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns the program that was typed; `None` if the stream ended during the wait.
+/// Returns the program that the user named; `None` if recording was to end during the wait.
 fn first(args: &RecordArgs, is_over: impl Fn() -> bool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = args.target.wanted();
@@ -99,7 +99,7 @@ fn first(args: &RecordArgs, is_over: impl Fn() -> bool) -> anyhow::Result<Option
         return Err(one_alone(name, why).into());
     }
     while args.follow && running(&wanted, args).is_none() {
-        // Waiting does not help if the user has to choose another program, or to correct the name.
+        // Waiting does not help if the user must choose among programs or correct the name.
         if let Err(error) = target::find(&wanted, args.target.dir.as_deref())
             && !NoTarget::may_come(&error)
         {
@@ -120,7 +120,7 @@ fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
     }
 }
 
-/// Returns whether the other end of standard output is closed, which a program without output would not notice.
+/// Returns whether the reader has closed the pipe, which no write reveals while the program publishes nothing.
 fn has_no_reader() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
@@ -131,7 +131,7 @@ fn has_no_reader() -> bool {
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// Treats a closed reader as success.
+/// Returns success if the error comes from a closed pipe.
 fn reader_gone_or(error: anyhow::Error) -> anyhow::Result<u8> {
     if has_no_reader() {
         Ok(console::DONE)

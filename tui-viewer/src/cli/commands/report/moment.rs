@@ -1,4 +1,4 @@
-//! Chooses the moment, or the span of time, of a report.
+//! Chooses the moment or span of time of a report.
 
 use tickscope_command::console::{Misuse, say};
 use tickscope_programs::local_time;
@@ -10,7 +10,7 @@ use tickscope_report::Extent;
 use crate::cli::args::MomentArgs;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 
-/// Replaces the newest snapshot by the chosen moment or span. Returns the part of the run that it covers.
+/// Replaces the newest snapshot by that of the chosen moment or span. Returns a description of the choice.
 ///
 /// # Errors
 /// There is no data of that time.
@@ -42,7 +42,7 @@ pub(in crate::cli::commands) fn choose(
     })
 }
 
-/// Returns the first and the last moment of the choice; for a single moment, the first is the oldest known one.
+/// Returns the first and the last moment of the chosen span; for a single moment, the oldest moment and that one.
 ///
 /// # Errors
 /// There is no data of that time.
@@ -62,7 +62,7 @@ pub(super) fn ends(args: &MomentArgs, timeline: &Timeline) -> Result<(usize, usi
     Ok((from, to))
 }
 
-/// Returns the moment of an option, or an error that names the option.
+/// Returns the moment that was found for an option. An error names the option.
 fn named(option: &str, when: When, found: anyhow::Result<usize>) -> Result<usize, Misuse> {
     found.map_err(|error| Misuse(format!("{option} {when}: {error}")))
 }

@@ -1,4 +1,4 @@
-//! Activity of threads over the time of a recording, for its page.
+//! Activity of threads over the time of a recording, for the HTML page.
 
 use tickscope_analysis::filter;
 use tickscope_command::console::{printable, say};
@@ -12,7 +12,8 @@ use tickscope_report::slots::Slots;
 use super::{moment, threads};
 use crate::cli::args::ReportArgs;
 
-/// Returns the slots of a recording; `None` for a single snapshot or an unreadable file, whose page has no timeline.
+/// Returns the time slots of a recording. `None` (for a single snapshot or an unreadable file) means a page without a
+/// timeline.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
     let Found::Kept(_) = found else {
         return None;
@@ -30,7 +31,7 @@ pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> 
     slots.inspect_err(complain).ok()
 }
 
-/// Returns the snapshot with only the chosen threads, which may not be there yet.
+/// Returns the snapshot with only the chosen threads. An early snapshot may have none of them.
 fn only(snapshot: &Snapshot, wanted: &str) -> Snapshot {
     let chosen = threads::named(snapshot, wanted);
     filter::of_threads(snapshot, |thread| chosen.contains(&thread))

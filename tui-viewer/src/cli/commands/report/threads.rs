@@ -1,13 +1,13 @@
-//! Finds the threads of `--thread`.
+//! Finds the threads that `--thread` selects.
 
 use tickscope_command::console::{Misuse, printable};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 
-/// Number of existing threads that are named if no thread is found.
+/// Number of existing threads that the error names if no thread matches.
 const NAMED: usize = 8;
 
-/// Returns the threads of this name, and the thread with this id.
+/// Returns the threads with this name, and the thread with this id.
 pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, Misuse> {
     let chosen = named(snapshot, wanted);
     if chosen.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, M
 
 /// Like [`find`], but the list may be empty.
 pub(super) fn named(snapshot: &Snapshot, wanted: &str) -> Vec<ThreadId> {
-    // Finished threads are summed in a thread with 0 as its id.
+    // Id 0 marks sums of finished threads, so it selects no thread.
     let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
     let threads = (0..).map(ThreadId).zip(&snapshot.threads);
     threads

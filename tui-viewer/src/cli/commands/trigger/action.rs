@@ -1,4 +1,4 @@
-//! The user's command for the moment when a condition becomes true.
+//! The user's command that runs when a condition becomes true.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,12 +11,12 @@ use tickscope_programs::events::Target;
 
 use crate::cli::trigger::Fired;
 
-/// Time between two checks whether the command has ended.
+/// Time between two checks that the command has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Command for `sh -c`, which runs at most once at a time.
+/// Command for `sh -c`, of which at most one runs at a time.
 ///
-/// The command contains no text of the watched program: such text is passed in environment variables.
+/// The command line contains no text from the watched program. Such text is passed in environment variables.
 #[derive(Debug)]
 pub(super) struct Action {
     command: Option<String>,
@@ -31,7 +31,7 @@ impl Action {
         }
     }
 
-    /// Starts the command, unless its last run has not ended.
+    /// Starts the command, unless it still runs from the last time.
     pub(super) fn start(&mut self, condition: &Condition, fired: &Fired, target: &Target, file: &Path) {
         let Some(command) = &self.command else { return };
         if let Some(running) = &self.running {
@@ -65,7 +65,7 @@ impl Action {
         }
     }
 
-    /// Returns how the command has ended since the last check, unless it succeeded.
+    /// Returns a message if the command has failed since the last check.
     pub(super) fn failure(&mut self) -> Option<String> {
         let failure = match self.running.as_mut()?.try_wait() {
             Ok(None) => return None,
@@ -77,7 +77,7 @@ impl Action {
         failure
     }
 
-    /// Waits for the end of the command, unless `stops` returns true.
+    /// Waits for the end of the command, or until `stops` returns true.
     pub(super) fn wait(&mut self, stops: impl Fn() -> bool) {
         loop {
             if let Some(failure) = self.failure() {

@@ -1,4 +1,4 @@
-//! Copies the past of a program from its ring into a recording.
+//! Copies a program's past from its ring into a recording.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,20 +16,18 @@ use crate::event_loop::saved_files;
 /// Longest time from the start of a program to its first record.
 const FIRST_RECORD_NS: u64 = 2_000_000_000;
 
-/// Recording that was kept.
+/// Recording of a program's past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPast {
-    /// Path of the recording.
     pub(crate) path: PathBuf,
-    /// Length of the recording, and the reason if it is shorter than wanted: `30.0 s`.
+    /// Length of the recording, and why it is shorter than requested: `30.0 s`.
     pub(crate) words: String,
 }
 
-/// Writes the records of the wanted time before a ring's newest record to a new recording, named after program and
-/// time.
+/// Writes the records of the last `wanted` time of a ring to a new recording, named after program and time.
 ///
 /// # Errors
-/// The ring cannot be read or the file cannot be written. The message has one line.
+/// The ring cannot be read or the file cannot be written. The message is a single line.
 pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<KeptPast, String> {
     let ring = RingFile::open(ring).map_err(|error| about(ring, &error))?;
     let (records, words) = gather(&ring, wanted).map_err(|error| about(ring.path(), &error))?;
@@ -48,7 +46,7 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     }
 }
 
-/// Returns the records of the wanted time, the newest first, and their length in words.
+/// Returns the records of the last `wanted` time, newest first, and a text about how far back they reach.
 fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), FormatError> {
     let newest = ring.newest()?;
     let (newest_ns, wanted_ns) = (newest.stamp.unix_ns, nanos(wanted));
@@ -77,8 +75,8 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
     Ok((records, words))
 }
 
-/// Writes records, the newest first, in the order of their capture. Returns the number of records in the file: on a
-/// full disk the records that fitted stay, and an empty file is removed.
+/// Writes records, which are passed newest first, in the order of their capture. Returns the number of records in the
+/// file. If the disk is full, the records that fitted are kept, and an empty file is removed.
 fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), FormatError>) {
     let mut writer = match Writer::create(path, false) {
         Ok(writer) => writer,
@@ -104,8 +102,8 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    /// Keeps the wanted time of a ring with a record each tenth of a second. Returns the numbers of the kept records, and the
-    /// words for their length.
+    /// Makes a ring with a record each tenth of a second, and keeps the `wanted` time of it. Returns the numbers of the
+    /// kept records, and their length in words.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {
@@ -125,7 +123,7 @@ mod tests {
         let (written, result) = write(&path, &records, Names::of(0));
         result.unwrap();
         assert_eq!(written, records.len() as u64);
-        // An existing file is left alone.
+        // An existing file is not overwritten.
         assert!(write(&path, &records, Names::of(0)).1.is_err());
         let recording = Recording::open(&path).unwrap();
         let all = recording.moments().iter().map(|moment| {

@@ -1,4 +1,4 @@
-//! Colours only repeat information that the text has as well.
+//! Colours only repeat what the text shows too.
 
 use ratatui::layout::Size;
 use ratatui::style::Color;
@@ -43,7 +43,8 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
             for cell in test_driver::screen(&app).content() {
                 assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
             }
-            // Without colours, characters fill the frames of the graph; another test reads them.
+            // Without colours, characters fill the frames of the flame graph, so its text differs. The next test checks
+            // them.
             let kinds = ThemeKind::ALL.into_iter();
             let kinds = kinds.filter(|kind| view != View::Flame || kind.fills());
             let mut texts: Vec<String> = kinds
@@ -59,7 +60,8 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
     }
 }
 
-/// Frames of the graph differ by their ground, and without colours by an edge and a fill, with and without Unicode.
+/// Frames of the flame graph differ by their colour. Without colours they have an edge and a fill, in Unicode and in
+/// ASCII.
 #[test]
 fn frames_have_an_edge_where_they_have_no_colour() {
     for ascii in [false, true] {

@@ -1,4 +1,4 @@
-//! Columns keep their places for all numbers and names.
+//! Columns keep their positions whatever the numbers and names are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
-/// Returns the cells of columns of numbers: titles that end above the last digit of every row, followed by a blank.
+/// Returns the cells of columns of numbers. Their titles end above the last digit of every row, and a blank follows.
 fn columns(app: &App) -> Vec<Range<usize>> {
     let screen = lines(app);
     let layout = app.layout();
@@ -48,7 +48,7 @@ fn columns(app: &App) -> Vec<Range<usize>> {
     columns
 }
 
-/// Returns the screen as lines of cells, each as long as the screen is wide.
+/// Returns the lines of the screen as characters, one for each cell.
 fn lines(app: &App) -> Vec<Vec<char>> {
     let buffer = test_driver::screen(app);
     let area = buffer.area;
@@ -58,7 +58,7 @@ fn lines(app: &App) -> Vec<Vec<char>> {
         .collect()
 }
 
-/// Returns the lines of the list that are in use.
+/// Returns the lines of the list that contain rows.
 fn rows<'a>(app: &App, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
     let area = app.layout().rows;
     let lines = screen.iter().skip(area.y.into()).take(area.height.into());
@@ -83,17 +83,17 @@ fn columns_stand_still_over_many_snapshots() {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // From a tenth of a second to a century, equally likely for each number of digits.
+            // From a tenth of a second to 30 years; each number of digits is equally likely.
             let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
             at(&mut app, 3_000 * (n + 1));
             events(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
-            // Each round shows one view, because drawing all of them each time would take long.
+            // Each round draws only one view, because drawing all of them every time would be slow.
             let view = View::ALL[n as usize % View::ALL.len()];
             let (then, columns) = &at_first[view as usize];
             show(&mut app, view);
             let screen = lines(&app);
             if view != View::Flame {
-                // In Flame, the name of the selected frame takes the place of titles.
+                // In Flame, the name of the selected frame replaces the titles.
                 assert_eq!(titles(&app, &screen), then, "{view:?}");
             }
             for row in rows(&app, &screen) {
@@ -107,7 +107,7 @@ fn columns_stand_still_over_many_snapshots() {
     }
 }
 
-/// Removes the mark of an estimate or a bound. After a mark, 100% has no tenth.
+/// Removes the mark of an estimate or a bound. The decimal of 100% is removed too, because a marked 100% has none.
 fn unmarked(cell: &str) -> String {
     let cell = cell.strip_suffix("100.0%").map_or(cell, |_| "100%");
     cell.trim_start_matches(['~', '≤', '≥', '<', '>', '='])
@@ -164,12 +164,12 @@ fn averages_shares_and_percentiles_of_random_programs_are_those_of_the_text_repo
     }
 }
 
-/// Returns the line above the list.
+/// Returns the line of titles above the list.
 fn titles<'a>(app: &App, screen: &'a [Vec<char>]) -> &'a [char] {
     &screen[usize::from(app.layout().columns.y)]
 }
 
-/// Names that would clear the screen, reverse a line, or take more or fewer cells than they have letters.
+/// Names that would clear the screen, reorder a line, or take more or fewer cells than they have characters.
 const ODD: [&str; 10] = [
     "a\u{1b}[2Jb",
     "x\u{202e}y",
@@ -197,7 +197,7 @@ fn oddly_named() -> Snapshot {
     odd
 }
 
-/// Checks that no cell holds anything that moves the cursor, and that a character of two cells leaves the next one free.
+/// Checks that no cell contains a character that moves the cursor, and that all characters are inside the screen.
 fn assert_harmless(buffer: &Buffer) {
     for y in 0..buffer.area.height {
         for x in 0..buffer.area.width {
@@ -221,7 +221,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
             let (odd_lines, plain_lines) = (lines(&odd), lines(&plain));
             for (odd, plain) in rows(&odd, &odd_lines).iter().zip(rows(&plain, &plain_lines)) {
                 for column in &columns {
-                    // Only the number itself is compared, because a name may stand before it.
+                    // Only the end of the column is compared, because a name may precede the number.
                     let number = column.end.saturating_sub(5).max(column.start)..column.end;
                     assert_eq!(odd[number.clone()], plain[number], "{view:?} at {size:?}");
                 }

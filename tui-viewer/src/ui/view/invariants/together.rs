@@ -1,5 +1,5 @@
-//! All features together: windows, moments, differences, focus, turned and folded trees, numbers per call, while
-//! the program resets, ends and begins again.
+//! All features together: windows, moments, differences, focus, inverted and folded trees, and numbers per call, while
+//! the program resets, ends and restarts.
 
 use std::rc::Rc;
 
@@ -20,17 +20,17 @@ use crate::orderbook;
 use crate::test_driver::{self, at, empty, key, keys};
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
-/// Keys of the features that have to work together; other keys come now and then.
+/// Keys of the features that must work together. Other keys are pressed less often.
 const KEYS: &[u8] = b"wwmm''bbffFFiiccaEEHxx%%,,,..{}LLpp123456jjkklhJKGgtU#I<>\\nrusMz ";
 
 #[derive(Clone, Debug)]
 enum Deed {
     Key(Code),
     Letter(u8),
-    /// Tenths of a second until the next snapshot, and its shape.
+    /// A new snapshot, this many tenths of a second later, and its shape (see [`Program::snapshot`]).
     Snapshot(u64, u8),
     Reset,
-    /// The program begins again, or is another one.
+    /// A new run of the program. If true, the feed follows this run.
     Restart(bool),
     Wait(u64),
     Status(usize),
@@ -38,7 +38,7 @@ enum Deed {
     Drag(u16, u16),
     Wheel(isize),
     Resize(u16, u16),
-    /// The program answers a request, or does not.
+    /// The program's replies to its requests: success if true, else an error.
     Answer(bool),
     Looks,
 }
@@ -67,7 +67,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A program that goes on, and the requests to it.
+/// A simulated program, with the requests that it has not answered.
 struct Program {
     pid: u32,
     tenths: u64,
@@ -88,8 +88,8 @@ impl Program {
         s.capture.unix_ns = orderbook::STARTED_UNIX_NS + self.tenths * 100_000_000;
         s.capture.seq = self.tenths - self.started + 1;
         s.capture.reset_epoch = self.epoch;
-        // Bits of the shape: 1: recursion at the end of main; 2: a function has another name; 4: a thread has ended;
-        // 8: threads are new.
+        // Bits of the shape: 1 is recursion at the end of main, 2 is another name of a function, 4 is a thread that has
+        // ended, 8 is new thread ids.
         if shape & 1 != 0 {
             let ms = |ms: u64| ms * 1_000_000 * since / 1_340;
             let publish = NodeId(s.nodes.len() as u32 - 1);
@@ -113,7 +113,7 @@ impl Program {
             }
         }
         if shape & 48 == 48 {
-            // Only the first thread is left.
+            // All threads but the first are removed.
             s.threads.truncate(1);
             let rows = s.threads[0].rows as usize;
             s.nodes.parent.truncate(rows);
@@ -160,7 +160,7 @@ impl Program {
         let effects = match *deed {
             Deed::Key(code) => key(app, code),
             Deed::Letter(letter) => {
-                // A search field would take all later letters.
+                // An open search would take all later letters as its text.
                 if matches!(app.overlay, Some(Overlay::Search)) {
                     key(app, Code::Esc);
                 }
@@ -236,7 +236,8 @@ impl Program {
     }
 }
 
-/// Checks that self time and children make the total: of each side, and of the difference as the rows show it.
+/// Checks that the self time of a row and the totals of its children add up to its total: for both moments, and for the
+/// difference that the rows show.
 fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     for data in [Some(data), data.then.as_deref()].into_iter().flatten() {
         for row in 0..data.tree.rows.len() as u32 {
@@ -258,7 +259,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     let Some(then) = data.then.as_deref() else {
         return Ok(());
     };
-    // Both sides have the same rows.
+    // Both moments have the same rows.
     prop_assert_eq!(data.tree.rows.len(), then.tree.rows.len());
     let change = |row: u32| {
         let now = data.figures(View::Tree.row(row));
@@ -279,7 +280,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that a function's total has each of its calls once, and that no part exceeds its whole.
+/// Checks that a function's total counts the time of nested calls only once, and that no part is larger than its whole.
 fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     let calls = &data.calls().rows;
     for (at, hot) in data.hot().iter().enumerate() {
@@ -313,7 +314,7 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     for row in &app.list().rows {
         let figures = data.figures(row.what);
         let whole = data.whole_ns(row.what, app.percent_of());
-        // All threads are listed, also threads out of scope; sites have no time.
+        // Threads lists all threads, whichever is chosen, and rows of Sites have no time.
         let listed = !matches!(row.what.of, View::Sites | View::Threads) && !row.is_heading();
         prop_assert!(
             !listed || figures.total_ns.max(figures.self_ns) <= whole,
@@ -388,8 +389,8 @@ proptest! {
                         prop_assert_eq!(found - list.cursor.offset, line, "step {}: another line", step);
                     }
                 }
-                // Another form of the view does not change the divisor of numbers per call. Slow and Timeline cover
-                // all threads.
+                // These keys change how a view shows its rows, but not the divisor of numbers per call. Slow and
+                // Timeline are left out, because they cover all threads.
                 if matches!(deed, Deed::Letter(b'f' | b'F' | b'i' | b'c' | b'E' | b'H' | b'%' | b'1'..=b'6'))
                     && !popup && app.query.per_call.is_some() && !app.has_popup() && data.thread == thread
                 {

@@ -1,4 +1,4 @@
-//! An executor: threads that take tasks from one queue, and a thread that wakes sleepers.
+//! An executor: threads that take tasks from a queue, and a thread that wakes sleeping tasks.
 
 use std::future::Future;
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +16,7 @@ struct Task {
     future: Mutex<Option<Boxed>>,
 }
 
-/// Result of a task: `Err` if the task was dropped or has panicked.
+/// Result of a task, and who waits for it. The result is `Err` if the task was dropped or has panicked.
 struct Slot<T>(Mutex<(Option<Result<T, ()>>, Option<Waker>)>);
 
 pub(crate) struct Handle<T> {
@@ -24,7 +24,7 @@ pub(crate) struct Handle<T> {
     slot: Arc<Slot<T>>,
 }
 
-/// Stores `Err` if it is dropped before it has stored a result.
+/// Stores `Err` if it is dropped without having stored a result.
 struct Teller<T>(Arc<Slot<T>>);
 
 static QUEUE: Mutex<VecDeque<Arc<Task>>> = Mutex::new(VecDeque::new());
@@ -74,7 +74,7 @@ pub(crate) fn start(workers: usize) {
     });
 }
 
-/// Waits until no task is queued or being polled.
+/// Waits until no task is queued or is being polled.
 pub(crate) fn settle() {
     while !QUEUE.lock().unwrap().is_empty() || BUSY.load(Ordering::SeqCst) > 0 {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! Async calls that end in every way and move between threads, and the program's own account of them.
+//! Async calls that end in every way and move between threads. The program counts them itself.
 
 mod executor;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use executor::{sleep, spawn, yield_now};
 
-/// Calls of one function: begun, ready, and dropped before they are ready.
+/// Calls of one function: begun, ready, and dropped before they were ready.
 struct Account {
     name: &'static str,
     began: AtomicU64,
@@ -91,7 +91,7 @@ async fn middle(call: u64) -> u64 {
     sum
 }
 
-/// Returns a value that is not in registers.
+/// Returns a value that does not fit into registers.
 #[cfg_attr(marked, tickscope::profile)]
 async fn text(call: u64) -> String {
     let own = TEXT.call();
@@ -127,7 +127,7 @@ async fn waits(call: u64) -> u64 {
     call
 }
 
-/// Waits for the first of two futures; the other future is dropped with it.
+/// Waits for the first of two futures, and drops both.
 async fn first(one: impl Future<Output = u64>, other: impl Future<Output = u64>) -> u64 {
     let (mut one, mut other) = (pin!(one), pin!(other));
     std::future::poll_fn(move |context| match one.as_mut().poll(context) {
@@ -144,9 +144,9 @@ async fn request(call: u64) -> u64 {
         0 => middle(call).await,
         1 => boxed(call).await,
         2 => first(waits(call), leaf(call)).await,
-        // The call runs on other threads.
+        // The callee runs on other threads.
         3 => spawn(middle(call)).await.unwrap_or_default(),
-        // The call is dropped by a thread that need not be the thread that polled it.
+        // The call may be dropped by another thread than the one that polled it.
         4 => {
             let task = spawn(waits(call));
             yield_now().await;
@@ -195,13 +195,13 @@ fn main() {
         .into_iter()
         .map(|client| executor::block_on(client).unwrap())
         .sum();
-    // Some calls stay in flight on this thread.
+    // Some calls remain in flight on this thread.
     let mut left = [waits(1), waits(2), waits(3)].map(Box::pin);
     for call in &mut left {
         let poll = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll.is_pending());
     }
-    // A body that has panicked is over.
+    // A call whose body has panicked is over.
     let mut odd = Box::pin(falls(1));
     let mut context = Context::from_waker(Waker::noop());
     assert!(odd.as_mut().poll(&mut context).is_pending());

@@ -1,4 +1,4 @@
-//! A coroutine with a stack of its own, which is left in the middle of its functions.
+//! A coroutine with a separate stack. It is left while its functions are open.
 
 use std::arch::naked_asm;
 use std::hint::black_box;
@@ -64,9 +64,9 @@ fn next() -> u64 {
 pub fn act() -> u64 {
     let stack = Box::leak(vec![0_u64; 1 << 14].into_boxed_slice());
     let end = (&raw const stack[stack.len() - 16]).addr();
-    // A function begins with its return address 8 bytes below a multiple of 16.
+    // When `body` starts, the stack pointer must be 8 bytes below a multiple of 16, as after a call.
     let top = stack.len() - 16 - end % 16 / 8;
-    // `change` returns to this address; the six registers are below it.
+    // `change` pops six registers, which are below this address, and returns to it.
     stack[top] = body as *const () as u64;
     // SAFETY: one thread uses the coroutine.
     unsafe { INSIDE = (&raw mut stack[top - 6]).addr() };

@@ -1,4 +1,4 @@
-//! Each act does something that is hard to instrument, and prints checked results. `zoo ACT...` runs only these acts.
+//! Acts that are hard to instrument. Each prints checked results. `zoo ACT...` runs only these acts.
 
 mod coroutine;
 mod signals;
@@ -127,7 +127,7 @@ fn panics() -> u64 {
     (0..15).filter(|_| catch_unwind(|| falls(2)).is_err()).count() as u64
 }
 
-/// Catches the panic of a call, and then calls the next level.
+/// Catches the panic of a call, then calls the next level.
 #[inline(never)]
 fn nested(depth: u64) -> u64 {
     if depth == 0 {
@@ -180,7 +180,7 @@ fn threads() -> u64 {
     all.into_iter().map(|thread| thread.join().unwrap_or(0)).sum()
 }
 
-/// Starts this program again as a child process.
+/// Starts this program as a child process.
 #[inline(never)]
 fn child() {
     let own = std::env::current_exe().and_then(|own| Command::new(own).arg("recursion").status());
@@ -202,7 +202,7 @@ fn overflow(n: u64) -> u64 {
     black_box(overflow as fn(u64) -> u64)(black_box(room)[3] + 1) + 1
 }
 
-/// Lets four threads compute and check their results for `ms` milliseconds.
+/// Makes four threads compute and check their results for `ms` milliseconds.
 #[inline(never)]
 fn work(ms: u64) -> u64 {
     let end = std::time::Instant::now() + std::time::Duration::from_millis(ms);

@@ -1,4 +1,4 @@
-//! Functions that run in signal handlers, on the thread's stack and on a separate stack.
+//! Functions that run in signal handlers: on the thread's stack, and on an alternate stack.
 
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -42,7 +42,7 @@ extern "C" fn handler(_: i32) {
 #[inline(never)]
 fn raises(n: u64) -> u64 {
     for _ in 0..n {
-        // SAFETY: the signal has a handler.
+        // SAFETY: the signal has a handler, which only counts.
         unsafe { raise(SIGUSR1) };
     }
     HANDLED.swap(0, Ordering::Relaxed)

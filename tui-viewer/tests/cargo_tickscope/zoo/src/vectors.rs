@@ -1,4 +1,4 @@
-//! Functions whose arguments and results are in vector registers, also in the upper halves.
+//! Functions whose arguments and results are in vector registers, including the upper halves.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_extract_epi64, _mm256_set_epi64x, _mm256_set1_epi64x,

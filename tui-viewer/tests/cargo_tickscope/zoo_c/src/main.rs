@@ -1,4 +1,4 @@
-//! Rust that calls C, which calls Rust.
+//! Rust code that calls C code, which calls Rust code.
 
 use std::hint::black_box;
 use std::panic::catch_unwind;
