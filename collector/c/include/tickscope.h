@@ -166,12 +166,12 @@ extern "C" {
 
 /* ------------------------------------------------------------------ sessions */
 
-/* Starts publishing under a name, or joins the session that runs. When it returns, viewers can attach, unless there is
- * a problem. The function never fails and never stops the program; tickscope_warnings lists the problems. The name is 1
- * to 64 of the characters A-Z a-z 0-9 . _ -, and not only digits. Any other name is corrected. The TICKSCOPE_*
- * variables of the environment are the settings, if they are set before the first scope or start. A session that is not
- * finished ends with the program. Returns NULL only if the whole program measures nothing: with -DTICKSCOPE_DISABLE, on
- * other systems, or without the library. */
+/* Starts publishing under a name, or joins the session that is already running. When it returns, viewers can attach,
+ * unless there is a problem. The function never fails and never stops the program; tickscope_warnings lists the
+ * problems. The name is 1 to 64 of the characters A-Z a-z 0-9 . _ -, and not only digits. Any other name is corrected.
+ * The TICKSCOPE_* variables of the environment are the settings, if they are set before the first scope or start. A
+ * session that is not finished ends with the program. Returns NULL only if the whole program measures nothing: with
+ * -DTICKSCOPE_DISABLE, on systems where tickscope measures nothing, or without the library. */
 TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
 
 /* Ends a session. The end of the last session waits for the last record, but at most TICKSCOPE_END_MS (2000 by
@@ -230,8 +230,9 @@ TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
 /* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope. Returns NULL if the scope is not measured. The same thread must end the scope with tickscope_leave.
- * A site must be used with only one of these functions. A NULL site counts nothing. */
+/* Opens a scope. Returns NULL if the scope is not measured. The same thread must end the scope with tickscope_leave. A
+ * site is for one function only: this one, or tickscope_count, tickscope_value or tickscope_gauge. A NULL site opens
+ * no scope. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 
 /* Ends a scope. Does nothing for NULL. A scope that has ended already, or belongs to another thread, ends nothing and

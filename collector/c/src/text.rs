@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use tickscope::__private::foreign;
 
 thread_local! {
-    /// Reason of the last failed call of this thread.
+    /// Reason why this thread's last failed call failed.
     static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 

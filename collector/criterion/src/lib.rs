@@ -16,9 +16,9 @@
 //! criterion_main!(benches);
 //! ```
 //!
-//! `cargo bench --bench NAME -- --profile-time 5` runs each benchmark for five seconds and measures nothing else. Its report is
-//! `target/criterion/parse/profile/tickscope.tks`, which `tickscope FILE` shows and `tickscope report FILE` converts. It has only
-//! the scopes of this benchmark, in all threads.
+//! `cargo bench --bench NAME -- --profile-time 5` runs each benchmark for five seconds, without criterion's own measurements. The
+//! report of the benchmark `parse` is `target/criterion/parse/profile/tickscope.tks`, which `tickscope FILE` shows and
+//! `tickscope report FILE` converts. It has only the scopes of that benchmark, in all threads.
 //!
 //! # While criterion measures
 //! Without `--profile-time` scopes are off, and each costs a branch. If the variable `TICKSCOPE` is set, scopes stay

@@ -47,7 +47,7 @@ pub use tickscope_macros::profiling_function as function;
 /// Excludes a function from [`all_functions`].
 pub use tickscope_macros::profiling_skip as skip;
 
-/// The crate that expanded macros name. This module is not part of the public API and may change in any release.
+/// Re-exports the crate to which expanded macros refer. This module is not part of the public API and may change in any release.
 #[doc(hidden)]
 pub mod __private {
     pub use tickscope;
@@ -85,7 +85,7 @@ macro_rules! finish_frame {
     };
 }
 
-/// Makes the calling thread count if `Builder::threads` requires threads to opt in. The argument has no effect, because
+/// Opts the calling thread in, if `Builder::threads` requires threads to opt in. The argument has no effect, because
 /// threads are shown under their kernel names.
 #[macro_export]
 macro_rules! register_thread {
@@ -98,7 +98,7 @@ macro_rules! register_thread {
     }};
 }
 
-/// Names an expression without evaluating it, so that the compiler does not report its variables as unused.
+/// Mentions an expression without evaluating it, so that the compiler does not report its variables as unused.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __unused {

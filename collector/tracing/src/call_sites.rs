@@ -28,7 +28,7 @@ static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES
 /// The call sites, at the same indices as their addresses.
 static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-/// Number of occupied slots. A thread that occupies a slot holds the lock.
+/// Number of occupied slots. A thread holds this lock while it claims a slot.
 static TAKEN: Mutex<usize> = Mutex::new(0);
 
 /// Returns a call site that has been found before, by its number.

@@ -176,7 +176,7 @@ fn async_bodies() {
     );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     spend(1_000);
-    // When a span of a call site is entered again for the first time, the site is known to be a site of futures.
+    // The first time that a span of a call site is entered again, the site is recognised as one of futures.
     calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
     drop(calls);
     let known = whole();
@@ -322,7 +322,7 @@ fn spans_may_be_exited_in_any_order() {
     spend(1_000);
     drop(third);
     spend(10_000);
-    // The inner spans continue in the place of the outer span.
+    // When the outer span has ended, the next inner span is at its place in the tree.
     let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
                     two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
     assert_eq!(rows(), expected);
@@ -343,7 +343,7 @@ fn random_orders_charge_the_innermost_span() {
                 open.push((which, spans[which].enter()));
             } else if !open.is_empty() {
                 let at = random.below(open.len() as u64) as usize;
-                // A span may be open twice; then its inner entry ends.
+                // If a span is open twice, its inner entry is the one that ends.
                 let which = open[at].0;
                 let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
                 drop(open.remove(inner));

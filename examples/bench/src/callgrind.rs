@@ -1,4 +1,4 @@
-//! Counts the instructions of a program by callgrind. The count is the same every time, under any load.
+//! Counts the instructions of a program with callgrind. The count is the same every time, under any load.
 
 use std::cell::Cell;
 use std::fs;

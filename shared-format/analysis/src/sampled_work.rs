@@ -246,7 +246,7 @@ mod tests {
             (3_900..=4_000).contains(&now[1]) && (1_000..1_100).contains(&now[2]),
             "{now:?}"
         );
-        // Waits that belong to no known row go to rows whose samples show less CPU time than the clock.
+        // Waits that belong to no known row go to rows whose samples show less CPU time than the time by the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         let got = with.of_row(Quantity::Waiting, 1);

@@ -273,7 +273,7 @@ fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
     values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
 }
 
-/// Returns latencies in the window for rows for which `is_known` is true. Latencies of other rows may include earlier calls.
+/// Returns the latencies in the window of all rows with `is_known`. Those of other rows cannot be told from earlier calls.
 fn latencies(
     later: &Latencies,
     then: &Latencies,

@@ -44,7 +44,7 @@ pub fn least(tally: Tally, ascii: bool) -> Option<String> {
     Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
 
-/// Returns the smallest number of a value or the lowest level of a gauge. If only a bound is known, it has the sign of a bound.
+/// Returns the smallest number that a value received, or the lowest level of a gauge. A mere bound begins with `≥`.
 pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { min, min_exact, .. } = range(tally)?;
     if min_exact {
@@ -54,7 +54,7 @@ pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     }
 }
 
-/// Returns the largest number of a value or the highest level of a gauge. If only a bound is known, it has the sign of a bound.
+/// Returns the largest number that a value received, or the highest level of a gauge. A mere bound begins with `≤`.
 pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { max, max_exact, .. } = range(tally)?;
     let at_most = if ascii { "<=" } else { "≤" };

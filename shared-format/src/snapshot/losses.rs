@@ -23,7 +23,7 @@ pub struct Losses {
 pub struct Loss {
     /// Value of the counter.
     pub value: u64,
-    /// Name on screens, and the member of JSON reports.
+    /// Name on screens, and key in JSON reports.
     pub name: &'static str,
     /// Name on narrow screens.
     pub short: &'static str,

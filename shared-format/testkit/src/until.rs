@@ -29,8 +29,8 @@ pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> 
             eprintln!("still waiting until {}", what());
         }
         assert!(begin.elapsed() < WATCHDOG, "in vain until {}", what());
-        // The sleep lasts as long as the check, so that a condition that starts a program takes at most half of a CPU's
-        // time.
+        // The sleep lasts as long as the check took, so that a costly check, such as one that runs a program, uses at most
+        // half of a CPU.
         std::thread::sleep(took.clamp(Duration::from_millis(2), Duration::from_millis(100)));
     }
 }

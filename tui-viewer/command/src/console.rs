@@ -122,7 +122,7 @@ pub fn advised(error: &FormatError) -> String {
     format!("{error}{advice}")
 }
 
-/// Describes an error of a file, with the file's path.
+/// Describes an error in a file, with the file's path.
 pub fn about(path: &Path, error: &FormatError) -> String {
     let (path, error) = (path.display().to_string(), advised(error));
     if error.contains(&path) {

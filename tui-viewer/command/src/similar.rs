@@ -10,7 +10,7 @@ pub fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }
 
-/// Suggests a name like [`similar`], from the functions with these paths.
+/// Like [`similar`], suggests a name, from the functions with these paths.
 pub fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String {
     let mut names = Vec::new();
     for path in paths {

@@ -134,7 +134,7 @@ impl Server {
 
     fn accept(&mut self, now: Instant) {
         for _ in 0..ACCEPTED_MOST {
-            // The system has no more connections, or this one failed. The next turn accepts others.
+            // No connection is waiting, or this one failed. The next turn accepts others.
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };

@@ -1,4 +1,4 @@
-//! `tickscope merge`: adds up runs from any hosts in one file.
+//! `tickscope merge`: adds up runs, of one host or several, into one file.
 
 use std::path::Path;
 

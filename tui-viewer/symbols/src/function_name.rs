@@ -1,7 +1,7 @@
 //! Readable names of functions, split into the path of the module and the name in the module.
 //!
-//! The name has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its
-//! path and its trait, then the method. Generic arguments stay, because instances differ in their time.
+//! Names look like names of scopes that are marked by hand, such as `Searcher::search_path`: the method's type without
+//! module path and trait, then the method. Generic arguments stay, because instances differ in their time.
 
 pub mod async_bodies;
 mod text;
@@ -141,7 +141,7 @@ pub fn is_std(crate_name: &str) -> bool {
     STD.contains(&crate_name)
 }
 
-/// Returns the first word of each path in a name, which is a crate.
+/// Returns the crates in a name: the first word of each path.
 pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     path.split(move |c| !is_word(c) && c != ':')

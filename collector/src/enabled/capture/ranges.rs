@@ -156,7 +156,7 @@ impl Node {
 }
 
 impl Ranges {
-    /// Takes a reading that was made while `stretch` was the current stretch.
+    /// Adds a reading that was made while `stretch` was the current stretch.
     pub(crate) fn show(&mut self, read: &Read, stretch: u64) {
         let node = self.0.entry(read.node).or_default();
         node.calls = read.calls;

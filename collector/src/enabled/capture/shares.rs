@@ -273,7 +273,8 @@ mod tests {
 
     #[test]
     fn what_stands_in_front_of_a_scope_is_the_callees() {
-        // `frame` calls `a` 1 000 times. 20 ticks of each call are before the scope begins: 200 of `frame`'s 500 samples.
+        // `frame` calls `a` 1 000 times. In each call 20 ticks pass before the scope begins, so 200 of the 500 samples of
+        // `frame` belong to `a`.
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 0, 0), (1, 50_000, 500), (1_000, 50_000, 500)];
         let sure = |callees_ticks| ticks(&combined(&rows, &of, [1e6, callees_ticks]))[2];

@@ -63,9 +63,9 @@ impl Quantity {
 /// A row with its values on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// Medians of the runs before.
+    /// Medians of the runs before the change.
     pub before: Values,
-    /// Medians of the runs after.
+    /// Medians of the runs after the change.
     pub after: Values,
     /// Which side has the row.
     pub presence: Presence,

@@ -325,8 +325,8 @@ fn the_format_changes_with_its_version_only() {
     check("small", small_payload(&snapshot()));
     check("ring", ring(dir.path()));
     check("kept", snapshot_file::bytes(&snapshot()).unwrap());
-    // The bytes of a packed recording depend on the deflate library. So its golden file must only be readable, and is
-    // not compared.
+    // The bytes of a packed recording depend on the deflate library. So its golden file only has to be readable; its
+    // bytes are not compared.
     let path = golden_dir().join(format!("series-{FORMAT_MAJOR}.{FORMAT_MINOR}"));
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
         check("series", series(dir.path()));

@@ -16,7 +16,7 @@ use crate::history::BYTES_MAX;
 #[derive(Debug)]
 pub(super) struct Recorded {
     series: Recording,
-    /// Number of records that are still to be read: the first ones of the recording.
+    /// Number of records that are still to be read. The newest are read first, so these are the oldest.
     left: usize,
     /// Minimum time between two records that are taken.
     gap_ns: u64,

@@ -169,7 +169,7 @@ pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
 /// Writes records into both rings without pauses and without a collector. If the argument is a number, the process
-/// aborts that many microseconds after the ring was linked.
+/// aborts that many microseconds after the ring has got its name.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();

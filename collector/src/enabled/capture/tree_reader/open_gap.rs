@@ -62,8 +62,8 @@ pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
 }
 
 impl OpenGap {
-    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. From the second
-    /// reading of a gap on, the ticks since the previous reading are exact.
+    /// Returns for how many of the `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. From the
+    /// second reading of a gap on, the ticks since the previous reading are exact.
     pub(super) fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);
         self.off = match ticks_per_ns(clocks.wall_ns) {

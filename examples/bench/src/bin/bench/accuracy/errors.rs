@@ -211,8 +211,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in adaptive and in sampled mode, and prints a JSON object for each mode: errors of all time, and
-/// errors of working time if the mode distinguishes working from waiting.
+/// Runs the program in adaptive and in sampled mode, and prints a JSON object for each mode: errors in total time, and
+/// errors in working time if the mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);
