@@ -43,6 +43,13 @@ impl Place {
         Self { dir }
     }
 
+    /// Returns a place where a program plays a role.
+    pub(crate) fn with(role: &str) -> (Self, Program) {
+        let place = Self::new();
+        let program = place.start(role);
+        (place, program)
+    }
+
     pub(crate) fn rings(&self) -> PathBuf {
         self.dir.path().join("rings")
     }

@@ -84,8 +84,7 @@ fn a_wait_is_for_the_run_to_come() {
 
 /// A program that cannot publish must not answer a request, or an old record would be taken for the answer.
 fn an_answer_without_a_record_is_no_answer() {
-    let place = Place::new();
-    let program = place.start("cramped");
+    let (place, program) = Place::with("cramped");
     let done = until("its snapshot is too large", || {
         let done = place.tickscope(&["report", "-f", "json", &program.name]).ok();
         (!done.err.is_empty()).then_some(done)

@@ -75,8 +75,7 @@ fn every_form_says_why_it_failed() {
 }
 
 fn what_runs_is_compared_as_it_is_now() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     until("all is entered", || {
         let text = place.tickscope(&["report", &program.name]).ok().out;
         text.contains("leaf").then_some(())

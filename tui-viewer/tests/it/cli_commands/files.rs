@@ -134,8 +134,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
 }
 
 fn a_ring_cut_while_its_program_runs_is_said() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     // The program is stopped, so that it does not write into the part that is cut off.
     program.stop();

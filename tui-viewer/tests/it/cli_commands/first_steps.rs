@@ -8,8 +8,7 @@ use crate::support::{Place, Program, in_role, until};
 
 /// `report -o now.svg` must not write a text report into a file of that name.
 fn an_ending_that_says_no_form_is_refused() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     for (args, says) in [
         (
             &["report", "-o", "now.svg"][..],
@@ -82,8 +81,7 @@ fn a_program_is_found_by_its_file() {
 
 /// `tickscope reprot` must not only wait for a program of that name.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     place.tickscope(&["reprot"]).with_code(2).says(&[
         "no program called \"reprot\"; did you mean tickscope report?",
         "to wait for a program of that name: tickscope attach reprot",
@@ -115,8 +113,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
 /// `log` must not follow a missing group without a message; `report --per` must not report that an existing group is no
 /// function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     until("the groups are there", || {
         let document = place.json(&program.name);
         (document["groups"].as_array()?.len() == 2).then_some(())
@@ -144,8 +141,7 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
 
 /// Messages must not be "invalid digit found in string", "entity not found", and the like.
 fn what_is_wanted_is_said() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     for args in [
         &["report", "-o", "none/x.html"][..],
         &["snapshot", "-o", "none/x.tks"],

@@ -91,8 +91,7 @@ fn fish_accepts_its_completions() {
 
 /// Runs bash's completion script as the shell does when the cursor is at the first word.
 fn bash_completes_names_of_programs_that_run() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let script = place.told(&["completions", "bash"]);
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_tickscope"));
     let path = format!(

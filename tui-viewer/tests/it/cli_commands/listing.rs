@@ -95,8 +95,7 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
 
 /// `--clean` with a chosen directory must not empty all other directories as well.
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
-    let place = Place::new();
-    let mut ended = place.start("stuck");
+    let (place, mut ended) = Place::with("stuck");
     ended.end();
     let ring = place.ring_of(ended.pid()).unwrap();
     // `sealed` makes its user root.

@@ -64,8 +64,7 @@ pub(crate) fn check(document: &Value) {
 }
 
 fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let (mut calls, mut ticks, mut seq) = (0, 0, 0);
     for _ in 0..4 {
         let document = place.json(&program.name);
@@ -87,8 +86,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
 }
 
 fn what_is_shown_was_captured_after_the_command_began() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     // The program publishes at 1 Hz. Without a request, some of these reports would show an older record.
     for _ in 0..3 {
         let before = unix_ns();
@@ -110,8 +108,7 @@ fn unix_ns() -> u64 {
 }
 
 fn a_program_stuck_in_one_call_shows_its_growing_time() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let time = || {
         let document = place.json(&program.name);
         check(&document);
@@ -136,8 +133,7 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
 }
 
 fn reset_returns_once_it_is_done_and_loses_nothing() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for (epoch, after) in [(1, &[][..]), (2, &["--after", "300ms"])] {
         let begin = Instant::now();
         let reset = [&["reset", &program.name], after].concat();
@@ -169,8 +165,7 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
 
 /// A program that SIGSTOP has stopped: commands report that, do not hang, and leave no request behind.
 fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let before = place.json(&program.name);
     program.stop();
 

@@ -58,8 +58,7 @@ impl Running {
 }
 
 fn a_call_that_waits_fills_every_interval() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     let args = ["log", &program.name, "--every", "100ms", "-d", "1s", "--json"];
     let done = place.tickscope(&args).ok().quiet();
     let lines = objects(&done);
@@ -94,8 +93,7 @@ fn a_call_that_waits_fills_every_interval() {
 }
 
 fn a_group_or_functions_alone_and_resets_go_unnoticed() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     let mut log = Running::start(&place, &program, &["--every", "200ms", "--group", "pipe"]);
     let mut shares = Vec::new();
     for round in 0..4 {
@@ -137,8 +135,7 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
 }
 
 fn it_ends_with_the_program() {
-    let place = Place::new();
-    let mut program = place.start("grouped");
+    let (place, mut program) = Place::with("grouped");
     let mut log = Running::start(&place, &program, &["--every", "100ms"]);
     assert!(log.line().contains('%'));
     program.end();
@@ -158,8 +155,7 @@ fn it_ends_with_the_program() {
 }
 
 fn what_it_cannot_follow_it_says() {
-    let place = Place::new();
-    let mut busy = place.start("busy");
+    let (place, mut busy) = Place::with("busy");
     until("the functions are there", || {
         let document = place.json(&busy.name);
         (document["nodes"].as_array()?.len() > 3).then_some(())

@@ -84,8 +84,7 @@ impl Client {
 }
 
 fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     program.end();
     let pid = program.pid().to_string();
     for flag in [&[][..], &["--ended"]] {
@@ -113,8 +112,7 @@ fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
 }
 
 fn the_six_tools_answer_from_a_program_that_runs() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let mut client = Client::start(&place, &[]);
     let found = client.ask("server/discover", json!({}));
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -172,8 +170,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
 }
 
 fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let mut client = Client::start(&place, &["--allow-control"]);
     let answer = client.call(
         "why",

@@ -48,8 +48,7 @@ fn of_others_the_first_two_are_named() {
 }
 
 fn a_log_tells_of_silence_and_of_the_end() {
-    let place = Place::new();
-    let mut program = place.start("grouped");
+    let (place, mut program) = Place::with("grouped");
     let mut command = place.command(VIEWER);
     command.args(["log", &program.name, "--every", "50ms"]);
     command.stderr(fs::File::create(place.work().join("err")).unwrap());

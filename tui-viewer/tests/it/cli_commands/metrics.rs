@@ -110,8 +110,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
 
 /// The server's own tests cover clients that connect and send nothing, or send nonsense.
 fn what_no_scrape_asks_for_is_answered() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     fs::write(place.rings().join("noise.ring"), [7; 5000]).unwrap();
     let agent = Agent::start(&place, &[]);
     let metrics = agent.scrape();
@@ -133,8 +132,7 @@ fn what_no_scrape_asks_for_is_answered() {
 }
 
 fn a_file_is_written_whole_until_a_signal_ends_it() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let mut command = place.command(VIEWER);
     command.args(["metrics", "--textfile", ".", "--every", "1s", "--no-latency"]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();

@@ -192,8 +192,7 @@ server.serve_forever()
 "#;
 
     pub(super) fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
-        let place = Place::new();
-        let _program = place.start("busy");
+        let (place, _program) = Place::with("busy");
         fs::write(place.work().join("names"), "subjectAltName=DNS:localhost").unwrap();
         for name in ["ca", "other"] {
             openssl(

@@ -50,8 +50,7 @@ fn path_in(place: &Place, name: &str) -> PathBuf {
 }
 
 fn a_running_program_is_recorded_for_a_while() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let args = [
         "record",
         &program.name,
@@ -188,8 +187,7 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
 }
 
 fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for round in 1..=2 {
         let path = path_in(&place, "run.tks");
         let mut child = recorder(
@@ -211,8 +209,7 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
 }
 
 fn a_killed_program_leaves_all_and_its_recorder_ends() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     let child = recorder(&place, &[&program.name, "-o", "run.tks"]);
     let path = path_in(&place, "run.tks");
     holds(&path, 3);
@@ -229,8 +226,7 @@ fn a_killed_program_leaves_all_and_its_recorder_ends() {
 }
 
 fn an_interrupt_ends_the_recording_and_not_the_program() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for (name, end) in [
         ("int.tks", Signal::INT),
         ("term.tks", Signal::TERM),
@@ -295,8 +291,7 @@ fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
 }
 
 fn nothing_is_lost_between_two_moments_whatever_is_reset() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let all = snapshots(&recorded_with_resets(&place, &program));
     let closing = all
         .iter()

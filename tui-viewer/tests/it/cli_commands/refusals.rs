@@ -19,8 +19,7 @@ fn limited(place: &Place, args: &[&str]) -> Done {
 
 /// SIGXFSZ must not kill the viewer without a message, nor leave half of the file behind.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     // Requests a record, because the empty first record would fit into the limit.
     place.json(&program.name);
     for (args, file) in [
@@ -170,8 +169,7 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
 }
 
 fn standard_output_that_is_full_is_named() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     for args in [
         &[program.name.as_str()][..],
         &["report", "-f", "pprof", &program.name],
@@ -189,8 +187,7 @@ fn standard_output_that_is_full_is_named() {
 }
 
 fn a_request_through_a_file_that_may_not_be_written_says_so() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     open_to_all(&place);
     fs::set_permissions(place.rings(), Permissions::from_mode(0o755)).unwrap();

@@ -10,8 +10,7 @@ use crate::cli_commands::live::check;
 use crate::support::{Place, VIEWER, finish};
 
 fn a_report_tells_name_state_and_tree() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for command in [&["report"][..], &["dump"], &["attach"], &[]] {
         let text = place.told(&[command, &[&program.name]].concat());
         let begins = format!("tickscope report: {}, ", program.name);
@@ -20,8 +19,7 @@ fn a_report_tells_name_state_and_tree() {
 }
 
 fn a_file_is_written_whole_and_never_over_another() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let args = ["report", "-f", "json", "-o", "now.json", &program.name];
     let done = place.tickscope(&args).ok().quiet();
     assert_eq!(done.out, "", "it went to the file");
@@ -33,8 +31,7 @@ fn a_file_is_written_whole_and_never_over_another() {
 }
 
 fn standard_output_as_a_file() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let done = place
         .tickscope(&["report", "-o", "-", &program.name])
         .ok()
@@ -48,8 +45,7 @@ fn standard_output_as_a_file() {
 }
 
 fn a_pipe_that_closes_early_is_no_error() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for args in [
         format!("report {}", program.name),
         format!("report -f pprof {}", program.name),
@@ -64,8 +60,7 @@ fn a_pipe_that_closes_early_is_no_error() {
 }
 
 fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let printed = place.told(&["snapshot", &program.name]);
     let path = printed.trim();
     let begin = format!("./{}-{}-", program.name, program.pid());

@@ -5,8 +5,7 @@ use tickscope_testkit::fixture;
 use crate::support::{Place, VIEWER, ended, finish, piped, until};
 
 fn top_shows_as_many_functions_as_are_asked_for() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let pid = program.pid().to_string();
     let args = ["top", "1000", &program.name, "--json", "--by", "calls"];
     let all = until("functions have been called", || {
@@ -50,8 +49,7 @@ fn the_commands_to_go_on_with_go_on() {
 }
 
 fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     let name = program.name.clone();
     let pid = program.pid().to_string();
     let done = place

@@ -82,8 +82,7 @@ fn what_is_not_watched_names_the_command_that_watches_it() {
 }
 
 fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let name = program.name.as_str();
     let document = until("calls have ended", || {
         let during = ["why", "leaf", name, "--for", "200ms", "--over", "1us", "--json"];

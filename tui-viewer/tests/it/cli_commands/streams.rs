@@ -32,8 +32,7 @@ fn records(bytes: &[u8]) -> usize {
 }
 
 fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
     assert!(
         records(&bytes) >= 2,
@@ -79,8 +78,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
 }
 
 fn a_recorder_whose_reader_leaves_ends_in_silence() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let mut command = place.command(VIEWER);
     let mut recorder = piped(command.args(["record", "-o", "-", &program.name]));
     drop(recorder.stdout.take());

@@ -106,8 +106,7 @@ fn sites_are_switched_off_and_on_and_listed() {
 }
 
 fn names_are_taken_as_they_are_shown() {
-    let place = Place::new();
-    let program = place.start("instances");
+    let (place, program) = Place::with("instances");
     let name = program.name.as_str();
     let shown = until("all is entered", || {
         let text = place.tickscope(&["report", name]).ok().out;

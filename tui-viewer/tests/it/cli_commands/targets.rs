@@ -16,8 +16,7 @@ fn short(text: &str) {
 }
 
 fn by_name_by_pid_and_by_path_it_is_the_same_program() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let pid = program.pid().to_string();
     let path = place.ring_of(program.pid()).unwrap();
     for args in [
@@ -33,8 +32,7 @@ fn by_name_by_pid_and_by_path_it_is_the_same_program() {
 }
 
 fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
-    let place = Place::new();
-    let first = place.start("stuck");
+    let (place, first) = Place::with("stuck");
     let second = place.start_named("stuck", &first.name);
     let all = [first.name.as_str(), "--all"];
     let report = place.document(&[&["report", "-f", "json"], &all[..]].concat());
@@ -86,8 +84,7 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
 }
 
 fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     std::fs::copy(&path, place.work().join("copy.ring")).unwrap();
     assert_eq!(place.json("copy.ring")["process"]["pid"], program.pid());
@@ -100,8 +97,7 @@ fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
 }
 
 fn no_such_name_or_pid_says_what_there_is() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let pid = program.pid().to_string();
     for command in ["report", "reset", "attach"] {
         for nobody in ["nobody-called-so", "4000000000"] {
@@ -169,8 +165,7 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
 
 /// A script must not take the numbers of an older run for the numbers of the program just started.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid().to_string());
     assert!(program.end().success());
     let numbers: &[&[&str]] = &[
@@ -228,8 +223,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
 
 /// A ring of the same name in another place must not be shown instead of the named directory's.
 fn a_directory_that_is_named_is_the_only_one() {
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
     // Rings are searched in this directory by default.
     let user = rustix::process::getuid().as_raw();
@@ -290,8 +284,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
 }
 
 fn a_pid_with_two_rings_is_a_choice_between_files() {
-    let place = Place::new();
-    let program = place.start("two_rings");
+    let (place, program) = Place::with("two_rings");
     let rings = until("both are there", || {
         Some(place.ring_files()).filter(|rings| rings.len() == 2)
     });
@@ -449,8 +442,7 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
 /// Until the next ring is there, the message must not be "no program with pid", because the program runs.
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let pid = program.pid().to_string();
     let first = place.ring_of(program.pid()).unwrap();
     // The first lost ring is replaced at once, the next ones a minute later.

@@ -80,8 +80,7 @@ fn longest_s(snapshot: &Snapshot) -> f64 {
 }
 
 fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
-    let place = Place::new();
-    let mut program = place.start("handling");
+    let (place, mut program) = Place::with("handling");
     let command = "cp \"$TICKSCOPE_FILE\" copy.tks && printf '%s|' \"$TICKSCOPE_VALUE\" \"$TICKSCOPE_THRESHOLD\" \
                    \"$TICKSCOPE_UNIT\" \"$TICKSCOPE_FUNCTION\" \"$TICKSCOPE_PROGRAM\" \"$TICKSCOPE_PID\" \
                    \"$TICKSCOPE_CONDITION\" \"$TICKSCOPE_SUMMARY\" > told.new && mv told.new told; exit 3";
@@ -172,8 +171,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
 }
 
 fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
-    let place = Place::new();
-    let program = place.start("handling");
+    let (place, program) = Place::with("handling");
     let mut trigger = Trigger::start(&place, &["calls(lookup) > 0", &program.name, "--over", "200ms"]);
     trigger.says("no function that matches lookup was met yet; waiting for it");
     fs::write(place.work().join("slow"), "").unwrap();
