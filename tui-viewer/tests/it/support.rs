@@ -108,6 +108,11 @@ impl Place {
         finish(&mut command)
     }
 
+    /// Runs `tickscope LINE`.
+    pub(crate) fn typed(&self, line: &str) -> Done {
+        self.tickscope(&shell::commands(line).concat())
+    }
+
     /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
     pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.tickscope(args).ok().quiet().out
@@ -116,6 +121,20 @@ impl Place {
     /// Runs `tickscope ARGS`, which must succeed in silence; returns the JSON that it writes.
     pub(crate) fn document<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
         self.tickscope(args).ok().quiet().json()
+    }
+
+    /// Runs the commands of a table, as in [`refusals`], and asserts their exit codes and the texts of their errors.
+    pub(crate) fn answers(&self, table: &str) {
+        for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
+            done.with_code(code).says(&says);
+        }
+    }
+
+    /// Runs the commands of a table, as in [`refusals`], which must fail with one line of error.
+    pub(crate) fn refuses(&self, table: &str) {
+        for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
+            done.failed(code, &says);
+        }
     }
 
     /// Returns the JSON report on a program.
@@ -303,6 +322,11 @@ impl Program {
         self.child.id()
     }
 
+    /// Returns the program's name and process, as commands say them.
+    pub(crate) fn who(&self) -> String {
+        format!("{} ({})", self.name, self.pid())
+    }
+
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -426,17 +450,18 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
 }
 
-/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each command its result, the expected exit
-/// code, and the expected text of its error.
+/// Runs the commands of a table, `CODE WORDS => TEXT… TEXT` a line. Returns for each command its result, the expected
+/// exit code, and the expected texts of its error.
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,
-) -> impl Iterator<Item = (Done, i32, &str)> {
+) -> impl Iterator<Item = (Done, i32, Vec<&str>)> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(move |line| {
         let (command, says) = line.split_once(" => ").expect(line);
         let (code, command) = command.split_once(' ').expect(line);
         let words = shell::commands(command).concat();
+        let says: Vec<&str> = says.split("… ").collect();
         (run(&words), code.parse::<i32>().expect(line), says)
     })
 }

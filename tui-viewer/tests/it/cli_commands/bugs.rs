@@ -22,26 +22,14 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     ] {
         // Other rings are hidden, because a message names only some of many rings.
         let done = sealed_tickscope(&place, args);
-        for c in ['\u{1b}', '\u{202e}'] {
-            assert!(
-                !done.out.contains(c) && !done.err.contains(c),
-                "{args:?} {:?} {:?}",
-                done.out,
-                done.err
-            );
-        }
+        let said = format!("{}\n{}", done.out, done.err);
+        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{args:?} {said:?}");
+        assert!(said.contains("[2J"), "{args:?} {said:?}");
         if args.contains(&"--json") {
-            let programs = &done.json()["programs"];
-            assert!(
-                programs.to_string().contains("\u{202e}evil"),
-                "a parser reads what was written"
-            );
+            let programs = done.json()["programs"].to_string();
+            // A parser reads what was written.
+            assert!(programs.contains("\u{202e}evil"), "{programs}");
         }
-        assert!(
-            done.out.contains("[2J") || done.err.contains("[2J"),
-            "{args:?} {:?}",
-            done.err
-        );
     }
 }
 
@@ -53,16 +41,12 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let elsewhere = place.work().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let script = format!("cd elsewhere; '{exe}'");
-    for by_variable in [false, true] {
-        let args: &[&str] = if by_variable {
-            &["run"]
-        } else {
-            &["run", "--dir", "relative"]
-        };
+    for (args, variable) in [
+        (&["run", "--dir", "relative"][..], None),
+        (&["run"], Some("relative")),
+    ] {
         let mut command = place.script(args, &role, &script);
-        if by_variable {
-            command.env("TICKSCOPE_DIR", "relative");
-        }
+        command.envs(variable.map(|dir| ("TICKSCOPE_DIR", dir)));
         finish(&mut command).ok().says(&["tickscope report: ", "marked"]);
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::remove_dir_all(place.work().join("relative")).unwrap();
@@ -123,10 +107,8 @@ fn several_programs_under_one_run_are_all_named() {
     let line = line_with(&done.out, "second ");
     let second = line.rsplit(' ').next().unwrap();
     let said = line_with(&done.err, "of 2 programs");
-    assert!(
-        said.ends_with(&format!("the others: tickscope {second}")),
-        "{said}"
-    );
+    let others = format!("the others: tickscope {second}");
+    assert!(said.ends_with(&others), "{said}");
 }
 
 /// A signal before the command has installed its handler must not leave the program running.

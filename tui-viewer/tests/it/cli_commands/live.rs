@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tickscope_format::layout::state;
 
+use crate::processes::roles::unix_ns;
 use crate::support::{Place, line_with, until, word};
 
-fn number(value: &Value) -> u64 {
+pub(crate) fn number(value: &Value) -> u64 {
     value
         .as_u64()
         .unwrap_or_else(|| panic!("a whole number: {value}"))
@@ -44,11 +45,8 @@ pub(crate) fn check(document: &Value) {
     }
     for node in nodes {
         let total = (number(&node["total_ns"]), number(&node["total_ticks"]));
-        assert_eq!(
-            sums[&number(&node["id"])],
-            total,
-            "self and children are the total: {node}"
-        );
+        let sum = sums[&number(&node["id"])];
+        assert_eq!(sum, total, "self and children are the total: {node}");
     }
     for (index, thread) in threads.iter().enumerate() {
         assert_eq!(number(&thread["id"]), index as u64);
@@ -61,6 +59,12 @@ pub(crate) fn check(document: &Value) {
             above = open.clone();
         }
     }
+}
+
+/// Returns the sum of the calls in a report.
+pub(crate) fn shown_calls(document: &Value) -> u64 {
+    let nodes = list(&document["nodes"]).iter();
+    nodes.map(|node| number(&node["calls"])).sum()
 }
 
 fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
@@ -77,11 +81,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
         ticks = number(&lifetime["ticks"]);
         seq = number(&document["seq"]);
         // Without a reset, all counts since the start are shown.
-        let shown: u64 = list(&document["nodes"])
-            .iter()
-            .map(|node| number(&node["calls"]))
-            .sum();
-        assert_eq!(shown, calls);
+        assert_eq!(shown_calls(&document), calls);
     }
 }
 
@@ -91,20 +91,13 @@ fn what_is_shown_was_captured_after_the_command_began() {
     for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);
-        assert!(
-            number(&document["unix_ns"]) >= before,
-            "a record from before the command"
-        );
+        let captured = number(&document["unix_ns"]);
+        assert!(captured >= before, "a record from before the command");
         let before = unix_ns();
         let kept = place.told(&["snapshot", &program.name]);
         let kept = place.json(kept.trim());
         assert!(number(&kept["unix_ns"]) >= before);
     }
-}
-
-fn unix_ns() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.unwrap().as_nanos() as u64
 }
 
 fn a_program_stuck_in_one_call_shows_its_growing_time() {
@@ -139,12 +132,10 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
         let reset = [&["reset", &program.name], after].concat();
         let done = place.tickscope(&reset).ok().quiet();
         assert!(after.is_empty() || begin.elapsed() >= Duration::from_millis(300));
-        let says = format!(
-            "{} ({}): counters at zero from now on; epoch {epoch}",
-            program.name,
-            program.pid()
-        );
-        done.begins(&says);
+        done.begins(&format!(
+            "{}: counters at zero from now on; epoch {epoch}",
+            program.who()
+        ));
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
@@ -152,14 +143,8 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
             number(&document["since_reset_ns"]) < number(&document["process"]["uptime_ns"]),
             "younger than the program"
         );
-        let shown: u64 = list(&document["nodes"])
-            .iter()
-            .map(|node| number(&node["calls"]))
-            .sum();
-        assert!(
-            shown < number(&document["lifetime"]["calls"]),
-            "the lifetime is not reset"
-        );
+        let lifetime = number(&document["lifetime"]["calls"]);
+        assert!(shown_calls(&document) < lifetime, "the lifetime is not reset");
     }
 }
 

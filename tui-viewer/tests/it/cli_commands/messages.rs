@@ -30,8 +30,8 @@ fn values_that_are_none_are_told_with_those_that_are() {
         2 run => required
     ";
     for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        let done = done.with_code(code).says(&[says]);
-        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says}");
+        let done = done.with_code(code).says(&says);
+        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says:?}");
     }
     place
         .tickscope(&["man", "woman"])

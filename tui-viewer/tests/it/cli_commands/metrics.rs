@@ -9,7 +9,8 @@ use rustix::process::Signal;
 use tickscope_testkit::open_metrics::Metrics;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, name, refusals, send, until};
+use crate::cli_commands::live::shown_calls;
+use crate::support::{Place, Program, VIEWER, finish, name, send, until};
 
 /// `tickscope metrics` at a port of its own.
 struct Agent {
@@ -72,9 +73,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
 /// Returns the sum of calls over all nodes in the newest snapshot of a program.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
-    let report = place.json(ring.to_str().unwrap());
-    let nodes = report["nodes"].as_array().unwrap().iter();
-    nodes.map(|node| node["calls"].as_f64().unwrap()).sum()
+    shown_calls(&place.json(ring.to_str().unwrap())) as f64
 }
 
 fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
@@ -91,21 +90,15 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     second.check_not_below(&first).unwrap();
     let at_reset = calls(&second, &program) - shown(&place, run.pid());
     assert!(at_reset >= calls(&first, &program), "{at_reset}");
-    assert_eq!(
-        second.sum("tickscope_unclosed_resets_total", ("program", &program)),
-        0.0
-    );
+    let unclosed = second.sum("tickscope_unclosed_resets_total", ("program", &program));
+    assert_eq!(unclosed, 0.0);
     // Another run of the same name is killed: exactly the calls of its newest record are added to the earlier calls.
     let mut killed = place.start_named("busy", &program);
-    agent.until("it runs again", |metrics| {
-        calls(metrics, &program) > calls(&second, &program)
-    });
+    let before = calls(&second, &program);
+    agent.until("it runs again", |metrics| calls(metrics, &program) > before);
     killed.kill();
     let third = agent.until("it is dead", |metrics| up(metrics, &program) == Some(0.0));
-    assert_eq!(
-        calls(&third, &program) - calls(&second, &program),
-        shown(&place, killed.pid())
-    );
+    assert_eq!(calls(&third, &program) - before, shown(&place, killed.pid()));
 }
 
 /// The server's own tests cover clients that connect and send nothing, or send nonsense.
@@ -117,14 +110,10 @@ fn what_no_scrape_asks_for_is_answered() {
     assert_eq!(up(&metrics, &program.name), Some(1.0));
     assert_eq!(metrics.get("tickscope_unreadable_rings", &[]), Some(1.0));
     for (request, begins, has) in [
-        ("GET /else HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", ""),
-        (
-            "HEAD /metrics HTTP/1.1\r\n\r\n",
-            "HTTP/1.1 200 ",
-            "text/plain; version=0.0.4",
-        ),
+        ("GET /else", "HTTP/1.1 404 ", ""),
+        ("HEAD /metrics", "HTTP/1.1 200 ", "text/plain; version=0.0.4"),
     ] {
-        let answer = agent.request(request);
+        let answer = agent.request(&format!("{request} HTTP/1.1\r\n\r\n"));
         assert!(answer.starts_with(begins) && answer.contains(has), "{answer}");
     }
     let status = fs::read_to_string(format!("/proc/{}/status", agent.program.pid())).unwrap();
@@ -140,10 +129,8 @@ fn a_file_is_written_whole_until_a_signal_ends_it() {
     let wanted = format!("tickscope_up{{program=\"{}\"}} 1\n", program.name);
     until("the file has the program", || {
         let text = fs::read_to_string(&file).ok()?;
-        assert!(
-            text.starts_with("# HELP tickscope_calls_total ") && !text.contains("# EOF"),
-            "{text}"
-        );
+        assert!(text.starts_with("# HELP tickscope_calls_total "), "{text}");
+        assert!(!text.contains("# EOF"), "{text}");
         text.contains(&wanted).then_some(())
     });
     send(&child, Signal::TERM);
@@ -161,10 +148,9 @@ fn an_agent_that_is_started_again_goes_on() {
     let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
     send(&agent.program.child, Signal::TERM);
     let state = place.work().join("state");
+    let kept = || fs::read_to_string(&state).ok();
     until("its state is kept", || {
-        fs::read_to_string(&state)
-            .ok()
-            .filter(|text| text.contains(&program))
+        kept().filter(|text| text.contains(&program))
     });
     // Only the state file still has the counts of the run.
     fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
@@ -184,10 +170,7 @@ fn what_cannot_be_served_is_said() {
         1 metrics --listen 127.0.0.1:0 --state state => remove the file to begin at zero
         2 metrics => --listen
     "#;
-    let table = table.replace("TAKEN", &agent.address);
-    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
-        done.with_code(code).says(&[says]);
-    }
+    place.answers(&table.replace("TAKEN", &agent.address));
 }
 
 /// Prometheus scrapes two programs, one of which is reset and restarted again and again. The rates in Prometheus are
@@ -207,10 +190,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     let agent = Agent::start(&place, &["--octaves", "8"]);
     let (steady, shaken) = (name("steady"), name("shaken"));
     // Both series must exist first, because Prometheus sees no increase in counts from before the first scrape.
-    let mut runs = vec![
-        place.start_named("busy", &steady),
-        place.start_named("busy", &shaken),
-    ];
+    let mut runs = [&steady, &shaken].map(|name| place.start_named("busy", name));
     agent.until("both are met", |metrics| {
         calls(metrics, &steady) > 0.0 && calls(metrics, &shaken) > 0.0
     });
@@ -225,22 +205,16 @@ fn prometheus_sees_the_calls_of_the_programs() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         free.local_addr().unwrap().port()
     };
+    let data = place.work().join("data");
     command
         .arg(format!("--config.file={}", config.display()))
-        .arg(format!(
-            "--storage.tsdb.path={}",
-            place.work().join("data").display()
-        ))
+        .arg(format!("--storage.tsdb.path={}", data.display()))
         .arg(format!("--web.listen-address=127.0.0.1:{port}"));
     let _prometheus = Program::spawn(&mut command);
     let query = |query: &str| -> Option<f64> {
         let mut curl = Command::new("curl");
-        curl.args([
-            "-s",
-            "-G",
-            &format!("http://127.0.0.1:{port}/api/v1/query"),
-            "--data-urlencode",
-        ]);
+        let url = format!("http://127.0.0.1:{port}/api/v1/query");
+        curl.args(["-s", "-G", &url, "--data-urlencode"]);
         let output = curl.arg(format!("query={query}")).output().unwrap();
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
         answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
@@ -286,28 +260,18 @@ fn prometheus_sees_the_calls_of_the_programs() {
     assert_eq!(killed, 1);
     for program in [&steady, &shaken] {
         let series = format!("tickscope_calls_total{{program=\"{program}\"}}");
-        assert_eq!(
-            query(&format!("sum(resets({series}[1h]))")),
-            Some(0.0),
-            "{program}: no counter falls"
-        );
+        let falls = query(&format!("sum(resets({series}[1h]))"));
+        assert_eq!(falls, Some(0.0), "{program}: no counter falls");
         // Last minus first sample of each series, because increase() would extrapolate to the whole range.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
-        let raw = query(&format!(
-            "sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))"
-        ))
-        .unwrap();
+        let raw = format!("sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))");
+        let raw = query(&raw).unwrap();
         assert!((raw / own - 1.0).abs() < 0.02, "{program}: {raw} of {own}");
-        let seconds = query(&format!(
-            "max(timestamp({series})) - min(min_over_time(timestamp({series})[1h:1s]))"
-        ))
-        .unwrap();
-        let rate = query(&format!(
-            "sum(increase({series}[{}s]))",
-            seconds.ceil() as u64 + 5
-        ))
-        .unwrap();
+        let seconds = format!("max(timestamp({series})) - min(min_over_time(timestamp({series})[1h:1s]))");
+        let seconds = query(&seconds).unwrap();
+        let range = seconds.ceil() as u64 + 5;
+        let rate = query(&format!("sum(increase({series}[{range}s]))")).unwrap();
         println!("{program}: {own} calls, max - min {raw}, increase {rate} in {seconds} s");
         assert!(
             (rate / own - 1.0).abs() < 0.02,

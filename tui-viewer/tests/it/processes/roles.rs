@@ -61,7 +61,7 @@ pub(crate) fn header(name: &str) -> Header {
     }
 }
 
-fn unix_ns() -> u64 {
+pub(crate) fn unix_ns() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.unwrap().as_nanos() as u64
 }
