@@ -33,9 +33,8 @@ fn values_that_are_none_are_told_with_those_that_are() {
         let done = done.with_code(code).says(&says);
         assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says:?}");
     }
-    place
-        .tickscope(&["man", "woman"])
-        .failed(1, &["there is no command woman; manual pages are of attach, "]);
+    let done = place.tickscope(&["man", "woman"]);
+    done.failed(1, &["there is no command woman; manual pages are of attach, "]);
 }
 
 fn of_others_the_first_two_are_named() {

@@ -32,15 +32,10 @@ fn a_file_is_written_whole_and_never_over_another() {
 
 fn standard_output_as_a_file() {
     let (place, program) = Place::with("stuck");
-    let done = place
-        .tickscope(&["report", "-o", "-", &program.name])
-        .ok()
-        .quiet();
-    done.begins("tickscope report: ");
-    place.tickscope(&["snapshot", "-o", "-", &program.name]).failed(
-        1,
-        &["a snapshot goes to a file, not to standard output; for that: tickscope report"],
-    );
+    let text = place.told(&["report", "-o", "-", &program.name]);
+    assert!(text.starts_with("tickscope report: "), "{text}");
+    let says = "a snapshot goes to a file, not to standard output; for that: tickscope report";
+    place.refuses(&format!("1 snapshot -o - {} => {says}", program.name));
     assert_eq!(place.files(), 0, "no file called -");
 }
 
@@ -70,9 +65,8 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(document["process"]["state"], "kept");
     assert_eq!(document["process"]["pid"], program.pid());
     assert_eq!(place.json(path), document, "the same each time");
-    place
-        .tickscope(&["reset", path])
-        .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
+    let says = format!("{path} is a kept snapshot: no program is behind it");
+    place.refuses(&format!("1 reset {path} => {says}"));
 
     // By default the command chooses an unused name. A named file is never overwritten, and its name needs no ending.
     let again = place.told(&["snapshot", &program.name]);
@@ -81,9 +75,8 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     place.tickscope(&named).ok();
     let kept = place.json("./kept");
     assert_eq!(kept["process"]["state"], "kept");
-    place
-        .tickscope(&named)
-        .failed(1, &["kept exists already; a snapshot never overwrites a file"]);
+    let again = place.tickscope(&named);
+    again.failed(1, &["kept exists already; a snapshot never overwrites a file"]);
     assert_eq!(place.json("./kept"), kept);
 }
 
@@ -97,12 +90,8 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let terminal = pair.master.tty_name().unwrap();
     let mut reader = pair.master.try_clone_reader().unwrap();
     let open = || fs::OpenOptions::new().write(true).open(&terminal).unwrap();
-    let mut child = place
-        .command(VIEWER)
-        .args(["report", target])
-        .stdout(open())
-        .spawn()
-        .unwrap();
+    let mut command = place.command(VIEWER);
+    let mut child = command.args(["report", target]).stdout(open()).spawn().unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
     // The read ends with an error after the last process closes the terminal.

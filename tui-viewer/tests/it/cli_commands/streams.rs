@@ -34,11 +34,8 @@ fn records(bytes: &[u8]) -> usize {
 fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let (place, program) = Place::with("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
-    assert!(
-        records(&bytes) >= 2,
-        "the first and the last: {}",
-        records(&bytes)
-    );
+    let count = records(&bytes);
+    assert!(count >= 2, "the first and the last: {count}");
     // Written to a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
@@ -57,9 +54,8 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     torn.says(&["standard input broke off within a record; its "]);
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 1;
-    read(&["report", "-"], &flipped)
-        .with_code(1)
-        .says(&["standard input: damaged: "]);
+    let damaged = read(&["report", "-"], &flipped).with_code(1);
+    damaged.says(&["standard input: damaged: "]);
     read(&["report", "-"], &bytes[..100]).failed(1, &["standard input ended before a whole record came"]);
     let garbage = "standard input: not a tickscope file: begins with \"GET / HT\"";
     read(&["report", "-"], b"GET / HTTP/1.1").failed(1, &[garbage]);
@@ -73,7 +69,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     ";
     let run = |words: &[String]| finish_with(place.command(VIEWER).args(words), &bytes);
     for (done, code, says) in refusals(table, run) {
-        done.failed(code, &[says]);
+        done.failed(code, &says);
     }
 }
 
