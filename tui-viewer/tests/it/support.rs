@@ -168,9 +168,7 @@ impl Place {
         let path = until("there is a ring", || self.ring_of(program.pid()));
         let ring = RingFile::open(&path).unwrap();
         // A ring is there a moment before its first heartbeat; until then it looks stale.
-        until("it runs", || {
-            matches!(ring.liveness(), Ok(Liveness::Running)).then_some(())
-        });
+        until_true("it runs", || matches!(ring.liveness(), Ok(Liveness::Running)));
         (program, ring)
     }
 
@@ -206,6 +204,11 @@ impl Place {
         let mut files = self.ring_files().into_iter();
         files.find(|path| path.file_name().unwrap().to_string_lossy().contains(&pid))
     }
+}
+
+/// Waits as [`until`] does, until a condition is true.
+pub(crate) fn until_true(what: &str, mut condition: impl FnMut() -> bool) {
+    until(what, || condition().then_some(()));
 }
 
 /// Returns the directory for the rings of this process, which plays a role.
@@ -334,7 +337,7 @@ impl Program {
     /// Stops the program, and waits until it is stopped.
     pub(crate) fn stop(&self) {
         send(&self.child, Signal::STOP);
-        until("the program is stopped", || stands(self.pid()).then_some(()));
+        until_true("the program is stopped", || stands(self.pid()));
     }
 
     pub(crate) fn go_on(&self) {
@@ -438,9 +441,7 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     // A command that does not read its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
-    until(&format!("{command:?} has ended"), || {
-        reader.is_finished().then_some(())
-    });
+    until_true(&format!("{command:?} has ended"), || reader.is_finished());
     reader.join().unwrap()
 }
 

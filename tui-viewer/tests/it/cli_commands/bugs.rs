@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until};
+use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until, until_true};
 
 /// A ring's name is any text that its writer chose, so its escape sequences must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
@@ -87,9 +87,9 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     let mut command = place.command("sleep");
     let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"));
     let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
-    until("it is looked for there", || {
+    until_true("it is looked for there", || {
         let places = tickscope_programs::container::places_of(program.pid());
-        places.contains(&wanted).then_some(())
+        places.contains(&wanted)
     });
 }
 

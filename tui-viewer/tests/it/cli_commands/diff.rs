@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tickscope_testkit::orderbook;
 
-use crate::support::{Place, Program, VIEWER, finish, until};
+use crate::support::{Place, Program, VIEWER, finish, until_true};
 
 /// Runs a program to its end and keeps its last snapshot. `numbers` are frames, and calls in each: `FRAMES CALLS`.
 fn keep(place: &Place, file: &str, numbers: &str) {
@@ -65,16 +65,14 @@ fn every_form_says_why_it_failed() {
 
 fn what_runs_is_compared_as_it_is_now() {
     let (place, program) = Place::with("busy");
-    until("all is entered", || {
+    until_true("all is entered", || {
         let text = place.tickscope(&["report", &program.name]).ok().out;
-        text.contains("leaf").then_some(())
+        text.contains("leaf")
     });
     place.told(&["snapshot", &program.name, "-o", "then.tks"]);
     let pid = program.pid().to_string();
     let grown = ["diff", "then.tks", &pid, "--fail-if", "calls(leaf) > 0"];
-    until("it has gone on", || {
-        (place.tickscope(&grown).code == Some(3)).then_some(())
-    });
+    until_true("it has gone on", || place.tickscope(&grown).code == Some(3));
     let per = place.tickscope(&["diff", "then.tks", &program.name, "--per", "leaf"]);
     per.ok();
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tickscope_format::layout::state;
 
 use crate::processes::roles::unix_ns;
-use crate::support::{Place, line_with, until, word};
+use crate::support::{Place, line_with, until_true, word};
 
 pub(crate) fn number(value: &Value) -> u64 {
     value
@@ -178,9 +178,7 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let latest = word(&ring, state::LATEST);
     program.go_on();
     // The loop waits for the next record without requesting one, because a request would take the withdrawn one's slot.
-    until("it publishes again", || {
-        (word(&ring, state::LATEST) != latest).then_some(())
-    });
+    until_true("it publishes again", || word(&ring, state::LATEST) != latest);
     let after = place.document(&report);
     // A withdrawn request must not stay in its slot: the program would carry it out when it continues.
     assert_eq!(after["reset_epoch"], 0);

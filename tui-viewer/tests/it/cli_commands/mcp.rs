@@ -7,7 +7,7 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Place, Program, VIEWER, finish_with, send, until};
+use crate::support::{Place, Program, VIEWER, finish_with, send, until, until_true};
 
 struct Client {
     server: Program,
@@ -186,7 +186,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         client.receive();
         client.send(request.to_string().as_bytes());
         let is_watched = || place.tickscope(&["why", "leaf", &program.name]).code == Some(0);
-        until("it is watched", || is_watched().then_some(()));
+        until_true("it is watched", &is_watched);
         if leaves {
             drop(client.input.take());
         } else {

@@ -10,7 +10,7 @@ use tickscope_testkit::open_metrics::Metrics;
 use tickscope_testkit::suite::skip;
 
 use crate::cli_commands::live::shown_calls;
-use crate::support::{Place, Program, VIEWER, finish, name, send, until};
+use crate::support::{Place, Program, VIEWER, finish, name, send, until, until_true};
 
 /// `tickscope metrics` at a port of its own.
 struct Agent {
@@ -253,9 +253,9 @@ fn prometheus_sees_the_calls_of_the_programs() {
     let last = agent.until("both have ended", |metrics| {
         up(metrics, &steady) == Some(0.0) && up(metrics, &shaken) == Some(0.0)
     });
-    until("prometheus has seen the end", || {
+    until_true("prometheus has seen the end", || {
         let is_seen = |program: &str| query(&sum(program)).is_some_and(|seen| seen == calls(&last, program));
-        (is_seen(&steady) && is_seen(&shaken)).then_some(())
+        is_seen(&steady) && is_seen(&shaken)
     });
     assert_eq!(killed, 1);
     for program in [&steady, &shaken] {

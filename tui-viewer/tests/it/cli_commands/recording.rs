@@ -13,7 +13,7 @@ use tickscope_testkit::orderbook;
 use tickscope_testkit::suite::skip;
 
 use crate::cli_commands::live::shown_calls;
-use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until};
+use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until, until_true};
 
 /// Runs `tickscope record ARGS -- PROGRAM`, where the program is this binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
@@ -212,7 +212,7 @@ fn a_termination_reaches_the_recorded_command() {
     let place = Place::new();
     let script = "trap 'exit 11' TERM; echo ready >ready; while :; do sleep 0.02; done";
     let child = recorder(&place, &["--", "sh", "-c", script]);
-    until("it is ready", || path_in(&place, "ready").exists().then_some(()));
+    until_true("it is ready", || path_in(&place, "ready").exists());
     send(&child, Signal::TERM);
     ended(child).with_code(11).says(&["nothing was recorded: "]);
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until};
+use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until, until_true};
 
 /// Runs `tickscope run ARGS -- PROGRAM`, where the program is this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -116,7 +116,7 @@ fn a_termination_reaches_the_program() {
     let said = fs::File::create(place.work().join("said")).unwrap();
     let mut child = command.stderr(said).spawn().unwrap();
     let said = || fs::read_to_string(place.work().join("said")).unwrap();
-    until("the program is ready", || said().contains("ready").then_some(()));
+    until_true("the program is ready", || said().contains("ready"));
     send(&child, Signal::TERM);
     let status = until("the command has ended", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(11), "{}", said());

@@ -2,7 +2,7 @@
 
 use tickscope_testkit::fixture;
 
-use crate::support::{Place, VIEWER, ended, finish, piped, until};
+use crate::support::{Place, VIEWER, ended, finish, piped, until, until_true};
 
 fn top_shows_as_many_functions_as_are_asked_for() {
     let (place, program) = Place::with("busy");
@@ -62,9 +62,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     waiting.args(["wait-until", never, &name]);
     let waiting = piped(&mut waiting);
     // The command counts as a second viewer once it follows the program.
-    until("it watches", || {
-        (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
-    });
+    until_true("it watches", || place.json(&name)["viewers"].as_u64() > Some(1));
     program.end();
     let done = ended(waiting).with_code(4);
     done.says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use tickscope_format::recording::{Piece, Stream};
 
-use crate::support::{Place, VIEWER, ended, finish_with, name, piped, refusals, until};
+use crate::support::{Place, VIEWER, ended, finish_with, name, piped, refusals, until_true};
 
 /// Returns the bytes that `tickscope record` writes to a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
@@ -105,9 +105,7 @@ fn the_next_run_follows_in_the_same_stream() {
                 }
             }
         };
-        until("it is recorded", || {
-            (begun().0 == runs && begun().1 > 0).then_some(())
-        });
+        until_true("it is recorded", || begun().0 == runs && begun().1 > 0);
         assert!(program.end().success());
     }
     recorder.kill().unwrap();

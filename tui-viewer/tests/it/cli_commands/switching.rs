@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cli_commands::live::{check, number};
-use crate::support::{Place, Program, until};
+use crate::support::{Place, Program, until, until_true};
 
 fn nodes<'a>(document: &'a Value, name: &str) -> Vec<&'a Value> {
     let nodes = document["nodes"].as_array().unwrap();
@@ -18,8 +18,8 @@ fn calls_of(document: &Value, name: &str) -> u64 {
 /// Starts a program and waits until all its functions have been called.
 fn begun(place: &Place) -> Program {
     let program = place.start("busy");
-    until("all is entered", || {
-        (calls_of(&place.json(&program.name), "leaf") > 100).then_some(())
+    until_true("all is entered", || {
+        calls_of(&place.json(&program.name), "leaf") > 100
     });
     program
 }
@@ -89,8 +89,8 @@ fn sites_are_switched_off_and_on_and_listed() {
 
     let done = place.tickscope(&["on", "leaf", name]).ok().quiet();
     done.prints(&[": 1 site switched on by leaf; also"]);
-    until("it is measured again", || {
-        (calls_of(&place.json(name), "leaf") > calls_of(&after, "leaf")).then_some(())
+    until_true("it is measured again", || {
+        calls_of(&place.json(name), "leaf") > calls_of(&after, "leaf")
     });
 }
 

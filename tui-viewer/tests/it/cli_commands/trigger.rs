@@ -11,7 +11,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 
 use crate::cli_commands::recording::snapshots;
-use crate::support::{Done, Place, VIEWER, piped, refusals, send, until};
+use crate::support::{Done, Place, VIEWER, piped, refusals, send, until, until_true};
 
 /// A running trigger, and its messages so far.
 struct Trigger {
@@ -140,9 +140,7 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     let mut trigger = Trigger::start(&place, &["calls(lookup) > 0", &program.name, "--over", "200ms"]);
     trigger.says("no function that matches lookup was met yet; waiting for it");
     fs::write(place.work().join("slow"), "").unwrap();
-    until("the past is kept", || {
-        (kept(&place, &program.name).len() == 1).then_some(())
-    });
+    until_true("the past is kept", || kept(&place, &program.name).len() == 1);
     trigger.interrupt();
     let done = trigger.end().ok().says(&["1 recording was kept"]);
     let found = "calls(it::cli_commands::roles::lookup) = 1 > 0 in the last ";

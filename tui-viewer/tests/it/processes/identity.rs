@@ -12,7 +12,7 @@ use tickscope_format::os;
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{first_record, header};
-use crate::support::{Place, Program, VIEWER, played, rings_in, until};
+use crate::support::{Place, Program, VIEWER, played, rings_in, until, until_true};
 
 /// Makes the ring of a program that has ended without closing it, with a heartbeat at the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
@@ -22,12 +22,8 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     let path = ring.path().to_path_buf();
     drop(ring);
     // A child that another test has just forked shares all descriptors, and so the lock, until it runs its program.
-    until("no child has the lock", || {
-        fs::File::open(&path)
-            .unwrap()
-            .try_lock_shared()
-            .is_ok()
-            .then_some(())
+    until_true("no child has the lock", || {
+        fs::File::open(&path).unwrap().try_lock_shared().is_ok()
     });
     RingFile::open(&path).unwrap()
 }
@@ -154,8 +150,8 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         states
     };
     // The container's init is killed with its creator, a moment later.
-    until("one of them has crashed", || {
-        (states() == ["\"crashed\"", "\"running\""]).then_some(())
+    until_true("one of them has crashed", || {
+        states() == ["\"crashed\"", "\"running\""]
     });
     // Process 1 of this namespace is another process.
     place.tickscope(&["reset", "asked"]).ok();
@@ -169,9 +165,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
     let place = Place::new();
     let script = "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch mounted && exec sleep 600";
     let mount = Program::spawn(place.command("unshare").args(["-m", "sh", "-c", script]));
-    until("the mount is there", || {
-        place.work().join("mounted").exists().then_some(())
-    });
+    until_true("the mount is there", || place.work().join("mounted").exists());
     let inside = mount.pid().to_string();
     let (user, tmp) = (os::user_id(), place.work());
     let shm = format!("/proc/{inside}/root/dev/shm/tickscope-{user}");
@@ -182,8 +176,8 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         let mut command = behind(&place, "nsenter", &["-t", &inside, "-m"], "usual");
         command.env_remove("TICKSCOPE_DIR").env("TMPDIR", &tmp);
         programs.push(Program::spawn(&mut command));
-        until("each program has a ring", || {
-            (rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings).then_some(())
+        until_true("each program has a ring", || {
+            rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings
         });
         rings += 1;
         assert!(rings < 20, "somewhere it is full");

@@ -17,7 +17,7 @@ use tickscope_format::layout::slot;
 use tickscope_format::os;
 
 use crate::processes::roles::{ask, request};
-use crate::support::{Chance, Place, Program, number, until};
+use crate::support::{Chance, Place, Program, number, until, until_true};
 
 /// Results of requests.
 #[derive(Debug, Default)]
@@ -118,9 +118,9 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
         let (mut asker, log) = askers.swap_remove(victim);
-        until("it holds a slot", || {
+        until_true("it holds a slot", || {
             let held = (0..slot::COUNT).filter(|&index| is_held(&ring, index)).count();
-            (held == askers.len() + 1).then_some(())
+            held == askers.len() + 1
         });
         let held = |index: &usize| is_held(&ring, *index);
         let before: Vec<usize> = (0..slot::COUNT).filter(held).collect();
@@ -193,9 +193,9 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         (0..slot::COUNT).all(|index| !is_held(&ring, index)),
         "all slots are free"
     );
-    until("the program sees that no viewer watches", || {
+    until_true("the program sees that no viewer watches", || {
         let (_, snapshot) = seen.newest_snapshot().unwrap();
-        (snapshot.capture.viewers == 0).then_some(())
+        snapshot.capture.viewers == 0
     });
     assert!(program.runs());
     assert!(program.end().success());

@@ -14,7 +14,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{ask, feed};
-use crate::support::{Chance, Place, Program, VIEWER, number, until, word};
+use crate::support::{Chance, Place, Program, VIEWER, number, until, until_true, word};
 
 /// Returns the records per second that a program publishes during `time`. They must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
@@ -37,7 +37,7 @@ fn looked_at(ring: &RingFile, times: u32) {
     let beat = || word(ring.path(), state::HEARTBEAT);
     for _ in 0..times {
         let before = beat();
-        until("the program has looked", || (beat() != before).then_some(()));
+        until_true("the program has looked", || beat() != before);
     }
 }
 
@@ -60,9 +60,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
         .collect();
     for watcher in &watchers {
         let told = format!("{}.{}", told.display(), watcher.pid());
-        until("each of them sees new records", || {
-            Path::new(&told).exists().then_some(())
-        });
+        until_true("each of them sees new records", || Path::new(&told).exists());
     }
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
     let together = records(&ring, Duration::from_secs(1));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tickscope_testkit::suite::skip;
 
 use crate::pty::session::Session;
-use crate::support::until;
+use crate::support::until_true;
 
 /// Returns the kernel's line on the call that a process waits in; `None` if it runs, or reading is not permitted.
 fn call(pid: u32) -> Option<String> {
@@ -90,9 +90,9 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
     session.signal("-KILL");
     session.end();
     let begin = Instant::now();
-    until("the viewer has ended", || {
+    until_true("the viewer has ended", || {
         let stat = fs::read_to_string(format!("/proc/{viewer}/stat")).ok();
-        stat.is_none_or(|stat| stat.contains(") Z ")).then_some(())
+        stat.is_none_or(|stat| stat.contains(") Z "))
     });
     println!(
         "the viewer is gone {:?} after its shell was killed",

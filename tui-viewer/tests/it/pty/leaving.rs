@@ -6,7 +6,7 @@ use portable_pty::CommandBuilder;
 
 use crate::pty::session::{Session, example, source};
 use crate::pty::synthetic;
-use crate::support::{ROLE, stands, until};
+use crate::support::{ROLE, stands, until_true};
 
 fn q_and_ctrl_c_leave_no_trace() {
     for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
@@ -170,9 +170,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.send("\x1a");
     wait_for_the_shell(&session);
     // Before the editor has stopped, it would take keys that are for the shell.
-    until("the editor is stopped", || {
-        stands(editor.parse().unwrap()).then_some(())
-    });
+    until_true("the editor is stopped", || stands(editor.parse().unwrap()));
     session.send("fg\n");
     session.wait_for("the job in front", |screen| {
         let contents = screen.contents();

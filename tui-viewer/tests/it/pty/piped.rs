@@ -6,7 +6,7 @@ use portable_pty::CommandBuilder;
 use tickscope_testkit::orderbook;
 
 use crate::pty::session::Session;
-use crate::support::{Place, VIEWER, until};
+use crate::support::{Place, VIEWER, until_true};
 
 /// Starts a shell's command line in a terminal; `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
@@ -83,8 +83,8 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     });
     fs::write(place.work().join("go"), "").unwrap();
     viewer.wait_for_text("■ CLOSED");
-    until("the screen is drawn anew", || {
-        (!viewer.contents().contains("connection closed")).then_some(())
+    until_true("the screen is drawn anew", || {
+        !viewer.contents().contains("connection closed")
     });
     assert!(viewer.written().contains("connection closed"));
     viewer.quit();

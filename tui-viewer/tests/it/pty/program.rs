@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickscope_testkit::{orderbook, ring};
 
 use crate::pty::session::Session;
-use crate::support::{Chance, Place, number, until};
+use crate::support::{Chance, Place, number, until_true};
 
 /// Kills the viewer 12 times, or the number of times in the variable KILLS.
 fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
@@ -25,9 +25,9 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
         viewer.end();
 
         let (_, last) = ring.newest_snapshot().unwrap();
-        until("it publishes", || {
+        until_true("it publishes", || {
             let (_, next) = ring.newest_snapshot().unwrap();
-            (next.capture.seq > last.capture.seq && next.calls() > last.calls()).then_some(())
+            next.capture.seq > last.capture.seq && next.calls() > last.calls()
         });
         // There are sixteen slots: if each kill lost one, none would be left soon.
         assert!(

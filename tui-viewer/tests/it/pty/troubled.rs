@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use crate::pty::session::Session;
-use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until};
+use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until_true};
 
 /// Returns the only ring.
 fn ring_in(rings: &Path) -> PathBuf {
@@ -109,21 +109,16 @@ fn commands_go_on_with_the_next_ring_as_well() {
         .args(["record", "--rate", "100", "-o", "run.tks"])
         .arg(ring_in(&place.rings()));
     let mut recording = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
-    until("it records", || {
-        (fs::metadata(&kept).ok()?.len() > 5_000).then_some(())
-    });
+    let size = || fs::metadata(&kept).map_or(0, |file| file.len());
+    until_true("it records", || size() > 5_000);
     cut(&place.rings());
     let heard = || fs::read_to_string(&said).unwrap();
-    until("it goes on", || {
+    until_true("it goes on", || {
         assert!(recording.try_wait().unwrap().is_none(), "{}", heard());
-        heard()
-            .contains("was lost; its next ring is recorded")
-            .then_some(())
+        heard().contains("was lost; its next ring is recorded")
     });
-    let before = fs::metadata(&kept).unwrap().len();
-    until("it records on", || {
-        (fs::metadata(&kept).unwrap().len() > before + 5_000).then_some(())
-    });
+    let before = size();
+    until_true("it records on", || size() > before + 5_000);
     send(&recording, Signal::INT);
     ended(recording).ok();
     assert!(!heard().contains("crashed"), "{}", heard());
