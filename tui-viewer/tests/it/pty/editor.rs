@@ -31,8 +31,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let file = source.canonicalize().unwrap().join("run.rs");
     assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
     // The row's file is missing: no editor is run, and the screen names the directories that were searched.
-    session.send("jo");
-    session.wait_for_text("! no crates/engine/src/step.rs in ");
+    session.send_for("jo", "! no crates/engine/src/step.rs in ");
     session.quit();
 }
 
@@ -54,8 +53,7 @@ fn where_there_is_no_editor_the_screen_says_so() {
         }
         let mut session = Session::spawn_in(command, (120, 30), dir.path());
         session.wait_for_text("match::run");
-        session.send("o");
-        session.wait_for_text(says);
+        session.send_for("o", says);
         session.quit();
     }
 }

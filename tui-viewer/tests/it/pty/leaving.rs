@@ -98,8 +98,7 @@ fn leave(mut session: Session) {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
     // The viewer reads single keys again. The shell's line mode would wait for Enter.
-    session.send("?");
-    session.wait_for_text("Keys");
+    session.send_for("?", "Keys");
     session.send("qq");
     session.wait_for("the shell", |screen| !screen.alternate_screen());
     session.send("exit\n");
@@ -128,11 +127,9 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
 /// Without a shell above it in its session, no process could continue the viewer.
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::shown("still", (80, 24));
-    session.send("\x1a?");
-    session.wait_for_text("Keys");
+    session.send_for("\x1a?", "Keys");
     session.signal("-TSTP");
-    session.send("q");
-    session.wait_for_text("match::run");
+    session.send_for("q", "match::run");
     session.quit();
 }
 
@@ -149,8 +146,7 @@ fn ctrl_z_in_a_container_stops_nothing() {
     command.arg("still");
     let mut session = Session::spawn(command, (80, 24));
     session.wait_for_text("match::run");
-    session.send("\x1a?");
-    session.wait_for_text("Keys");
+    session.send_for("\x1a?", "Keys");
     session.send("qq");
     assert_eq!(session.end().exit_code(), 0);
     session.assert_as_before();
@@ -163,8 +159,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     std::fs::write(&written, "#!/bin/sh\necho EDITING\nread line\nread line\n").unwrap();
     tickscope_testkit::command::install(&written, &editor);
     let mut session = Session::in_a_shell(&editor, dir.path(), "still");
-    session.send("o");
-    session.wait_for_text("EDITING");
+    session.send_for("o", "EDITING");
     let viewer = only_child(&session.pid().to_string());
     let editor = only_child(&viewer);
     session.send("\x1a");

@@ -18,8 +18,7 @@ fn an_idle_screen_writes_nothing() {
     let drawn = session.written().matches(FRAME).count();
     // Keys without a meaning wake the loop up like time does; the text after them shows that they were read.
     session.send("YY");
-    session.send("\x1b[99~");
-    session.wait_for_text("? shows the keys");
+    session.send_for("\x1b[99~", "? shows the keys");
     let written = session.written();
     let frames: Vec<&str> = written.split(FRAME).skip(1).collect();
     assert_eq!(frames.len(), drawn + 1);
@@ -44,12 +43,10 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
         session.wait_for_text("[1 Tree]");
         assert_eq!(session.written().contains("\x1b[?1000h"), is_taken);
         if !is_taken {
-            session.send("M");
-            session.wait_for_text("mouse on");
+            session.send_for("M", "mouse on");
         }
         // A click on the second tab.
-        session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
-        session.wait_for_text("[2 Hot]");
+        session.send_for("\x1b[<0;13;2M\x1b[<0;13;2m", "[2 Hot]");
         session.quit();
     }
 }
@@ -99,20 +96,17 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
 
 fn escape_alone_and_arrows_are_told_apart() {
     let mut session = Session::shown("live", (80, 24));
-    session.send("/wire");
-    session.wait_for_text("/wire");
+    session.send_for("/wire", "/wire");
     session.send("\x1b");
     session.wait_for("no search", |screen| !screen.contents().contains("/wire"));
-    session.send("\x1b[B");
-    session.wait_for_text("engine::match::step");
+    session.send_for("\x1b[B", "engine::match::step");
     session.quit();
 }
 
 fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     let mut session = Session::start(&["slow"], (120, 30));
     session.wait_for_text("draw_frame");
-    session.send("W");
-    session.wait_for_text("draw_frame is watched: W again or 8 shows why");
+    session.send_for("W", "draw_frame is watched: W again or 8 shows why");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
     session.wait_for_text(

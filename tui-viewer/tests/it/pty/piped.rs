@@ -26,24 +26,17 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("● PIPED");
     viewer.wait_for_text("roles::counted");
     // Keys work, although standard input is the pipe.
-    viewer.send("2");
-    viewer.wait_for_text("[2 Hot]");
-    viewer.send("r");
-    viewer.wait_for_text("nothing to reset: a pipe takes no requests");
-    viewer.send("e");
-    viewer.wait_for_text("no mode to change: a pipe takes no requests");
-    viewer.send("W");
-    viewer.wait_for_text("a pipe takes no requests; send them on the program's host");
+    viewer.send_for("2", "[2 Hot]");
+    viewer.send_for("r", "nothing to reset: a pipe takes no requests");
+    viewer.send_for("e", "no mode to change: a pipe takes no requests");
+    viewer.send_for("W", "a pipe takes no requests; send them on the program's host");
     // The viewer keeps more than one record of the stream.
     viewer.wait_for("a second has passed", |screen| {
         !screen.contents().contains("since reset 00:00")
     });
-    viewer.send("p");
-    viewer.wait_for_text("FROZEN");
-    viewer.send(",");
-    viewer.wait_for_text("PAST");
-    viewer.send("L");
-    viewer.wait_for_text("● PIPED");
+    viewer.send_for("p", "FROZEN");
+    viewer.send_for(",", "PAST");
+    viewer.send_for("L", "● PIPED");
     // The program ends, and its next run comes by itself.
     let first = program.pid();
     assert!(program.end().success());
@@ -54,8 +47,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
         next.pid()
     ));
     viewer.wait_for_text("● PIPED");
-    viewer.send("q");
-    viewer.wait_for_text("ended with 0");
+    viewer.send_for("q", "ended with 0");
     assert_eq!(viewer.end().exit_code(), 0);
     viewer.assert_as_before();
 }
@@ -68,8 +60,7 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     let mut viewer = shell(&format!("head -c {length} run.tks | \"$0\" -"), &place);
     viewer.wait_for_text("■ CLOSED");
     viewer.wait_for_text("standard input broke off within a record");
-    viewer.send(",");
-    viewer.wait_for_text("PAST");
+    viewer.send_for(",", "PAST");
     viewer.quit();
 
     // The message of ssh on the same terminal when its connection breaks does not stay on the screen.

@@ -55,15 +55,11 @@ fn a_large_program_with_a_thousand_threads_is_shown_a_hundred_times_a_second() {
     let mut viewer = Session::viewer(&[program.path().to_str().unwrap()], (120, 30));
     viewer.wait_for_text("100 Hz");
     viewer.wait_for_text("1.00k threads");
-    viewer.send("E");
-    viewer.wait_for_text("generated::");
-    viewer.send("2");
-    viewer.wait_for_text("[2 Hot]");
-    viewer.send("/work_99");
-    viewer.wait_for_text("/work_99");
+    viewer.send_for("E", "generated::");
+    viewer.send_for("2", "[2 Hot]");
+    viewer.send_for("/work_99", "/work_99");
     viewer.send("\x1b");
-    viewer.send("G1");
-    viewer.wait_for_text("[1 Tree]");
+    viewer.send_for("G1", "[1 Tree]");
     viewer.quit();
     assert!(program.times().len() > 1, "it published meanwhile");
 }
@@ -89,8 +85,7 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     let [mut first, mut second] = [(); 2].map(|()| place.start_named("telling", "counted"));
     let mut viewer = Session::beside(&place, &["counted", "--all"]);
     viewer.wait_for_text("2 processes");
-    viewer.send("r");
-    viewer.wait_for_text("sent to 2 programs");
+    viewer.send_for("r", "sent to 2 programs");
     viewer.send("4");
     // Each process is shown with its pid after the name.
     for program in [&first, &second] {

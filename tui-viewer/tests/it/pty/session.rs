@@ -86,8 +86,7 @@ impl Session {
         shell.env("VISUAL", editor);
         let mut session = Self::spawn_in(shell, (80, 24), dir);
         session.wait_for_text("prompt>");
-        session.send(&format!("{} {state}\n", example().display()));
-        session.wait_for_text("match::run");
+        session.send_for(&format!("{} {state}\n", example().display()), "match::run");
         session
     }
 
@@ -205,6 +204,12 @@ impl Session {
     /// Waits until a text is on the screen.
     pub(crate) fn wait_for_text(&self, text: &str) {
         self.wait_for(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Sends keys, and waits until a text is on the screen.
+    pub(crate) fn send_for(&mut self, keys: &str, text: &str) {
+        self.send(keys);
+        self.wait_for_text(text);
     }
 
     /// Returns the screen as text.

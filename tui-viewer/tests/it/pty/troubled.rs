@@ -77,8 +77,7 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         let mut viewer = Session::beside(&place, &[&target]);
         viewer.wait_for_text("roles::counted");
         // The data before the loss is compared with the data after it.
-        viewer.send("m");
-        viewer.wait_for_text("is marked");
+        viewer.send_for("m", "is marked");
         harm(&place.rings());
         // The message stays on the screen for some seconds.
         viewer.wait_for_text(&format!(
@@ -91,11 +90,9 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
             let now = row(&screen.contents());
             now.is_some() && now != before
         });
-        viewer.send("'");
-        viewer.wait_for_text("vs ");
+        viewer.send_for("'", "vs ");
         // The request goes through the new ring.
-        viewer.send("'r");
-        viewer.wait_for_text("counting from zero");
+        viewer.send_for("'r", "counting from zero");
         quit(viewer, program);
     }
 }
