@@ -145,11 +145,8 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             (None, 0) => {}
             (Some(_), 0) => tally.never_sent += 1,
             (Some(number), 1) => {
-                assert_eq!(
-                    words[1],
-                    code_of(number),
-                    "the slot holds what was asked for last"
-                );
+                // The slot holds what was asked for last.
+                assert_eq!(words[1], code_of(number));
                 tally.unheard += 1;
                 // 1 is done, 2 is "nothing to undo".
                 let outcome = words[slot::REQUEST_WORDS + 1];
@@ -184,15 +181,10 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         tally.raised,
     );
     assert_eq!(raised, tally.raised, "{tally:?}");
-    assert_eq!(
-        tally.asked,
-        tally.done + tally.refused + tally.unheard + tally.never_sent,
-        "{tally:?}"
-    );
-    assert!(
-        (0..slot::COUNT).all(|index| !is_held(&ring, index)),
-        "all slots are free"
-    );
+    let known = tally.done + tally.refused + tally.unheard + tally.never_sent;
+    assert_eq!(tally.asked, known, "{tally:?}");
+    let is_free = |index| !is_held(&ring, index);
+    assert!((0..slot::COUNT).all(is_free), "all slots are free");
     until_true("the program sees that no viewer watches", || {
         let (_, snapshot) = seen.newest_snapshot().unwrap();
         snapshot.capture.viewers == 0

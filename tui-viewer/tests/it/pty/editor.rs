@@ -37,12 +37,10 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
 
 fn where_there_is_no_editor_the_screen_says_so() {
     let (dir, _) = source();
+    let not_started = "! no-such-editor cannot be started: No such file";
     for (editor, says) in [
         (None, "! no editor: set $VISUAL or $EDITOR"),
-        (
-            Some("no-such-editor"),
-            "! no-such-editor cannot be started: No such file",
-        ),
+        (Some("no-such-editor"), not_started),
     ] {
         let mut command = CommandBuilder::new(example());
         command.arg("still");

@@ -169,10 +169,8 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.send("fg\n");
     session.wait_for("the job in front", |screen| {
         let contents = screen.contents();
-        contents
-            .split("prompt> fg")
-            .skip(1)
-            .any(|behind| behind.contains("still"))
+        let mut parts = contents.split("prompt> fg").skip(1);
+        parts.any(|behind| behind.contains("still"))
     });
     session.send("\n\n");
     // The screen does not stop a second time because of the editor's stop.
@@ -186,10 +184,8 @@ fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {
     session.wait_for("the mouse", has_mouse);
     session.signal("-QUIT");
     let status = session.end();
-    assert!(
-        status.signal().is_some_and(|signal| signal.starts_with("Quit")),
-        "{status:?}"
-    );
+    let signal = status.signal().unwrap_or_default();
+    assert!(signal.starts_with("Quit"), "{status:?}");
     session.assert_as_before();
 }
 

@@ -74,11 +74,8 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         assert_eq!(session.end().exit_code(), 0);
         session.assert_as_before();
         let written = session.written();
-        assert_eq!(
-            colours.map(|colour| written.contains(colour)),
-            shown,
-            "{variable:?}: {written:?}"
-        );
+        let has = colours.map(|colour| written.contains(colour));
+        assert_eq!(has, shown, "{variable:?}: {written:?}");
     }
     let session = viewer(&[], ("TICKSCOPE_THEME", "pink"));
     assert_eq!(session.end().exit_code(), 1);
@@ -109,9 +106,9 @@ fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     session.send_for("W", "draw_frame is watched: W again or 8 shows why");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
-    session.wait_for_text(
-        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off",
-    );
+    let left_on =
+        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off";
+    session.wait_for_text(left_on);
     session.assert_as_before();
 }
 

@@ -30,20 +30,16 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
             next.capture.seq > last.capture.seq && next.calls() > last.calls()
         });
         // There are sixteen slots: if each kill lost one, none would be left soon.
-        assert!(
-            ring.take_slot().unwrap().is_some(),
-            "a free slot after kill {kill}"
-        );
+        let is_free = ring.take_slot().unwrap().is_some();
+        assert!(is_free, "no slot is free after kill {kill}");
         assert!(program.runs());
     }
     assert!(program.end().success());
     let said = fs::read_to_string(place.work().join("calls")).unwrap();
     let (_, end) = ring.newest_snapshot().unwrap();
     assert_eq!(end.calls().to_string(), said, "every call is counted once");
-    assert_eq!(
-        (end.capture.losses.dropped, end.capture.losses.unbalanced),
-        (0, 0)
-    );
+    let losses = end.capture.losses;
+    assert_eq!((losses.dropped, losses.unbalanced), (0, 0));
 }
 
 /// The program has two thousand nodes, or the number in the variable NODES.
@@ -71,10 +67,8 @@ fn a_program_that_starts_again_is_followed() {
     viewer.wait_for_text(&format!("pid {}   ● LIVE", program.pid()));
     assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
-    assert!(
-        viewer.contents().contains("roles::counted"),
-        "its last data stays"
-    );
+    // Its last data stays.
+    assert!(viewer.contents().contains("roles::counted"));
     let program = place.start_named("telling", "counted");
     viewer.wait_for_text(&format!("pid {}   ● LIVE", program.pid()));
     viewer.quit();

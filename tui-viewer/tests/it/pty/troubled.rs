@@ -80,10 +80,9 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         viewer.send_for("m", "is marked");
         harm(&place.rings());
         // The message stays on the screen for some seconds.
-        viewer.wait_for_text(&format!(
-            "the ring file of pid {} was lost; its next ring is followed",
-            program.pid()
-        ));
+        let pid = program.pid();
+        let lost = format!("the ring file of pid {pid} was lost; its next ring is followed");
+        viewer.wait_for_text(&lost);
         viewer.wait_for_text("● LIVE");
         let before = row(&viewer.contents());
         viewer.wait_for(&format!("new numbers, {what}, by {way}"), |screen| {
@@ -142,10 +141,8 @@ fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     cut(&place.rings());
     viewer.wait_for_text("BROKEN");
     viewer.wait_for_text("truncated: 5000 bytes");
-    let next = format!(
-        "Ring lost, process {} runs on: new ring within a minute.",
-        program.pid()
-    );
+    let pid = program.pid();
+    let next = format!("Ring lost, process {pid} runs on: new ring within a minute.");
     viewer.wait_for_text(&next);
     assert!(row(&viewer.contents()).is_some(), "{}", viewer.contents());
     quit(viewer, program);
