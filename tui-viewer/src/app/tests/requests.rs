@@ -126,11 +126,8 @@ fn a_reset_without_an_answer_is_told_after_two_seconds() {
     at(&mut app, 3_000);
     says(&app, "! no answer from the program");
     assert!(!header(&app).contains("resetting"));
-    answer(
-        &mut app,
-        Request::Reset,
-        Err("control is switched off in the program".into()),
-    );
+    let why = Err("control is switched off in the program".into());
+    answer(&mut app, Request::Reset, why);
     assert!(last_line(&app).contains("reset: control is switched off"));
 }
 
