@@ -482,10 +482,8 @@ fn events_are_counters() {
     let mut lines = rows.lines();
     assert_eq!(lines.next(), Some("request 1 0 0"));
     let warned = lines.next().unwrap_or_default();
-    assert!(
-        warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"),
-        "{warned}"
-    );
+    assert!(warned.starts_with("  [warn] "), "{warned}");
+    assert!(warned.ends_with(" 3 0 0"), "{warned}");
     assert!(warned.contains("tests/spans.rs:"), "{warned}");
     assert_eq!(lines.next(), Some("  [error] full 1 0 0"));
     assert_eq!(lines.next(), None);

@@ -91,10 +91,8 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
     let mut shares = Vec::new();
     for round in 0..4 {
         let line = log.line();
-        assert!(
-            line.contains("  waiter  ") && line.ends_with("  [pipe]\n"),
-            "{line}"
-        );
+        assert!(line.contains("  waiter  "), "{line}");
+        assert!(line.ends_with("  [pipe]\n"), "{line}");
         let share = line.split_whitespace().find(|word| word.ends_with('%')).unwrap();
         shares.push(share.trim_matches(['~', '%']).parse::<f64>().unwrap());
         if round < 2 {
