@@ -186,7 +186,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         client.receive();
         client.send(request.to_string().as_bytes());
         let is_watched = || place.tickscope(&["why", "leaf", &program.name]).code == Some(0);
-        until_true("it is watched", &is_watched);
+        until_true("it is watched", is_watched);
         if leaves {
             drop(client.input.take());
         } else {
