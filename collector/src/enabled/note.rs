@@ -80,10 +80,7 @@ mod tests {
         for more in ["x".repeat(VALUE_MAX - 1).as_str(), "\u{e9}", "y"] {
             text.write_str(more).unwrap();
         }
-        assert_eq!(
-            text.length,
-            VALUE_MAX - 1,
-            "nothing is added behind what is missing"
-        );
+        // Nothing is added behind what is missing.
+        assert_eq!(text.length, VALUE_MAX - 1);
     }
 }

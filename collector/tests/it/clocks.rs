@@ -85,11 +85,8 @@ fn steps_backward_charge_nothing_and_are_counted() {
         tickscope::scope!("outer");
         spend(10);
         step_back(500);
-        assert_eq!(
-            ticks_of(&tickscope::snapshot(), "outer"),
-            0,
-            "not shown, not even for a moment"
-        );
+        // Not shown, not even for a moment.
+        assert_eq!(ticks_of(&tickscope::snapshot(), "outer"), 0);
         tickscope::time!("inner", spend(3));
         spend(4);
     }

@@ -204,11 +204,8 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
         done.stderr
     );
     assert_eq!(done.stdout, "");
-    assert_eq!(
-        rings_in(&done.place().join("rings")).len(),
-        0,
-        "publishing was not requested"
-    );
+    // Publishing was not requested.
+    assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     let done = run("adaptive", "stdout");
     assert!(done.stdout.contains("marked") && done.stderr.is_empty());
     let rings = rings_in(&done.place().join("rings")).len();
@@ -216,11 +213,8 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {
-    assert_eq!(
-        tickscope::mode(),
-        tickscope::Mode::Adaptive,
-        "before the first scope"
-    );
+    // Before the first scope.
+    assert_eq!(tickscope::mode(), tickscope::Mode::Adaptive);
     marked();
     assert_eq!(tickscope::mode(), tickscope::Mode::default());
     let session = quick("usual");

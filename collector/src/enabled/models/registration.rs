@@ -21,10 +21,8 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
     reader.find_rows(&block.tree, &mut sites);
     reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut histograms, || None);
-    assert!(
-        !reader.rows.is_empty(),
-        "a tree has a root once its thread is seen"
-    );
+    // A tree has a root once its thread is seen.
+    assert!(!reader.rows.is_empty());
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
