@@ -332,8 +332,10 @@ fn calls_of_tokio(workers: usize, calls: u64) {
         request.moved.load(Ordering::SeqCst) > 0,
         "no call has moved to another thread"
     );
-    // Some are never polled.
-    assert!(request.started.load(Ordering::SeqCst) < calls);
+    assert!(
+        request.started.load(Ordering::SeqCst) < calls,
+        "some are never polled"
+    );
     assert!(request.cancelled.load(Ordering::SeqCst) > calls / 100);
 }
 

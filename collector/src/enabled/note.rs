@@ -80,7 +80,10 @@ mod tests {
         for more in ["x".repeat(VALUE_MAX - 1).as_str(), "\u{e9}", "y"] {
             text.write_str(more).unwrap();
         }
-        // Nothing is added behind what is missing.
-        assert_eq!(text.length, VALUE_MAX - 1);
+        assert_eq!(
+            text.length,
+            VALUE_MAX - 1,
+            "nothing is added behind what is missing"
+        );
     }
 }

@@ -259,8 +259,11 @@ fn more_live_blocks_than_have_a_place_are_said() {
     }
     assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "no block is left");
     allocate(&mut blocks, 10);
-    // There is room again.
-    assert_eq!(live(&tickscope::snapshot(), "holds").0, 10 * size);
+    assert_eq!(
+        live(&tickscope::snapshot(), "holds").0,
+        10 * size,
+        "there is room again"
+    );
 }
 
 crate::support::tests![

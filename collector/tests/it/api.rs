@@ -61,8 +61,11 @@ fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
     assert_eq!(rings_in(&support::shared_place().join("rings")).len(), 2);
     let snapshot = newest(&ring_of(&third));
     assert_eq!(snapshot.process.name, "third");
-    // Scopes count without a session, too.
-    assert_eq!(calls_of(&snapshot, "between"), 1);
+    assert_eq!(
+        calls_of(&snapshot, "between"),
+        1,
+        "scopes count without a session, too"
+    );
 }
 
 const NAME: &str = "constant";
@@ -286,8 +289,11 @@ fn resets_close_an_epoch_and_go_on() {
     assert_eq!(tickscope::snapshot().calls(), 0);
     drop(session);
     tickscope::request_reset();
-    // Done at once where nobody publishes.
-    assert_eq!(tickscope::snapshot().capture.reset_epoch, 3);
+    assert_eq!(
+        tickscope::snapshot().capture.reset_epoch,
+        3,
+        "done at once where nobody publishes"
+    );
 }
 
 fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {

@@ -85,8 +85,11 @@ fn steps_backward_charge_nothing_and_are_counted() {
         tickscope::scope!("outer");
         spend(10);
         step_back(500);
-        // Not shown, not even for a moment.
-        assert_eq!(ticks_of(&tickscope::snapshot(), "outer"), 0);
+        assert_eq!(
+            ticks_of(&tickscope::snapshot(), "outer"),
+            0,
+            "not shown, not even for a moment"
+        );
         tickscope::time!("inner", spend(3));
         spend(4);
     }

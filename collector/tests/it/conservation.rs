@@ -226,11 +226,16 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
     assert_eq!(last_record.capture.kind, CaptureKind::Final);
     assert_eq!(last_record.capture.reset_epoch, last.capture.reset_epoch);
     assert_eq!(last_record.lifetime.calls, last.lifetime.calls);
-    // Each epoch ends in one way.
-    assert_eq!(closings.len() as u64 + undos, last.capture.reset_epoch);
+    assert_eq!(
+        closings.len() as u64 + undos,
+        last.capture.reset_epoch,
+        "each epoch ends in one way"
+    );
     assert_eq!(undone.len() as u64, undos);
-    // The storm blew.
-    assert!(by_program > 50 && undos > 0 && closings.len() > by_program);
+    assert!(
+        by_program > 50 && undos > 0 && closings.len() > by_program,
+        "the storm blew"
+    );
 
     let made = CALLS.load(Ordering::Relaxed);
     let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
@@ -243,8 +248,11 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
     assert_eq!(last.lifetime.calls, made, "calls counted and calls made");
     assert_eq!(calls, last.lifetime.calls, "the epochs add up");
     assert_eq!(ticks, last.lifetime.ticks, "the epochs add up");
-    // What was counted and what was added.
-    assert_eq!(sum, SUM.load(Ordering::Relaxed));
+    assert_eq!(
+        sum,
+        SUM.load(Ordering::Relaxed),
+        "what was counted and what was added"
+    );
     assert_eq!(last.capture.losses.unbalanced, UNBALANCED.load(Ordering::Relaxed));
     assert_eq!((last.capture.losses.dropped, last.clock.errors), (0, 0));
 }

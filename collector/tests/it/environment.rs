@@ -204,8 +204,11 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
         done.stderr
     );
     assert_eq!(done.stdout, "");
-    // Publishing was not requested.
-    assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
+    assert_eq!(
+        rings_in(&done.place().join("rings")).len(),
+        0,
+        "publishing was not requested"
+    );
     let done = run("adaptive", "stdout");
     assert!(done.stdout.contains("marked") && done.stderr.is_empty());
     let rings = rings_in(&done.place().join("rings")).len();
@@ -213,8 +216,11 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {
-    // Before the first scope.
-    assert_eq!(tickscope::mode(), tickscope::Mode::Adaptive);
+    assert_eq!(
+        tickscope::mode(),
+        tickscope::Mode::Adaptive,
+        "before the first scope"
+    );
     marked();
     assert_eq!(tickscope::mode(), tickscope::Mode::default());
     let session = quick("usual");

@@ -110,8 +110,11 @@ fn the_wait_is_the_waiters_and_the_holder_is_charged() {
         let charged = charged(&snapshot, "holder");
         assert!(charged + about(charged) >= HOLD_NS, "{charged} ns");
         assert!(charged <= waited + about(waited), "{charged} of {waited} ns");
-        // No other scope is charged.
-        assert_eq!(all(&snapshot, MadeOthersWait), charged);
+        assert_eq!(
+            all(&snapshot, MadeOthersWait),
+            charged,
+            "no other scope is charged"
+        );
         if mode == "sampled" {
             return;
         }
@@ -207,8 +210,11 @@ fn readers_are_charged_for_writers_and_a_writer_for_readers() {
     });
     until_asleep([0]);
     let before = tickscope::snapshot();
-    // Readers alone make no thread wait.
-    assert_eq!(all(&before, MadeOthersWait), 0);
+    assert_eq!(
+        all(&before, MadeOthersWait),
+        0,
+        "readers alone make no thread wait"
+    );
     let held = hold();
     done.wait();
     for reader in readers {
@@ -274,8 +280,10 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
     let under = |row: usize| crate::support::path_of(&snapshot, row).contains(&"[condvar] changed");
     let conditions = (0..snapshot.nodes.len())
         .filter(|&row| snapshot.site_of(tickscope_format::ids::NodeId(row as u32)).name == "condition");
-    // A condition is no wait.
-    assert!(conditions.into_iter().all(|row| !under(row)));
+    assert!(
+        conditions.into_iter().all(|row| !under(row)),
+        "a condition is no wait"
+    );
     let row = self_ns(&snapshot, "[condvar] changed");
     assert!(row + about(row) >= HOLD_NS && waited_ns >= HOLD_NS);
 }
@@ -419,8 +427,10 @@ fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     let sum: u64 = LOCKS_OF_ONE_PLACE.iter().map(|lock| *lock.lock().unwrap()).sum();
     assert_eq!(sum, spawned * 200);
     let rows = |site: &&tickscope_format::snapshot::Site| site.name.starts_with("[lock] locks.rs:");
-    // One place is one row.
-    assert!(snapshot.sites.iter().filter(rows).count() <= 1);
+    assert!(
+        snapshot.sites.iter().filter(rows).count() <= 1,
+        "one place is one row"
+    );
     assert!(snapshot.measures.of(MadeOthersWait).is_some());
 }
 

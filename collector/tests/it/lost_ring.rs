@@ -67,8 +67,11 @@ fn a_ring_cut_at_any_place_is_replaced() {
         open_to_write(&path).set_len(length).unwrap();
         let cut = format!("cut by another program to {length} bytes, wanted 1060864");
         replaced(&session, &path, &cut);
-        // Nothing is written behind the cut.
-        assert_eq!(fs::metadata(&path).unwrap().len(), length);
+        assert_eq!(
+            fs::metadata(&path).unwrap().len(),
+            length,
+            "nothing is written behind the cut"
+        );
     }
 }
 

@@ -323,8 +323,11 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
             .collect();
         assert_eq!(rows.iter().map(|(_, calls)| calls).sum::<u64>(), count as u64);
         assert_eq!(rows.len(), NAMES + 1, "of {count} names");
-        // The rest.
-        assert_eq!(calls_of(&snapshot, "[lock] (others)"), (count - NAMES) as u64);
+        assert_eq!(
+            calls_of(&snapshot, "[lock] (others)"),
+            (count - NAMES) as u64,
+            "the rest"
+        );
         let charged = snapshot.measures.of(Quantity::MadeOthersWait).unwrap();
         assert!(charged.rows.iter().map(|(_, ticks)| ticks).sum::<u64>() > 0);
         assert!(bytes < 32 << 20, "{bytes}");

@@ -131,8 +131,11 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         }
         // Now all threads block the signal.
         (0..1000).for_each(|_| send());
-        // Its mask is as it was.
-        assert_eq!(HANDLED_BY[0].load(Ordering::Relaxed), u64::from(!deaf));
+        assert_eq!(
+            HANDLED_BY[0].load(Ordering::Relaxed),
+            u64::from(!deaf),
+            "its mask is as it was"
+        );
         let before = HANDLED_BY[0].load(Ordering::Relaxed);
         mask(libc::SIG_UNBLOCK);
         wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) > before);

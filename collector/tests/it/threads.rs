@@ -137,8 +137,10 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
         snapshot.calls() + snapshot.capture.losses.dropped,
         OPENED.load(Ordering::Relaxed)
     );
-    // Our own end comes behind them all.
-    assert_eq!(snapshot.capture.losses.dropped, 0);
+    assert_eq!(
+        snapshot.capture.losses.dropped, 0,
+        "our own end comes behind them all"
+    );
     assert_eq!(snapshot.lifetime.calls, snapshot.calls());
     assert_eq!(snapshot.capture.losses.unbalanced, 0);
 }
@@ -185,8 +187,10 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
     // If a destructor opens the thread's first scope, this scope registers the collector's destructor, and the number
     // of drops stays the same.
-    // Scopes after our own destructor.
-    assert_eq!(snapshot.capture.losses.dropped, 120);
+    assert_eq!(
+        snapshot.capture.losses.dropped, 120,
+        "scopes after our own destructor"
+    );
     let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
     assert_eq!(living.count(), 1);
 }

@@ -270,8 +270,11 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     assert_eq!(level_of(&snapshot, "still"), Some((8, 2, 8)));
     assert_eq!(calls_of(&snapshot, "mute"), 2);
     assert_eq!(sum_of(&snapshot, "mute"), 3 + 9);
-    // In the pause, and not where excluded.
-    assert_eq!(sum_of(&snapshot, "loud"), 3);
+    assert_eq!(
+        sum_of(&snapshot, "loud"),
+        3,
+        "in the pause, and not where excluded"
+    );
 }
 
 /// Gives a value and a level. Both callers use this function, so that a handler interrupts the site that it uses.

@@ -121,8 +121,10 @@ fn threads_are_found_in_the_calls_they_wait_in() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let kept = found(&after, "input").1;
     let snapshot = checked(tickscope::snapshot());
-    // Ended threads keep their samples.
-    assert!(found(&snapshot, "input").1 >= kept);
+    assert!(
+        found(&snapshot, "input").1 >= kept,
+        "ended threads keep their samples"
+    );
     assert_eq!(now(&snapshot, "reading"), None);
 }
 

@@ -126,8 +126,10 @@ pub(crate) fn check(snapshot: &Snapshot) {
     for (index, thread) in snapshot.threads.iter().enumerate() {
         for row in snapshot.rows_of(ThreadId(index as u32)) {
             let off_cpu = off_cpu[0][row] + off_cpu[1][row];
-            // No more time off the CPU than there was.
-            assert!(off_cpu <= nodes.self_ticks[row]);
+            assert!(
+                off_cpu <= nodes.self_ticks[row],
+                "no more time off the CPU than there was"
+            );
             // Each thread may have one call that began before the reset, and one call that is not yet in its bucket.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(
@@ -169,14 +171,18 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
                 continue;
             }
             let parent = nodes.parent[row] as usize;
-            // Parents before children, in one thread.
-            assert!(rows.contains(&parent) && parent < row);
+            assert!(
+                rows.contains(&parent) && parent < row,
+                "parents before children, in one thread"
+            );
             children[parent].push(row);
         }
         let mut siblings = std::collections::BTreeSet::new();
         for row in rows {
-            // One row a place.
-            assert!(siblings.insert((nodes.parent[row], nodes.site[row])));
+            assert!(
+                siblings.insert((nodes.parent[row], nodes.site[row])),
+                "one row a place"
+            );
         }
     }
     for (values, what) in [(&nodes.self_ticks, "ticks"), (&self_nanos, "ns")] {

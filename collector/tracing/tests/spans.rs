@@ -100,8 +100,11 @@ fn spans_are_rows() {
     let site = &snapshot.sites[0];
     assert_eq!((site.module.as_str(), site.line > 0), ("spans", true));
     assert!(site.file.ends_with("tests/spans.rs"), "{}", site.file);
-    // They are no futures.
-    assert_eq!(measured(&snapshot, "outer", Quantity::Polls), 0);
+    assert_eq!(
+        measured(&snapshot, "outer", Quantity::Polls),
+        0,
+        "they are no futures"
+    );
 }
 
 fn a_layer_makes_rows_of_what_filters_let_through() {
@@ -167,8 +170,11 @@ fn async_bodies() {
     }
 
     let mut calls: Vec<_> = (0..3).map(|_| Box::pin(handle())).collect();
-    // Futures that were not polled.
-    assert_eq!(calls_of(&tickscope::snapshot(), "handle"), 0);
+    assert_eq!(
+        calls_of(&tickscope::snapshot(), "handle"),
+        0,
+        "futures that were not polled"
+    );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     spend(1_000);
     // When a span of a call site is entered again for the first time, the site is known to be a site of futures.
@@ -379,8 +385,11 @@ fn a_span_that_is_entered_in_itself_is_one_call() {
     span.in_scope(|| span.in_scope(|| spend(3)));
     assert_eq!(rows(), "twice 1 0 3\n  twice 0 3 3\n");
     drop(span);
-    // It was open, so that was no second poll.
-    assert_eq!(future(&whole(), "twice"), [0, 0, 0]);
+    assert_eq!(
+        future(&whole(), "twice"),
+        [0, 0, 0],
+        "it was open, so that was no second poll"
+    );
 }
 
 fn a_span_on_many_threads_is_one_call() {
@@ -503,8 +512,11 @@ fn the_current_span_goes_with_what_is_spawned() {
     block_on(spawned);
     let snapshot = whole();
     assert_eq!(calls_of(&snapshot, "parent"), 1);
-    // It lasted until the future was dropped.
-    assert_eq!(future(&snapshot, "parent")[..2], [0, 1]);
+    assert_eq!(
+        future(&snapshot, "parent")[..2],
+        [0, 1],
+        "it lasted until the future was dropped"
+    );
 }
 
 fn an_excluded_thread_has_no_spans() {

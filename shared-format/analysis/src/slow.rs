@@ -442,8 +442,10 @@ mod tests {
         let slow = Slow::of(&snapshot.watches[0], &snapshot);
         assert_eq!((slow.doubt, slow.slow_ns), (Some(Doubt::NothingSlow), None));
         assert!(slow.rows.iter().all(|row| row.difference_ns().is_none()));
-        // The longest part of a typical call comes first.
-        assert_eq!(slow.rows[0].path, 1);
+        assert_eq!(
+            slow.rows[0].path, 1,
+            "the longest part of a typical call comes first"
+        );
         snapshot.watches[0].paths.clear();
         assert_eq!(doubt(&snapshot), Some(Doubt::NoCalls));
     }

@@ -77,8 +77,10 @@ fn the_collector_counts_a_frame_exactly() {
             .sum();
         assert_eq!(spheres, 66_430);
     }
-    // The same rays on every number of threads.
-    assert_eq!(shadow_rays[0], shadow_rays[1]);
+    assert_eq!(
+        shadow_rays[0], shadow_rays[1],
+        "the same rays on every number of threads"
+    );
     // The sine of another platform may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays[0].abs_diff(368_674) < 100, "{shadow_rays:?}");
 }

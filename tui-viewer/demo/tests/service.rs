@@ -91,8 +91,10 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     assert!(first.tasks.is_empty(), "{:?}", first.tasks);
 
     // Clients that leave after 2 ms do not wait for the end of an order.
-    // Some are cancelled.
-    assert!(KINDS.iter().any(|kind| sums.ends(kind).1 > 0));
+    assert!(
+        KINDS.iter().any(|kind| sums.ends(kind).1 > 0),
+        "some are cancelled"
+    );
     // Each answer of the database is one query.
     assert_eq!(sums.calls("answer"), sums.calls("Server::query"));
     assert_eq!(sums.calls("Server::query"), sums.calls("Connection::read_disk"));

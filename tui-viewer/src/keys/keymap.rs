@@ -86,8 +86,11 @@ mod tests {
             assert_eq!(lookup(context, Code::Ctrl('c')), Some(Action::Quit));
             assert_eq!(lookup(context, Code::Esc), Some(Action::Back));
         }
-        // Q is a letter there.
-        assert_eq!(lookup(Context::Typing, Code::Char('q')), None);
+        assert_eq!(
+            lookup(Context::Typing, Code::Char('q')),
+            None,
+            "q is a letter there"
+        );
     }
 
     #[test]

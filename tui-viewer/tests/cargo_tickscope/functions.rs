@@ -111,8 +111,10 @@ fn a_program_does_the_same_and_each_call_ends_once() {
     assert!(all.of_functions("unwound") >= all.calls(Some("falls")));
     assert_eq!(all.calls(Some("Dog::speak")) + all.calls(Some("Cat::speak")), 100);
     assert_eq!(all.calls(Some("Counts::drop")), 20);
-    // Coroutines and handlers have stacks of their own.
-    assert!(all.of_functions("elsewhere") > 0);
+    assert!(
+        all.of_functions("elsewhere") > 0,
+        "coroutines and handlers have stacks of their own"
+    );
 }
 
 const TINY: &str = r#"

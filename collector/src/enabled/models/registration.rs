@@ -21,8 +21,10 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
     reader.find_rows(&block.tree, &mut sites);
     reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut histograms, || None);
-    // A tree has a root once its thread is seen.
-    assert!(!reader.rows.is_empty());
+    assert!(
+        !reader.rows.is_empty(),
+        "a tree has a root once its thread is seen"
+    );
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 

@@ -173,8 +173,11 @@ mod tests {
         let s = prune(&s, 5).unwrap();
         assert_eq!(s.capture.pruned, 1);
         assert_eq!(s.nodes.parent, [NO_PARENT, 0, 0, 2, NO_PARENT]);
-        // The small one and its counter are one row.
-        assert_eq!(s.nodes.calls, [1, 2, 1, 1, 1]);
+        assert_eq!(
+            s.nodes.calls,
+            [1, 2, 1, 1, 1],
+            "the small one and its counter are one row"
+        );
         assert_eq!(s.sums(), [None, None, None, Some(8), Some(9)]);
     }
 

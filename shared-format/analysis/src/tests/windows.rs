@@ -125,8 +125,10 @@ fn nothing_happens_between_a_snapshot_and_itself() {
         assert_eq!((none.calls(), none.measured_ticks(), outside(&none)), (0, 0, 0));
         assert!(none.latencies.row.is_empty());
         assert_eq!(none.capture.since_reset_ns, 0);
-        // Its rows are still there.
-        assert_eq!(none.nodes.parent, snapshot.nodes.parent);
+        assert_eq!(
+            none.nodes.parent, snapshot.nodes.parent,
+            "its rows are still there"
+        );
         let mut errors = none.estimates.iter();
         assert!(errors.all(|of| (of.timed, of.self_error, of.total_error) == (0, 0, 0)));
     }

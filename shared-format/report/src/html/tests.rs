@@ -134,8 +134,11 @@ fn what_threads_did_over_time() {
     slots.rows[0].loads[1].functions[0].0 = 4711;
     slots.rows[1].name = slots.rows[0].name.clone();
     insta::assert_snapshot!(timeline_of(&snapshot, slots));
-    // Of a single record.
-    assert_eq!(timeline_of(&snapshot, over_time(&snapshot, 1)), "");
+    assert_eq!(
+        timeline_of(&snapshot, over_time(&snapshot, 1)),
+        "",
+        "of a single record"
+    );
     assert!(!page_of(&snapshot).contains("\"timeline\":"), "of a snapshot");
 }
 
@@ -222,8 +225,10 @@ fn slow_calls_of_watched_functions() {
     let (data, _) = data.split_once("\n\"by\"").unwrap();
     insta::assert_snapshot!(data);
     let answer = slow_answer(&snapshot).replace('>', "&gt;");
-    // The answer without scripts.
-    assert!(html.contains(answer.lines().next().unwrap()));
+    assert!(
+        html.contains(answer.lines().next().unwrap()),
+        "the answer without scripts"
+    );
 }
 
 #[test]
@@ -346,10 +351,14 @@ proptest! {
 #[test]
 fn functions_tell_their_group() {
     let without = page_of(&fixtures::order_sim());
-    // A program without groups has no member for them.
-    assert!(!without.contains("\"group\":["));
-    // A program without groups has no table of groups.
-    assert!(!without.contains("\"group_rows\":["));
+    assert!(
+        !without.contains("\"group\":["),
+        "a program without groups has no member for them"
+    );
+    assert!(
+        !without.contains("\"group_rows\":["),
+        "a program without groups has no table of groups"
+    );
     let text = page_of(&fixtures::order_sim_in_groups());
     let (_, rows) = text.split_once("\"group_rows\":[").expect("a table of groups");
     let line = rows.split('\n').next().unwrap_or_default();

@@ -43,8 +43,11 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
     assert_eq!(of(1, "live_bytes_error"), Some(live_error(variance)));
     assert_eq!(of(1, "total_live_bytes_error"), Some(live_error(2 * variance)));
     assert_eq!(of(0, "live_bytes_error"), Some(4 * LIVE_SAMPLE_BYTES));
-    // The allocator counted nothing else here.
-    assert_eq!(of(0, "allocations"), None);
+    assert_eq!(
+        of(0, "allocations"),
+        None,
+        "the allocator counted nothing else here"
+    );
     assert_eq!(of(2, "made_others_wait_ns"), Some(snapshot.nanos(1_000_000)));
     assert_eq!(
         of(0, "total_made_others_wait_ns"),

@@ -379,8 +379,10 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
     let text = viewed(&grouped, View::Hot, 0.0);
     insta::assert_snapshot!(text);
     let plain = viewed(&fixtures::order_sim(), View::Hot, 0.0);
-    // All else is as without groups.
-    assert!(text.starts_with(plain.trim_end()));
+    assert!(
+        text.starts_with(plain.trim_end()),
+        "all else is as without groups"
+    );
     let flat = with(&grouped, |options| {
         (options.view, options.ascii) = (View::Flat, true);
     });

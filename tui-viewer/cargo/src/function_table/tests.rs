@@ -300,8 +300,10 @@ fn libraries_for_c_have_tables() {
     add(&program.path, &program.sources()).unwrap();
     let functions = table(&program);
     assert!(functions.iter().any(|f| f.name == "twice"), "{functions:?}");
-    // The others have no names.
-    assert!(functions.iter().any(|f| f.name.starts_with("0x")));
+    assert!(
+        functions.iter().any(|f| f.name.starts_with("0x")),
+        "the others have no names"
+    );
 }
 
 #[test]

@@ -132,8 +132,11 @@ mod tests {
         let mut sleeps = [timer.sleep(HOUR), timer.sleep(HOUR)];
         for sleep in &mut sleeps {
             assert_eq!(poll(sleep), Poll::Pending);
-            // A second poll waits in the same place.
-            assert_eq!(poll(sleep), Poll::Pending);
+            assert_eq!(
+                poll(sleep),
+                Poll::Pending,
+                "a second poll waits in the same place"
+            );
         }
         assert_eq!(timer.lock().sleeping.len(), 2);
         drop(sleeps);

@@ -169,12 +169,21 @@ mod tests {
         let key = key_of(&all[0].threads[0]);
         assert_eq!(cpu_history.busy(key), Some(1.0));
         assert_eq!(cpu_history.until(&all[1]).busy(key), Some(0.9), "as it was then");
-        // Nothing to compare with.
-        assert_eq!(cpu_history.until(&all[0]).busy(key), None);
-        // Nobody saw that moment.
-        assert_eq!(cpu_history.until(&used(13, 0)).busy(key), None);
-        // The system did not tell.
-        assert_eq!(cpu_history.busy(key_of(&all[0].threads[1])), None);
+        assert_eq!(
+            cpu_history.until(&all[0]).busy(key),
+            None,
+            "nothing to compare with"
+        );
+        assert_eq!(
+            cpu_history.until(&used(13, 0)).busy(key),
+            None,
+            "nobody saw that moment"
+        );
+        assert_eq!(
+            cpu_history.busy(key_of(&all[0].threads[1])),
+            None,
+            "the system did not tell"
+        );
     }
 
     #[test]
@@ -203,8 +212,11 @@ mod tests {
         let mut between = used(10, 30);
         between.capture.reset_epoch = 2;
         assert_eq!(heard(&[between, undone.clone()]).busy(key), None);
-        // As if there had been no reset.
-        assert_eq!(heard(&[used(10, 400), undone]).busy(key), Some(0.3));
+        assert_eq!(
+            heard(&[used(10, 400), undone]).busy(key),
+            Some(0.3),
+            "as if there had been no reset"
+        );
     }
 
     #[test]

@@ -234,8 +234,10 @@ fn windows_are_compared_with_the_same_window_then() {
     let (now, then) = (data(&app), data(&app).then.as_ref().unwrap());
     assert_eq!(now.snapshot.capture.since_reset_ns, 1_000_000_000);
     assert_eq!(then.snapshot.capture.since_reset_ns, 1_000_000_000);
-    // Steady work.
-    assert!(now.measured_ns.abs_diff(then.measured_ns) < now.measured_ns / 1_000);
+    assert!(
+        now.measured_ns.abs_diff(then.measured_ns) < now.measured_ns / 1_000,
+        "steady work"
+    );
     has(&tabs(&app), "window 1.0 s   vs 14:02:14");
     sums_hold(now);
 }

@@ -9,8 +9,10 @@ use crate::test_driver::{find_code, key_and_code, sampled};
 /// Returns an app that shows the source of `draw_frame`.
 fn sourced(width: u16, height: u16) -> App {
     let mut app = sampled(width, height);
-    // It samples already.
-    assert!(key_and_code(&mut app, Code::Char('S')).is_empty());
+    assert!(
+        key_and_code(&mut app, Code::Char('S')).is_empty(),
+        "it samples already"
+    );
     app
 }
 

@@ -140,8 +140,11 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
     };
     let done = compare("./after", "calls > 1%").with_code(3);
     done.begins("tickscope diff: 5 runs before, 5 runs after");
-    // A run that fails is no run.
-    assert_eq!(compare("false", "calls > 1%").code, Some(1));
+    assert_eq!(
+        compare("false", "calls > 1%").code,
+        Some(1),
+        "a run that fails is no run"
+    );
 }
 
 /// Writes the commands `before` and `after`. `after` calls a function a third more often.

@@ -137,8 +137,10 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
-        // Younger than the program.
-        assert!(number(&document["since_reset_ns"]) < number(&document["process"]["uptime_ns"]));
+        assert!(
+            number(&document["since_reset_ns"]) < number(&document["process"]["uptime_ns"]),
+            "younger than the program"
+        );
         let lifetime = number(&document["lifetime"]["calls"]);
         assert!(shown_calls(&document) < lifetime, "the lifetime is not reset");
     }

@@ -294,8 +294,10 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
     let found = judge(&diff, &condition("p99 > 10%")).unwrap();
     assert_eq!(failed(&diff, &found), ["work"]);
     assert_eq!(found.judged, 1, "no other one has any");
-    // The middle of the bucket, as reports have it.
-    assert_eq!(found.failures[0].before, 17_407.0);
+    assert_eq!(
+        found.failures[0].before, 17_407.0,
+        "the middle of the bucket, as reports have it"
+    );
     for (after, text, passes) in [
         // All values are in the next bucket, though some have hardly grown.
         (&next, "p99 > 1%", true),
