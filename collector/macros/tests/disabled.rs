@@ -48,10 +48,9 @@ fn returned() -> impl Future<Output = u8> {
 #[test]
 fn everything_is_as_written() {
     assert_eq!(plain(), 1);
-    assert_eq!(
-        (Holder { field: 4 }.field(), inside::free(), inside::constant()),
-        (4, 5, 3)
-    );
+    assert_eq!(Holder { field: 4 }.field(), 4);
+    assert_eq!(inside::free(), 5);
+    assert_eq!(inside::constant(), 3);
     let future = std::pin::pin!(returned());
     let poll = future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
     assert_eq!(poll, std::task::Poll::Ready(2));

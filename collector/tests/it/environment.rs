@@ -246,14 +246,9 @@ fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
         let _pause = tickscope::pause();
         marked();
         let snapshot = tickscope::snapshot();
-        assert_eq!(
-            (
-                snapshot.nodes.len(),
-                snapshot.threads.len(),
-                snapshot.capture.losses.dropped
-            ),
-            (0, 0, 0)
-        );
+        assert_eq!(snapshot.nodes.len(), 0);
+        assert_eq!(snapshot.threads.len(), 0);
+        assert_eq!(snapshot.capture.losses.dropped, 0);
         assert_eq!(tickscope::reset().lifetime.calls, 0);
         tickscope::request_reset();
         let error = Builder::new("nothing").try_start().unwrap_err().to_string();
@@ -355,10 +350,8 @@ fn good_values_win_over_the_program() {
         tickscope::scope!("4");
         tickscope::scope!("5");
         let ring = ring_of(&session);
-        assert_eq!(
-            (ring.header().ring_words * 8, ring.header().control),
-            (256 << 10, false)
-        );
+        assert_eq!(ring.header().ring_words * 8, 256 << 10);
+        assert!(!ring.header().control);
         wait_until("a later record", || calls_of(&newest(&ring), "4") == 1);
         let snapshot = checked(newest(&ring));
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);

@@ -119,11 +119,8 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                 }
                 panic!("it goes on");
             });
-            assert_eq!(
-                (done.status.code(), done.status.signal()),
-                (code, signal),
-                "{way} from {from}: {done:?}"
-            );
+            assert_eq!(done.status.code(), code, "{way} from {from}: {done:?}");
+            assert_eq!(done.status.signal(), signal, "{way} from {from}: {done:?}");
             assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{way} from {from}");
             let ring = done.ring();
             let newest = support::checked(newest(&ring));

@@ -399,10 +399,8 @@ fn twenty_functions_that_await_each_other_compile_and_stay_small() {
     assert_eq!(poll(&mut future), Poll::Ready(210));
     let snapshot = tickscope::snapshot();
     assert_eq!(snapshot.nodes.len(), 20);
-    assert_eq!(
-        (calls(&snapshot, "a").ended, calls(&snapshot, "last").polls),
-        (1, 2)
-    );
+    assert_eq!(calls(&snapshot, "a").ended, 1);
+    assert_eq!(calls(&snapshot, "last").polls, 2);
 }
 
 crate::support::tests![

@@ -25,10 +25,8 @@ struct Line {
 fn lines(text: &str) -> Vec<Line> {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
-    assert!(
-        header.starts_with("TIME ") && header.ends_with("  NAME"),
-        "{text}"
-    );
+    assert!(header.starts_with("TIME "), "{text}");
+    assert!(header.ends_with("  NAME"), "{text}");
     lines
         .map(|line| {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -96,11 +94,8 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         sum(&lines, |line| line.interval_ms),
     );
     // The first of these intervals includes time before the first scope.
-    assert!(
-        inside <= passed * 1.05 && inside > passed * 0.5,
-        "{}",
-        done.stderr
-    );
+    assert!(inside <= passed * 1.05, "{}", done.stderr);
+    assert!(inside > passed * 0.5, "{}", done.stderr);
     let ring = done.ring();
     assert_eq!(
         newest(&ring).capture.kind,

@@ -114,10 +114,8 @@ fn an_answer_comes_after_the_record_that_shows_it() {
         .iter()
         .find(|(record, _)| record.sequence == reply.record - 1)
         .unwrap();
-    assert_eq!(
-        (closing.capture.kind, calls_of(closing, "work")),
-        (CaptureKind::Closing, 20)
-    );
+    assert_eq!(closing.capture.kind, CaptureKind::Closing);
+    assert_eq!(calls_of(closing, "work"), 20);
 }
 
 /// Returns the value of a line in the kernel's `status` file of a thread.
@@ -183,10 +181,8 @@ fn history(ring: &RingFile) -> Vec<Snapshot> {
     let mut snapshots: Vec<Snapshot> = records
         .map(|record| {
             let snapshot = codec::decode(&record.payload).unwrap();
-            assert_eq!(
-                (record.stamp.kind, record.stamp.unix_ns),
-                (snapshot.capture.kind, snapshot.capture.unix_ns)
-            );
+            assert_eq!(record.stamp.kind, snapshot.capture.kind);
+            assert_eq!(record.stamp.unix_ns, snapshot.capture.unix_ns);
             check(&snapshot);
             snapshot
         })

@@ -83,11 +83,8 @@ fn every_form_keeps_its_numbers() {
         ("no", 3, 0, 0, 0),
         ("large", 1, u64::MAX, u64::MAX, u64::MAX),
     ] {
-        assert_eq!(
-            (calls_of(&snapshot, name), sum_of(&snapshot, name)),
-            (calls, sum),
-            "{name}"
-        );
+        assert_eq!(calls_of(&snapshot, name), calls, "{name}");
+        assert_eq!(sum_of(&snapshot, name), sum, "{name}");
         assert_eq!(range_of(&snapshot, name), Some((min, max)), "{name}");
         let (row, tally, counted) = rows(&snapshot, name).next().unwrap();
         assert_eq!(counted, calls, "{name}");
@@ -271,10 +268,8 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     assert_eq!(range_of(&snapshot, "quiet"), Some((1, 7)));
     assert_eq!(calls_of(&snapshot, "quiet"), 2);
     assert_eq!(level_of(&snapshot, "still"), Some((8, 2, 8)));
-    assert_eq!(
-        (calls_of(&snapshot, "mute"), sum_of(&snapshot, "mute")),
-        (2, 3 + 9)
-    );
+    assert_eq!(calls_of(&snapshot, "mute"), 2);
+    assert_eq!(sum_of(&snapshot, "mute"), 3 + 9);
     assert_eq!(
         sum_of(&snapshot, "loud"),
         3,

@@ -53,10 +53,8 @@ fn tests_that_pass_and_fail_are_in_the_report() {
         assert_eq!(reports.len(), 1, "{reports:?}");
         let report = reports[0].as_ref().unwrap();
         let name = report.file_name().into_string().unwrap();
-        assert!(
-            name.starts_with("standard_harness-") && name.ends_with(".html"),
-            "{name}"
-        );
+        assert!(name.starts_with("standard_harness-"), "{name}");
+        assert!(name.ends_with(".html"), "{name}");
         let snapshot = archive::read(&report.path()).unwrap();
         let calls: u64 = (0..snapshot.nodes.len())
             .filter(|&row| snapshot.site_of(NodeId(row as u32)).name == "work")

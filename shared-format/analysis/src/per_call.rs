@@ -90,10 +90,8 @@ mod tests {
 
         snapshot.sites[1].group = "io".into();
         let group = calls_of(&snapshot, "io").unwrap_err().to_string();
-        assert!(
-            group.starts_with("io is a group,") && group.ends_with(&full),
-            "{group}"
-        );
+        assert!(group.starts_with("io is a group,"), "{group}");
+        assert!(group.ends_with(&full), "{group}");
 
         let other = Site {
             module: "elsewhere".into(),

@@ -68,10 +68,8 @@ fn other_versions_and_other_files_are_named() {
     let mut bytes = encode(0..0, &[]).unwrap();
     bytes[8] = 9;
     let error = FunctionTable::read(&bytes).unwrap_err().to_string();
-    assert!(
-        error.contains('9') && error.contains(&VERSION.to_string()),
-        "{error}"
-    );
+    assert!(error.contains('9'), "{error}");
+    assert!(error.contains(&VERSION.to_string()), "{error}");
     bytes[0] = b'X';
     let error = FunctionTable::read(&bytes).unwrap_err().to_string();
     assert!(error.contains("XKSFUNCS"), "{error}");

@@ -140,10 +140,8 @@ mod tests {
             "", "p98", "5", "5 ms", "-1ms", "ms", "nanms", "1e30s", "0s", "5m\u{e9}",
         ] {
             let error = text.parse::<Over>().unwrap_err();
-            assert!(
-                error.contains(&format!("{text:?}")) && error.contains("wanted"),
-                "{error}"
-            );
+            assert!(error.contains(&format!("{text:?}")), "{error}");
+            assert!(error.contains("wanted"), "{error}");
         }
     }
 }

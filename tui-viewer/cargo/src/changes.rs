@@ -304,10 +304,8 @@ mod tests {
             ..facts(&own)
         };
         let refused = decide(&own, &other, &handover()).unwrap_err();
-        assert!(
-            refused.contains("tickscope 0.9.3") && refused.contains(env!("CARGO_PKG_VERSION")),
-            "{refused}"
-        );
+        assert!(refused.contains("tickscope 0.9.3"), "{refused}");
+        assert!(refused.contains(env!("CARGO_PKG_VERSION")), "{refused}");
         // A program with the name `tickscope` is not the library.
         let mut program = recorded::read("program");
         program.crate_name = "tickscope".into();

@@ -162,10 +162,8 @@ mod tests {
     #[test]
     fn what_cargo_says_of_a_library() {
         let library = recorded::read("library");
-        assert_eq!(
-            (&*library.crate_name, &library.types[..]),
-            ("crc32fast", &["lib".to_string()][..])
-        );
+        assert_eq!(&*library.crate_name, "crc32fast");
+        assert_eq!(&library.types[..], &["lib".to_string()][..]);
         assert_eq!(library.target.as_deref(), Some("x86_64-unknown-linux-gnu"));
         assert_eq!(
             library.out_dir,

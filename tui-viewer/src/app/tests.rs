@@ -64,7 +64,12 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     })));
 }
 
-/// Returns the requests to the program among these effects.
+/// Shows the next snapshot of a program that runs.
+fn gets(app: &mut App, snapshot: Snapshot) {
+    events(app, Status::Live, Some(snapshot));
+}
+
+/// Returns the requests to the program.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
     let request = |effect| {
         let Effect::Send(request) = effect else {

@@ -81,10 +81,8 @@ fn a_runner_stands_before_the_program() {
     let variable = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
     let line = format!("{} one", runner.display());
     let done = project.run_with("--report run -- 4", variable, line).with_code(4);
-    assert!(
-        done.out.contains("runner one\n") && done.out.contains("answer 42"),
-        "{done}"
-    );
+    assert!(done.out.contains("runner one\n"), "{done}");
+    assert!(done.out.contains("answer 42"), "{done}");
     for table in [TARGET, "'cfg(target_os = \"linux\")'"] {
         let config = format!("[target.{table}]\nrunner = [\"./r.sh\", \"two\"]\n");
         project.write(".cargo/config.toml", &config);

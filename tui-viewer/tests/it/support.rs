@@ -43,6 +43,13 @@ impl Place {
         Self { dir }
     }
 
+    /// Returns a place where a program plays a role.
+    pub(crate) fn with(role: &str) -> (Self, Program) {
+        let place = Self::new();
+        let program = place.start(role);
+        (place, program)
+    }
+
     pub(crate) fn rings(&self) -> PathBuf {
         self.dir.path().join("rings")
     }
@@ -97,7 +104,12 @@ impl Place {
         finish(&mut command)
     }
 
-    /// Runs `tickscope ARGS`, which must succeed without messages. Returns its output.
+    /// Runs `tickscope LINE`.
+    pub(crate) fn typed(&self, line: &str) -> Done {
+        self.tickscope(&shell::commands(line).concat())
+    }
+
+    /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
     pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.tickscope(args).ok().quiet().out
     }
@@ -107,6 +119,21 @@ impl Place {
         self.tickscope(args).ok().quiet().json()
     }
 
+    /// Runs the commands of a table, as in [`refusals`], and asserts their exit codes and the texts of their errors.
+    pub(crate) fn answers(&self, table: &str) {
+        for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
+            done.with_code(code).says(&says);
+        }
+    }
+
+    /// Runs the commands of a table, as in [`refusals`], which must fail with one line of error.
+    pub(crate) fn refuses(&self, table: &str) {
+        for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
+            done.failed(code, &says);
+        }
+    }
+
+    /// Returns the JSON report on a program.
     pub(crate) fn json(&self, target: &str) -> Value {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
     }
@@ -137,9 +164,7 @@ impl Place {
         let path = until("there is a ring", || self.ring_of(program.pid()));
         let ring = RingFile::open(&path).unwrap();
         // A ring exists shortly before its first heartbeat, and looks stale until then.
-        until("it runs", || {
-            matches!(ring.liveness(), Ok(Liveness::Running)).then_some(())
-        });
+        until_true("it runs", || matches!(ring.liveness(), Ok(Liveness::Running)));
         (program, ring)
     }
 
@@ -176,7 +201,12 @@ impl Place {
     }
 }
 
-/// Returns the directory for the rings of this process, which is in a role.
+/// Waits as [`until`] does, until a condition is true.
+pub(crate) fn until_true(what: &str, mut condition: impl FnMut() -> bool) {
+    until(what, || condition().then_some(()));
+}
+
+/// Returns the directory for the rings of this process, which plays a role.
 pub(crate) fn own_rings() -> PathBuf {
     std::env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
@@ -289,6 +319,11 @@ impl Program {
         self.child.id()
     }
 
+    /// Returns the program's name and process, as commands say them.
+    pub(crate) fn who(&self) -> String {
+        format!("{} ({})", self.name, self.pid())
+    }
+
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -296,7 +331,7 @@ impl Program {
     /// Stops the program, and waits until it is stopped.
     pub(crate) fn stop(&self) {
         send(&self.child, Signal::STOP);
-        until("the program is stopped", || stands(self.pid()).then_some(()));
+        until_true("the program is stopped", || stands(self.pid()));
     }
 
     pub(crate) fn go_on(&self) {
@@ -394,9 +429,7 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     // A command that does not read its input may have ended, so an error is ignored.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
-    until(&format!("{command:?} has ended"), || {
-        reader.is_finished().then_some(())
-    });
+    until_true(&format!("{command:?} has ended"), || reader.is_finished());
     reader.join().unwrap()
 }
 
@@ -411,12 +444,13 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,
-) -> impl Iterator<Item = (Done, i32, &str)> {
+) -> impl Iterator<Item = (Done, i32, Vec<&str>)> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(move |line| {
         let (command, says) = line.split_once(" => ").expect(line);
         let (code, command) = command.split_once(' ').expect(line);
         let words = shell::commands(command).concat();
+        let says: Vec<&str> = says.split("… ").collect();
         (run(&words), code.parse::<i32>().expect(line), says)
     })
 }

@@ -208,10 +208,8 @@ mod tests {
         assert_eq!(settings.ring_bytes, 4 << 20);
         assert_eq!(settings.max_depth, 4096);
         assert_eq!(warnings.len(), 2, "{warnings:?}");
-        assert!(
-            warnings[1].contains("max_depth 9999") && warnings[1].contains("1 to 4096"),
-            "{warnings:?}"
-        );
+        assert!(warnings[1].contains("max_depth 9999"), "{warnings:?}");
+        assert!(warnings[1].contains("1 to 4096"), "{warnings:?}");
     }
 
     /// Returns a program's settings after `mend`, and the warnings.

@@ -286,11 +286,10 @@ mod tests {
         for (text, metric, sign, threshold, unit) in table {
             let condition = read(text);
             let one = &condition.any_of[0][0];
-            assert_eq!(
-                (one.metric, one.sign, one.threshold, one.unit),
-                (metric, sign, threshold, unit),
-                "{text}"
-            );
+            assert_eq!(one.metric, metric, "{text}");
+            assert_eq!(one.sign, sign, "{text}");
+            assert_eq!(one.threshold, threshold, "{text}");
+            assert_eq!(one.unit, unit, "{text}");
             // The text of a condition reads as the same condition.
             assert_eq!(read(&condition.to_string()), condition, "{condition}");
         }
@@ -355,11 +354,9 @@ mod tests {
             let Err(error) = text.parse::<Condition>() else {
                 panic!("{text} is no condition")
             };
-            assert_eq!(
-                (error.column, error.found.as_str(), error.wanted.as_str()),
-                (column, found, wanted),
-                "{text}"
-            );
+            assert_eq!(error.column, column, "{text}");
+            assert_eq!(error.found.as_str(), found, "{text}");
+            assert_eq!(error.wanted.as_str(), wanted, "{text}");
         }
         let error = "p99(f) > 50".parse::<Condition>().unwrap_err();
         assert_eq!(

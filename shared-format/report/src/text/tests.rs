@@ -157,11 +157,9 @@ fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
     };
     let (unseen, uncalled) = (row("wire::checksum"), row("stats::publish"));
     assert_eq!((unseen[1], unseen[2], unseen[6]), ("-", "-", "-"), "{text}");
-    assert_eq!(
-        (uncalled[1], uncalled[2], uncalled[5]),
-        ("0ns", "0ns", "0"),
-        "{text}"
-    );
+    assert_eq!(uncalled[1], "0ns", "{text}");
+    assert_eq!(uncalled[2], "0ns", "{text}");
+    assert_eq!(uncalled[5], "0", "{text}");
     assert!(!text.contains("~0ns"), "{text}");
 }
 
@@ -215,20 +213,16 @@ fn a_part_of_the_run_says_which() {
         text.contains("\n  focus        only match::step, in it wire::encode\n"),
         "{text}"
     );
-    assert!(
-        text.contains(" samples a second, ") && text.contains(" in this window; counts"),
-        "{text}"
-    );
+    assert!(text.contains(" samples a second, "), "{text}");
+    assert!(text.contains(" in this window; counts"), "{text}");
     assert!(!text.contains("since"), "{text}");
     let window = Snapshot {
         window: true,
         ..fixtures::order_sim()
     };
     let text = viewed(&window, View::Threads, 0.0);
-    assert!(
-        text.contains("%CPU of the time in this window;") && !text.contains("since the reset"),
-        "{text}"
-    );
+    assert!(text.contains("%CPU of the time in this window;"), "{text}");
+    assert!(!text.contains("since the reset"), "{text}");
     let nothing = Snapshot {
         window: true,
         ..fixtures::empty()

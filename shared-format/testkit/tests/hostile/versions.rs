@@ -353,11 +353,8 @@ fn files_of_all_versions_so_far_open() {
     for (version, bytes) in all_golden("ring") {
         fs::write(&path, owned(bytes, os::user_id())).unwrap();
         let ring = RingFile::open(&path).unwrap();
-        assert_eq!(
-            (ring.header().name.as_str(), ring.header().pid),
-            ("golden", 4711),
-            "{version}"
-        );
+        assert_eq!(ring.header().name.as_str(), "golden", "{version}");
+        assert_eq!(ring.header().pid, 4711, "{version}");
         let (record, newest) = ring.newest_snapshot().unwrap();
         assert_eq!((record.sequence, newest), (3, snapshot_of(&version)), "{version}");
         assert_eq!(ring.between(0, &record).count(), 2, "{version}");

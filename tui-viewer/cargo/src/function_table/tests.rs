@@ -107,10 +107,8 @@ fn functions_have_names_places_and_origins() {
     }
     let generic = function(&functions, "dep", "Heap<u64>::push");
     assert_eq!(generic.origin, Origin::Dependency);
-    assert_eq!(
-        (generic.package.as_str(), generic.file.as_str()),
-        ("dep 1.2.3", "dep-1.2.3/src/lib.rs")
-    );
+    assert_eq!(generic.package.as_str(), "dep 1.2.3");
+    assert_eq!(generic.file.as_str(), "dep-1.2.3/src/lib.rs");
     let std = functions
         .iter()
         .find(|f| f.name.starts_with("drop_in_place::<"))
@@ -182,10 +180,8 @@ fn every_kind_of_debug_information_gives_the_same_names() {
     // Without `debuginfo=1`, the line is that of `fn` or of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
-        assert_eq!(
-            (found.file.as_str(), found.package.as_str()),
-            ("src/main.rs", "app 0.1.0")
-        );
+        assert_eq!(found.file.as_str(), "src/main.rs");
+        assert_eq!(found.package.as_str(), "app 0.1.0");
         assert!(
             (line_of(text)..line_of(text) + 2).contains(&found.line),
             "{found:?}"

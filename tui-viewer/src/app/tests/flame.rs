@@ -214,10 +214,8 @@ fn a_click_selects_and_a_second_one_zooms() {
     let mut app = flame();
     let (x, y) = place_of(&app, "risk::check");
     app.update(Message::Click(x, y));
-    assert_eq!(
-        (selected(&app).as_str(), app.views.flame.is_zoomed()),
-        ("risk::check", false)
-    );
+    assert_eq!(selected(&app).as_str(), "risk::check");
+    assert!(!app.views.flame.is_zoomed());
     app.update(Message::Click(x, y));
     assert!(app.views.flame.is_zoomed() && !text(&app).contains("book::apply"));
     let (x, y) = place_of(&app, "match::run");
@@ -249,10 +247,8 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
     let mut app = live(60, 6).after("5G");
     let screen = text(&app);
     assert_eq!(selected(&app), "tree::rebalance");
-    assert!(
-        screen.matches("reba").count() == 2 && !screen.contains("ingest::run"),
-        "{screen}"
-    );
+    assert!(screen.matches("reba").count() == 2, "{screen}");
+    assert!(!screen.contains("ingest::run"), "{screen}");
     app.update(Message::Wheel(-9, 0, 0));
     shows(&app, "ingest::run");
     events(&mut app, Status::Live, Some(snapshot(1_341)));

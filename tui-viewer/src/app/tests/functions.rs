@@ -94,10 +94,8 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     assert_eq!(asked(keys(&mut app, " ")), [off]);
     events(&mut app, Status::Live, Some(ruled(s.clone(), &[(rule, true)])));
     answer(&mut app, off, Ok(1));
-    says(
-        &app,
-        "7 functions switched off by orderbook_sim::book::*; their time counts for callers; Space takes it back",
-    );
+    let words = "7 functions switched off by orderbook_sim::book::*; their time counts for callers; Space takes it back";
+    says(&app, words);
     to(&mut app, "Level::<u64>::best");
     shows(&app, "switched off by the rule orderbook_sim::book::*");
     to(&mut app, "book");
@@ -106,10 +104,8 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     answer(&mut app, back, Ok(1));
     assert!(!last_line(&app).contains("was removed"), "promised is not done");
     events(&mut app, Status::Live, Some(s));
-    says(
-        &app,
-        "the rule orderbook_sim::book::* was removed: 7 functions as without it",
-    );
+    let words = "the rule orderbook_sim::book::* was removed: 7 functions as without it";
+    says(&app, words);
 }
 
 #[test]

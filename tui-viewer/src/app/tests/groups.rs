@@ -94,10 +94,8 @@ fn a_group_in_focus_is_what_is_written_and_is_told_apart_from_nothing() {
 fn a_member_in_focus_is_hidden_by_its_group_and_said_to_be() {
     let mut app = grouped(120, 30).after("2/apply\n");
     keys(&mut app, "f&");
-    shows(
-        &app,
-        "book::apply is not shown now. & shows the functions in groups.",
-    );
+    let words = "book::apply is not shown now. & shows the functions in groups.";
+    shows(&app, words);
     let mut app = grouped(120, 30).after("&");
     assert!(last_line(&app).contains("[groups] in place of their members; & shows the members"));
     keys(&mut app, "&");

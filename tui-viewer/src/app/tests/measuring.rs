@@ -90,10 +90,8 @@ fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
     choose(&mut app, Mode::Exact);
     answer(&mut app, Request::Mode(Mode::Exact), Ok(2));
     events(&mut app, Status::Live, Some(switched(2, Mode::Exact)));
-    has(
-        &in_one_line(&app),
-        "exact from here on, counting from zero behind the frozen screen",
-    );
+    let words = "exact from here on, counting from zero behind the frozen screen";
+    has(&in_one_line(&app), words);
     assert!(!header(&app).contains("exact"), "what is shown is adaptive");
 }
 

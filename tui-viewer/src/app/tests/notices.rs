@@ -50,10 +50,8 @@ fn rows_that_have_no_function_say_what_to_choose() {
     let mut app = live(WIDE, 40).after("1g3k");
     assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
     key(&mut app, Code::Enter);
-    says(
-        &app,
-        "no scope called it: these calls are at the top of their threads",
-    );
+    let words = "no scope called it: these calls are at the top of their threads";
+    says(&app, words);
     check(
         &mut app,
         "
@@ -65,15 +63,11 @@ fn rows_that_have_no_function_say_what_to_choose() {
     key(&mut app, Code::End);
     keys(&mut app, "kkkkk");
     assert_eq!(selected(&app), "(outside)", "{}", text(&app));
-    check(
-        &mut app,
-        "f | no function to focus on: choose a row with a function",
-    );
+    let words = "f | no function to focus on: choose a row with a function";
+    check(&mut app, words);
     let mut app = live(WIDE, 40);
-    check(
-        &mut app,
-        "iF | bottom-up there is no subtree of calls: i goes back to top-down, f shows the function",
-    );
+    let words = "iF | bottom-up there is no subtree of calls: i goes back to top-down, f shows the function";
+    check(&mut app, words);
 }
 
 #[test]
@@ -109,10 +103,8 @@ fn one_thing_is_asked_after_the_other() {
     let mut app = live(WIDE, 40);
     assert_eq!(keys(&mut app, "r").len(), 1);
     assert!(keys(&mut app, "W").is_empty());
-    says(
-        &app,
-        "! watch: the program has not answered the previous request yet",
-    );
+    let words = "! watch: the program has not answered the previous request yet";
+    says(&app, words);
 }
 
 #[test]
@@ -145,18 +137,14 @@ fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
     let mut app = live(WIDE, 40).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     at(&mut app, 3_000);
-    says(
-        &app,
-        "! the program has answered, but no snapshot of it has come in 2 s",
-    );
+    let words = "! the program has answered, but no snapshot of it has come in 2 s";
+    says(&app, words);
     let mut app = live(WIDE, 40);
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
     answer(&mut app, Request::SitesOff(pattern), Ok(1));
     at(&mut app, 3_000);
-    says(
-        &app,
-        "! book: the program has answered, but no snapshot has shown it in 2 s",
-    );
+    let words = "! book: the program has answered, but no snapshot has shown it in 2 s";
+    says(&app, words);
 }
 
 #[test]
@@ -173,15 +161,11 @@ fn windows_and_differences_are_named() {
     );
     let mut app = live(WIDE, 40).after("m");
     events(&mut app, Status::Live, Some(snapshot(1_350)));
-    check(
-        &mut app,
-        "' | differences to 14:02:14: + is more than then; ' shows plain numbers",
-    );
+    let words = "' | differences to 14:02:14: + is more than then; ' shows plain numbers";
+    check(&mut app, words);
     let mut app = watched(WIDE, 40).after("mw");
-    check(
-        &mut app,
-        "' | differences to 14:02:14: + is more than then; ' compares with the time just before",
-    );
+    let words = "' | differences to 14:02:14: + is more than then; ' compares with the time just before";
+    check(&mut app, words);
 }
 
 #[test]
@@ -215,10 +199,8 @@ fn a_thread_that_has_gone_is_told() {
     shows(&app, "There is no thread match-0 any more. a shows all threads.");
     shows(&app, "The chosen thread is not there any more.");
     keys(&mut app, "d");
-    says(
-        &app,
-        "! nothing to report: there is no thread match-0 here; a shows all",
-    );
+    let words = "! nothing to report: there is no thread match-0 here; a shows all";
+    says(&app, words);
 }
 
 #[test]

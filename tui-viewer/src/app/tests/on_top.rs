@@ -108,11 +108,8 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     for (width, height) in [(120, 30), (66, 15)] {
         let mut app = live(width, height).after("/book\n");
         wrote(&mut app);
-        assert!(
-            told(&app) && last_line(&app).contains("nN match"),
-            "{}",
-            text(&app)
-        );
+        assert!(told(&app), "{}", text(&app));
+        assert!(last_line(&app).contains("nN match"), "{}", text(&app));
         keys(&mut app, "n");
         assert!(!told(&app));
     }

@@ -42,22 +42,14 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     answer(&mut app, off, Ok(1));
     // The program has promised the switch, but no snapshot shows it yet.
     assert!(!last_line(&app).contains("book::insert off"));
-    events(
-        &mut app,
-        Status::Live,
-        Some(ruled(snapshot(1_341), &[(own, true)])),
-    );
+    gets(&mut app, ruled(snapshot(1_341), &[(own, true)]));
     says(&app, "book::insert off; Space switches it on again");
     shows(&app, "off by …book::insert");
     assert_eq!(selected(&app), "book::insert");
 
     let on = Request::SitesOn(pattern(own));
     assert_eq!(asked(keys(&mut app, " ")), [on]);
-    events(
-        &mut app,
-        Status::Live,
-        Some(ruled(snapshot(1_341), &[(own, false)])),
-    );
+    gets(&mut app, ruled(snapshot(1_341), &[(own, false)]));
     answer(&mut app, on, Ok(1));
     assert!(last_line(&app).contains("book::insert on; Space switches it off again"));
 }
@@ -96,11 +88,8 @@ fn refusals_and_silence_are_told() {
     let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let request = asked(keys(&mut app, " "))[0];
-    answer(
-        &mut app,
-        request,
-        Err("the program has its maximum of rules".into()),
-    );
+    let why = Err("the program has its maximum of rules".into());
+    answer(&mut app, request, why);
     says(&app, "the program has its maximum of rules");
     assert_eq!(
         app.deadline(),
@@ -129,10 +118,8 @@ fn a_path_too_long_for_a_rule_is_said_to_be() {
         key(&mut app, Code::Up);
     }
     assert!(keys(&mut app, " ").is_empty());
-    says(
-        &app,
-        "! no rule can name it: a pattern has at most 96 bytes, its path has ",
-    );
+    let words = "! no rule can name it: a pattern has at most 96 bytes, its path has ";
+    says(&app, words);
 }
 
 #[test]
@@ -140,15 +127,9 @@ fn a_rule_for_many_is_told_as_the_shells_command_tells_it() {
     let mut app = live(120, 30);
     let many = Request::SitesOff(pattern("book::*"));
     answer(&mut app, many, Ok(1));
-    events(
-        &mut app,
-        Status::Live,
-        Some(ruled(snapshot(1_341), &[("book::*", true)])),
-    );
-    says(
-        &app,
-        "4 sites switched off by book::*; also applies to sites met later",
-    );
+    gets(&mut app, ruled(snapshot(1_341), &[("book::*", true)]));
+    let words = "4 sites switched off by book::*; also applies to sites met later";
+    says(&app, words);
 }
 
 #[test]

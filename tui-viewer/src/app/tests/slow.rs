@@ -26,10 +26,8 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     watched.watches[1].function = "game::scene::lookup".into();
     watched.watches[1].paths[0].site = watched.watches[0].paths[2].site;
     events(&mut app, Status::Live, Some(watched));
-    shows(
-        &app,
-        "lookup is watched: W again or 8 shows why its slow calls are slow",
-    );
+    let words = "lookup is watched: W again or 8 shows why its slow calls are slow";
+    shows(&app, words);
     assert!(
         app.left_on()[0].starts_with("order-book still watches game::scene::lookup: "),
         "{:?}",
@@ -127,10 +125,8 @@ fn where_nothing_answers_a_key_says_so() {
     kept.watches.clear();
     events(&mut app, Status::Kept, Some(kept));
     assert_eq!(asked(keys(&mut app, "W")), []);
-    shows(
-        &app,
-        "watch: no program answers, a kept snapshot has no program behind it",
-    );
+    let words = "watch: no program answers, a kept snapshot has no program behind it";
+    shows(&app, words);
 }
 
 #[test]
@@ -205,10 +201,8 @@ fn a_key_writes_the_call_for_other_tools() {
     let names =
         ["trace.json", "firefox.json", "speedscope.json"].map(|end| dir.path().join("a").with_extension(end));
     app.update(Message::Wrote("call", Ok(names.to_vec())));
-    says(
-        &app,
-        "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com",
-    );
+    let words = "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com";
+    says(&app, words);
     let mut unknown = fixture::slow_frames();
     unknown.watches[0].exemplars[0].trace = None;
     let mut app = showing(120, 30, unknown).after("8");

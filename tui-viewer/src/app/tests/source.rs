@@ -93,11 +93,8 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
 fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     let mut app = sampled(120, 50);
     key_and_code(&mut app, Code::Enter);
-    assert!(
-        app.shows_source() && app.layout().detail.is_some(),
-        "{}",
-        text(&app)
-    );
+    assert!(app.shows_source(), "{}", text(&app));
+    assert!(app.layout().detail.is_some(), "{}", text(&app));
     assert!(text(&app).contains("line(10);") && text(&app).contains("called from  "));
     app.update(Message::Resize(Size::new(120, 40)));
     assert!(!app.shows_source(), "{}", text(&app));

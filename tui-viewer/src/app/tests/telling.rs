@@ -29,11 +29,7 @@ fn threads_that_share_their_work_do_not_change_places() {
     };
     for second in 1..6u64 {
         at(&mut app, 3_000 * second);
-        events(
-            &mut app,
-            Status::Live,
-            Some(with(1_340 + second, (second % 2) as usize, 2)),
-        );
+        gets(&mut app, with(1_340 + second, (second % 2) as usize, 2));
         assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
     }
     at(&mut app, 20_000);

@@ -342,10 +342,8 @@ mod tests {
             find(&target, reader, wait.map(Duration::from_millis))
         };
         let refused = found("earlier", Reader::Script, false, None).unwrap_err();
-        assert!(
-            refused.is::<NoTarget>() && refused.to_string().contains("--ended"),
-            "{refused}"
-        );
+        assert!(refused.is::<NoTarget>(), "{refused}");
+        assert!(refused.to_string().contains("--ended"), "{refused}");
         assert!(found("earlier", Reader::Script, false, Some(20)).is_err());
         assert!(found("earlier", Reader::Script, true, None).is_ok());
         assert!(found("earlier", Reader::Person, false, None).is_ok());

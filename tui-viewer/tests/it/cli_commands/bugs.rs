@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until};
+use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until, until_true};
 
 /// The name in a ring is any text that its writer chose. Escape sequences in it must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
@@ -22,26 +22,14 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     ] {
         // Other rings are hidden, because a message lists only a few rings.
         let done = sealed_tickscope(&place, args);
-        for c in ['\u{1b}', '\u{202e}'] {
-            assert!(
-                !done.out.contains(c) && !done.err.contains(c),
-                "{args:?} {:?} {:?}",
-                done.out,
-                done.err
-            );
-        }
+        let said = format!("{}\n{}", done.out, done.err);
+        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{args:?} {said:?}");
+        assert!(said.contains("[2J"), "{args:?} {said:?}");
         if args.contains(&"--json") {
-            let programs = &done.json()["programs"];
-            assert!(
-                programs.to_string().contains("\u{202e}evil"),
-                "a parser reads what was written"
-            );
+            let programs = done.json()["programs"].to_string();
+            // A parser reads what was written.
+            assert!(programs.contains("\u{202e}evil"), "{programs}");
         }
-        assert!(
-            done.out.contains("[2J") || done.err.contains("[2J"),
-            "{args:?} {:?}",
-            done.err
-        );
     }
 }
 
@@ -53,16 +41,12 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let elsewhere = place.work().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let script = format!("cd elsewhere; '{exe}'");
-    for by_variable in [false, true] {
-        let args: &[&str] = if by_variable {
-            &["run"]
-        } else {
-            &["run", "--dir", "relative"]
-        };
+    for (args, variable) in [
+        (&["run", "--dir", "relative"][..], None),
+        (&["run"], Some("relative")),
+    ] {
         let mut command = place.script(args, &role, &script);
-        if by_variable {
-            command.env("TICKSCOPE_DIR", "relative");
-        }
+        command.envs(variable.map(|dir| ("TICKSCOPE_DIR", dir)));
         finish(&mut command).ok().says(&["tickscope report: ", "marked"]);
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::remove_dir_all(place.work().join("relative")).unwrap();
@@ -84,8 +68,7 @@ fn a_wait_is_for_the_run_to_come() {
 
 /// If a program replies that it could not publish, its newest record is old and must not be shown without a message.
 fn an_answer_without_a_record_is_no_answer() {
-    let place = Place::new();
-    let program = place.start("cramped");
+    let (place, program) = Place::with("cramped");
     let done = until("its snapshot is too large", || {
         let done = place.tickscope(&["report", "-f", "json", &program.name]).ok();
         (!done.err.is_empty()).then_some(done)
@@ -104,9 +87,9 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     let mut command = place.command("sleep");
     let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"));
     let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
-    until("it is looked for there", || {
+    until_true("it is looked for there", || {
         let places = tickscope_programs::container::places_of(program.pid());
-        places.contains(&wanted).then_some(())
+        places.contains(&wanted)
     });
 }
 
@@ -124,10 +107,8 @@ fn several_programs_under_one_run_are_all_named() {
     let line = line_with(&done.out, "second ");
     let second = line.rsplit(' ').next().unwrap();
     let said = line_with(&done.err, "of 2 programs");
-    assert!(
-        said.ends_with(&format!("the others: tickscope {second}")),
-        "{said}"
-    );
+    let others = format!("the others: tickscope {second}");
+    assert!(said.ends_with(&others), "{said}");
 }
 
 /// A SIGTERM that arrives immediately after the program's start must reach the program.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tickscope_testkit::orderbook;
 
-use crate::support::{Place, Program, VIEWER, finish, refusals, until};
+use crate::support::{Place, Program, VIEWER, finish, until_true};
 
 /// Runs a program to its end and keeps its last snapshot. `numbers` is `FRAMES CALLS`: frames, and calls in each frame.
 fn keep(place: &Place, file: &str, numbers: &str) {
@@ -22,24 +22,18 @@ fn counts_are_a_gate_without_noise() {
     keep(&place, "longer.tks", "50 3");
     keep(&place, "more.tks", "50 4");
 
+    let diff = |after: &str, gate: &[&str]| place.tickscope(&[&["diff", "a.tks", after], gate].concat());
     for after in ["a.tks", "same.tks"] {
-        let done = place
-            .tickscope(&["diff", "a.tks", after, "--fail-if", "calls > 0"])
-            .ok()
-            .quiet();
+        let done = diff(after, &["--fail-if", "calls > 0"]).ok().quiet();
         done.prints(&["\npassed  calls > 0: "]);
     }
     let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
-    place.told(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat());
+    diff("longer.tks", &gate).ok().quiet();
     // Without `--per`, the longer run counts as having more calls.
-    let done = place
-        .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[2..]].concat())
-        .with_code(3);
-    done.prints(&["\nhint    "]);
-    let done = place
-        .tickscope(&[&["diff", "a.tks", "more.tks"], &gate[..]].concat())
+    diff("longer.tks", &gate[2..])
         .with_code(3)
-        .quiet();
+        .prints(&["\nhint    "]);
+    let done = diff("more.tks", &gate).with_code(3).quiet();
     done.prints(&["leaf 3 → 4 calls (+33.3%)"]);
 }
 
@@ -55,11 +49,7 @@ fn every_form_says_why_it_failed() {
     ] {
         let args = ["diff", "a.tks", "b.tks", "--fail-if", "calls > 1%", "-f", form];
         let done = place.tickscope(&args).with_code(3);
-        assert!(
-            done.out.contains(needle) && done.out.contains("leaf"),
-            "{form}: {}",
-            done.out
-        );
+        done.prints(&[needle, "leaf"]);
         if form != "text" {
             let done = done.says(&["calls > 1% failed: ", "leaf 60 → 600 calls"]);
             assert_eq!(done.err.lines().count(), 1, "{}", done.err);
@@ -69,29 +59,22 @@ fn every_form_says_why_it_failed() {
     assert_eq!(place.told(&args), "");
     let text = fs::read_to_string(place.work().join("c.txt")).unwrap();
     assert!(text.contains("leaf") && !text.contains("Paths"), "{text}");
-    place
-        .tickscope(&args)
-        .failed(1, &["c.txt exists already; --force overwrites it"]);
+    let again = place.tickscope(&args);
+    again.failed(1, &["c.txt exists already; --force overwrites it"]);
 }
 
 fn what_runs_is_compared_as_it_is_now() {
-    let place = Place::new();
-    let program = place.start("busy");
-    until("all is entered", || {
+    let (place, program) = Place::with("busy");
+    until_true("all is entered", || {
         let text = place.tickscope(&["report", &program.name]).ok().out;
-        text.contains("leaf").then_some(())
+        text.contains("leaf")
     });
-    place
-        .tickscope(&["snapshot", &program.name, "-o", "then.tks"])
-        .ok();
+    place.told(&["snapshot", &program.name, "-o", "then.tks"]);
     let pid = program.pid().to_string();
     let grown = ["diff", "then.tks", &pid, "--fail-if", "calls(leaf) > 0"];
-    until("it has gone on", || {
-        (place.tickscope(&grown).code == Some(3)).then_some(())
-    });
-    place
-        .tickscope(&["diff", "then.tks", &program.name, "--per", "leaf"])
-        .ok();
+    until_true("it has gone on", || place.tickscope(&grown).code == Some(3));
+    let per = place.tickscope(&["diff", "then.tks", &program.name, "--per", "leaf"]);
+    per.ok();
 }
 
 fn what_cannot_be_compared_is_said_in_one_line() {
@@ -104,14 +87,10 @@ fn what_cannot_be_compared_is_said_in_one_line() {
         1 diff a.tks b.tks => b.tks
         2 diff a.tks c.tks => no file c.tks
         2 diff a.tks a.tks --fail-if 'calls(lef) > 0' => calls(lef) > 0: no function or scope is called lef
+        2 diff a.tks a.tks --per frme => a.tks: no function or scope is called frme… frame
     ";
-    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        done.failed(code, &[says]);
-    }
-    let per = place.tickscope(&["diff", "a.tks", "a.tks", "--per", "frme"]);
-    per.failed(2, &["a.tks: no function or scope is called frme", "frame"]);
-    let wrong = place.tickscope(&["diff", "a.tks", "a.tks", "--fail-if", "calls < 1%"]);
-    wrong.with_code(2).says(&["calls < 1%", "wanted calls > 1%"]);
+    place.refuses(table);
+    place.answers("2 diff a.tks a.tks --fail-if 'calls < 1%' => calls < 1%… wanted calls > 1%");
 }
 
 fn parts_of_a_recording_are_compared() {
@@ -144,9 +123,7 @@ fn parts_of_a_recording_are_compared() {
         1 diff one.tks run.tks --from 100ms => one.tks holds one moment, without a past; `tickscope record` keeps a series
         2 diff run.tks --to 1s -- run.tks --to -1h => --to -3600s: there is no record from then; run.tks holds 10.0 s
     ";
-    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        done.failed(code, &[says]);
-    }
+    place.refuses(table);
 }
 
 fn the_script_runs_two_commands_in_turns_and_compares_them() {

@@ -4,7 +4,7 @@
 use tickscope_format::Snapshot;
 use tickscope_testkit::fixture;
 
-use crate::support::{Done, Place, refusals};
+use crate::support::{Done, Place};
 
 /// Makes a place that contains the snapshot file `kept.tks`.
 fn kept() -> Place {
@@ -72,21 +72,14 @@ fn what_makes_no_sense_is_said_in_one_line() {
         2 report ./kept.tks --thread nobody => no thread nobody among its threads: match-0 (
         2 report ./bare.tks --thread nobody => no thread nobody among its threads: no thread has entered a scope
     ";
-    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        done.failed(code, &[says]);
-    }
+    place.refuses(table);
     // clap reports these errors.
-    for (args, says) in [
-        (
-            ["--min-share", "200%"],
-            "wanted a percentage from 0 to 100, like 1% or 0.5%",
-        ),
-        (["--force", "--all-rows"], "--output"),
-    ] {
-        report(&place, &args).with_code(2).says(&[says]);
-    }
-    let files = std::fs::read_dir(place.work()).unwrap();
-    assert_eq!(files.count(), 2, "nothing was written");
+    let table = "
+        2 report ./kept.tks --min-share 200% => wanted a percentage from 0 to 100, like 1% or 0.5%
+        2 report ./kept.tks --force --all-rows => --output
+    ";
+    place.answers(table);
+    assert_eq!(place.files(), 2, "nothing was written");
 }
 
 tickscope_testkit::tests![

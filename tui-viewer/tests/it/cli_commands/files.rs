@@ -15,9 +15,7 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     let ring = place.ring_of(program.pid()).unwrap();
     let whole = fs::read(&ring).unwrap();
     let kept = place.work().join("kept.tks");
-    place
-        .tickscope(&["snapshot", "-o", kept.to_str().unwrap(), &program.name])
-        .ok();
+    place.told(&["snapshot", "-o", "kept.tks", &program.name]);
     let kept_bytes = fs::read(&kept).unwrap();
     drop(program);
     fs::remove_file(&kept).unwrap();
@@ -45,12 +43,8 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     let mut gutted = whole.clone();
     gutted[3 * 4096..].fill(0);
     add("gutted.ring", &gutted, "no whole record");
-    let mut noise = [
-        b"TICKRING".as_slice(),
-        &1u64.rotate_left(32).to_le_bytes(),
-        &random,
-    ]
-    .concat();
+    let version = 1u64.rotate_left(32).to_le_bytes();
+    let mut noise = [b"TICKRING".as_slice(), &version, &random].concat();
     noise.truncate(whole.len());
     add("noise.ring", &noise, "damaged");
     add("half.tks", &kept_bytes[..kept_bytes.len() / 2], "no whole record");
@@ -134,16 +128,14 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
 }
 
 fn a_ring_cut_while_its_program_runs_is_said() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     // The program is stopped, because it might write into the part that is cut off.
     program.stop();
     cut(&path, 6000);
+    let path = path.display();
     for command in COMMANDS {
-        place
-            .tickscope(&[command, path.to_str().unwrap()])
-            .failed(1, &["truncated: 6000 bytes", path.to_str().unwrap()]);
+        place.refuses(&format!("1 {command} {path} => truncated: 6000 bytes… {path}"));
     }
     // A search by name finds no readable ring.
     place.tickscope(&["report", &program.name]).with_code(2);
@@ -151,20 +143,13 @@ fn a_ring_cut_while_its_program_runs_is_said() {
 
 fn what_is_compared_with_is_opened_before_the_screen_and_needs_one() {
     let place = Place::new();
-    place
-        .tickscope(&["--compare", "none.tks"])
-        .failed(2, &["no file none.tks"]);
+    place.refuses("2 --compare none.tks => no file none.tks");
     fs::write(place.work().join("text.tks"), "hello").unwrap();
-    place
-        .tickscope(&["attach", "--compare", "text.tks"])
-        .failed(1, &["not a tickscope file"]);
+    place.refuses("1 attach --compare text.tks => not a tickscope file");
     let program = place.start("stuck");
-    let kept = place.work().join("kept.tks");
-    let kept = kept.to_str().unwrap();
-    place.tickscope(&["snapshot", "-o", kept, &program.name]).ok();
-    place
-        .tickscope(&[&program.name, "--compare", kept])
-        .failed(1, &["--compare needs a terminal"]);
+    place.told(&["snapshot", "-o", "kept.tks", &program.name]);
+    let table = "1 NAME --compare kept.tks => --compare needs a terminal";
+    place.refuses(&table.replace("NAME", &program.name));
 }
 
 tickscope_testkit::tests![

@@ -8,32 +8,16 @@ use crate::support::{Place, Program, in_role, until};
 
 /// `report -o now.svg` must not write a text report into a file of that name.
 fn an_ending_that_says_no_form_is_refused() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    for (args, says) in [
-        (
-            &["report", "-o", "now.svg"][..],
-            &["now.svg", ".html", ".pb.gz", "-f"][..],
-        ),
-        (
-            &["snapshot", "-o", "now.txt"],
-            &[
-                "now.txt: a snapshot or recording needs the ending .tks, by which it is opened again; wanted now.tks",
-                "tickscope report",
-            ],
-        ),
-        (
-            &["record", "-d", "100ms", "-o", "now.txt"],
-            &["now.txt", "now.tks"],
-        ),
-    ] {
-        let args = [args, &[&program.name]].concat();
-        place.tickscope(&args).failed(2, says);
-    }
-    place
-        .tickscope(&["diff", "-o", "d.svg", &program.name, &program.name])
-        .failed(2, &["d.svg", ".txt .json .md .html", "-f"]);
-    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
+    let (place, program) = Place::with("stuck");
+    let table = "
+        2 report -o now.svg NAME => now.svg… .html… .pb.gz… -f
+        2 snapshot -o now.txt NAME => now.txt: a snapshot or recording needs the ending .tks, by which it is opened \
+            again; wanted now.tks… tickscope report
+        2 record -d 100ms -o now.txt NAME => now.txt… now.tks
+        2 diff -o d.svg NAME NAME => d.svg… .txt .json .md .html… -f
+    ";
+    place.refuses(&table.replace("NAME", &program.name));
+    assert_eq!(place.files(), 0);
     for args in [&["-o", "now"][..], &["-o", "now.svg", "-f", "folded"]] {
         place.told(&[&["report", &program.name], args].concat());
     }
@@ -44,15 +28,10 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
         fs::write(place.work().join(file), "a,b\n").unwrap();
-        place
-            .tickscope(&["report", file])
-            .with_code(2)
-            .says(&["(there is a file of that name: ./", file]);
+        let says = format!("(there is a file of that name: ./… {file}");
+        place.answers(&format!("2 report {file} => {says}"));
     }
-    place.tickscope(&["report", "./now.folded"]).failed(
-        1,
-        &["reports as .folded cannot be opened again", ".html and .tks can"],
-    );
+    place.refuses("1 report ./now.folded => reports as .folded cannot be opened again… .html and .tks can");
 }
 
 /// The path of a program's executable must find the running program.
@@ -73,92 +52,57 @@ fn a_program_is_found_by_its_file() {
         assert_eq!(place.json(target)["process"]["pid"], first.pid());
     }
     let second = start();
-    let pids = [&first, &second].map(|program| format!("tickscope {}", program.pid()));
-    place
-        .tickscope(&["report", "./wordmill"])
-        .with_code(2)
-        .says(&[&pids[0], &pids[1]]);
+    let [first, second] = [&first, &second].map(|program| format!("tickscope {}", program.pid()));
+    place.answers(&format!("2 report ./wordmill => {first}… {second}"));
 }
 
 /// `tickscope reprot` must not just wait for a program of that name.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    place.tickscope(&["reprot"]).with_code(2).says(&[
-        "no program called \"reprot\"; did you mean tickscope report?",
-        "to wait for a program of that name: tickscope attach reprot",
-    ]);
-    place
-        .tickscope(&["reprot", &program.name])
-        .with_code(2)
-        .says(&["there is no such command; did you mean tickscope report?"]);
+    let (place, program) = Place::with("stuck");
+    let table = "
+        2 reprot => no program called \"reprot\"; did you mean tickscope report?
+        2 reprot => to wait for a program of that name: tickscope attach reprot
+        2 reprot NAME => there is no such command; did you mean tickscope report?
+        2 report TYPO => (did you mean … NAME
+        2 reset TYPO => (did you mean … NAME
+        2 stacks TYPO => (did you mean … NAME
+    ";
     let typo = program.name.replacen("stuck", "stcuk", 1);
-    for command in ["report", "reset", "stacks"] {
-        place
-            .tickscope(&[command, &typo])
-            .with_code(2)
-            .says(&["(did you mean ", &program.name]);
-    }
+    place.answers(&table.replace("NAME", &program.name).replace("TYPO", &typo));
     // If a program has this name, it is found.
     let report = place.start_named("stuck", "reprot");
     let pid = place.json("reprot")["process"]["pid"].clone();
     assert_eq!(pid, report.pid());
-    assert!(
-        place
-            .tickscope(&["reprot"])
-            .ok()
-            .out
-            .starts_with("tickscope report: reprot")
-    );
+    place
+        .tickscope(&["reprot"])
+        .ok()
+        .begins("tickscope report: reprot");
 }
 
 /// `log` must not follow a missing group without a message. `report --per` must not report an existing group as a
 /// missing function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     until("the groups are there", || {
         let document = place.json(&program.name);
         (document["groups"].as_array()?.len() == 2).then_some(())
     });
-    let once = ["--every", "50ms", "-d", "100ms"];
-    let args = [
-        &["log", &program.name, "--group", "pipe", "--group", "ppie"][..],
-        &once,
-    ]
-    .concat();
-    place
-        .tickscope(&args)
-        .ok()
-        .says(&["no scope of the group ppie was met yet (there are ", "pipe"]);
-    place
-        .tickscope(&["report", &program.name, "--per", "work"])
-        .failed(
-            2,
-            &[
-                "work is a group",
-                "per call of one function or scope; its members are ",
-            ],
-        );
+    let says = "no scope of the group ppie was met yet (there are … pipe";
+    let log = format!("0 log {} --group pipe --group ppie", program.name);
+    place.answers(&format!("{log} --every 50ms -d 100ms => {says}"));
+    let says = "per call of one function or scope; its members are … work is a group";
+    place.refuses(&format!("2 report {} --per work => {says}", program.name));
 }
 
 /// Messages say which values are valid, not "invalid digit found in string" or "entity not found".
 fn what_is_wanted_is_said() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    for args in [
-        &["report", "-o", "none/x.html"][..],
-        &["snapshot", "-o", "none/x.tks"],
-        &["record", "-d", "100ms", "-o", "none/x.tks"],
-    ] {
-        place.tickscope(&[args, &[&program.name]].concat()).failed(
-            1,
-            &[
-                "cannot create none/x.",
-                ": there is no directory none; make the directory first",
-            ],
-        );
-    }
+    let (place, program) = Place::with("stuck");
+    let table = "
+        1 report -o none/x.html NAME => cannot create none/x.html: there is no directory none; make the directory first
+        1 snapshot -o none/x.tks NAME => cannot create none/x.tks: there is no directory none; make the directory first
+        1 record -d 100ms -o none/x.tks NAME => cannot create none/x.tks: there is no directory none; make the directory first
+    ";
+    place.refuses(&table.replace("NAME", &program.name));
     let help = place.tickscope(&["diff", "--help"]).ok().out;
     assert!(help.contains("(.tks, .html, a ring)"), "{help}");
 }

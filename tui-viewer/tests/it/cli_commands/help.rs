@@ -1,10 +1,12 @@
 //! Help texts, manual pages and completions.
 
+use std::process::Command;
+
 use clap::CommandFactory;
 use tickscope_cli::cli::args::Cli;
 use tickscope_testkit::suite::skip;
 
-use crate::support::Place;
+use crate::support::{Place, finish_with};
 
 fn help_shows_examples_and_every_command() {
     let place = Place::new();
@@ -14,10 +16,9 @@ fn help_shows_examples_and_every_command() {
         let line = format!("\n  {} ", command.get_name());
         assert_eq!(help.contains(&line), !command.is_hide_set(), "{line}: {help}");
     }
-    assert!(
-        help.contains("[alias: ls]") && help.contains("alias: dump") && !help.contains("panic-after"),
-        "{help}"
-    );
+    assert!(help.contains("[alias: ls]"), "{help}");
+    assert!(help.contains("alias: dump"), "{help}");
+    assert!(!help.contains("panic-after"), "{help}");
     assert!(help.lines().all(|line| line.chars().count() <= 120), "{help}");
     for (args, begins) in [
         (
@@ -34,23 +35,11 @@ fn help_shows_examples_and_every_command() {
 
 /// Returns whether a program accepts a text as its input. If the program is missing, the test is skipped.
 fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
-    use std::io::Write;
-    use std::process::{Command, Stdio};
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
+    if Command::new(program).arg("--version").output().is_err() {
         skip(format_args!("no {program} here"));
-    };
-    let mut input = child.stdin.take().expect("piped");
-    // The program may stop reading early, so an error of the write is ignored.
-    let _ = input.write_all(text.as_bytes());
-    drop(input);
-    let out = child.wait_with_output().expect("it ends");
-    out.status.success() && out.stderr.is_empty()
+    }
+    let done = finish_with(Command::new(program).args(arguments), text.as_bytes());
+    done.code == Some(0) && done.err.is_empty()
 }
 
 fn completions_have_the_commands_for_users_of_each_shell() {
@@ -91,15 +80,11 @@ fn fish_accepts_its_completions() {
 
 /// Runs bash's completion script as the shell does if the cursor is at the first word.
 fn bash_completes_names_of_programs_that_run() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let script = place.told(&["completions", "bash"]);
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_tickscope"));
-    let path = format!(
-        "{}:{}",
-        binary.parent().expect("a folder").display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
+    let folder = binary.parent().expect("a folder").display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
     let complete = |word: &str| {
         let run = format!(
             "{script}\nCOMP_WORDS=(tickscope '{word}'); COMP_CWORD=1; COMPREPLY=()\n\
@@ -110,14 +95,12 @@ fn bash_completes_names_of_programs_that_run() {
         String::from_utf8(done.expect("bash is there").stdout).expect("text")
     };
     let name = &program.name;
+    let has = |all: &str, word: &str| all.lines().any(|line| line == word);
     let all = complete("");
-    assert!(all.lines().any(|line| line == name), "{name} in {all}");
-    assert!(
-        all.lines().any(|line| line == "report"),
-        "commands as before: {all}"
-    );
+    assert!(has(&all, name), "{name} in {all}");
+    assert!(has(&all, "report"), "commands as before: {all}");
     let begun = complete(&name[..2]);
-    assert!(begun.lines().any(|line| line == name), "{begun}");
+    assert!(has(&begun, name), "{begun}");
     let option = complete("--th");
     assert_eq!(option.trim(), "--theme");
 }
@@ -137,11 +120,7 @@ fn the_manual_has_a_page_for_all_and_for_each_command() {
     assert!(of_report.contains(".TH tickscope-report 1"), "{of_report}");
     assert!(of_report.contains("500ms"), "{of_report}");
     let wrong = place.tickscope(&["man", "reprot"]);
-    assert!(
-        wrong.err.contains("no command reprot") && wrong.err.contains("report"),
-        "{}",
-        wrong.err
-    );
+    wrong.says(&["no command reprot", "report"]);
 }
 
 fn groff_accepts_the_pages_of_the_manual() {

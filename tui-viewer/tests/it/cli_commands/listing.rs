@@ -32,13 +32,10 @@ fn the_list_tells_running_stale_exited_and_crashed() {
         assert_eq!(entry["state"], state);
         assert_eq!(entry["live"], live);
         assert_eq!(entry["name"], program.name);
-        let path = place.ring_of(program.pid()).unwrap();
-        assert_eq!(entry["path"], path.to_str().unwrap());
+        let path = place.ring_of(program.pid()).unwrap().display().to_string();
+        assert_eq!(entry["path"], path);
         let line = line_with(&text, &program.name);
-        assert!(
-            line.contains(state) && line.contains(path.to_str().unwrap()),
-            "{line}"
-        );
+        assert!(line.contains(state) && line.contains(&path), "{line}");
     }
     // Running programs come before ended ones.
     let at = |program: &Program| text.find(&program.name).unwrap();
@@ -58,17 +55,12 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     stopped.stop();
     let list = |args: &[&str]| finish(beside(&place, &running, VIEWER.as_ref()).arg("list").args(args)).ok();
 
+    let dead_in = |list: &str| [&exited, &crashed].map(|dead| list.contains(&dead.name));
     let before = list(&[]).quiet().out;
-    assert!(
-        before.contains(&exited.name) && before.contains(&crashed.name),
-        "{before}"
-    );
+    assert_eq!(dead_in(&before), [true; 2], "{before}");
     let after = list(&["--clean"]).says(&["removed 2"]).out;
     assert!(after.contains(&held) && after.contains(&stopped.name), "{after}");
-    assert!(
-        !after.contains(&exited.name) && !after.contains(&crashed.name),
-        "{after}"
-    );
+    assert_eq!(dead_in(&after), [false; 2], "{after}");
     assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
     assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
     // The rings of running programs are still usable.
@@ -81,22 +73,15 @@ fn cleaning_removes_the_dead_and_never_the_living() {
 fn an_empty_list_says_where_it_looked_and_what_to_do() {
     let place = Place::new();
     let done = finish(sealed(&place).args([VIEWER, "list"])).ok().quiet();
-    let dir = place.rings();
-    assert!(
-        done.out
-            .starts_with("no program with tickscope, running or ended (looked in ")
-            && done.out.contains(dir.to_str().unwrap())
-            && done.out.contains("tickscope demo   shows what it looks like"),
-        "{}",
-        done.out
-    );
+    done.begins("no program with tickscope, running or ended (looked in ");
+    let dir = place.rings().display().to_string();
+    done.prints(&[&dir, "tickscope demo   shows what it looks like"]);
     assert!(done.out.lines().count() <= 4);
 }
 
 /// `--clean` with a chosen directory must not clean other directories too.
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
-    let place = Place::new();
-    let mut ended = place.start("stuck");
+    let (place, mut ended) = Place::with("stuck");
     ended.end();
     let ring = place.ring_of(ended.pid()).unwrap();
     // `sealed` makes its user root.
@@ -114,19 +99,16 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     done.says(&["removed 1 file of ended programs: 1 from other\n"]);
     assert_eq!(there(), [true, true, false]);
     let rings = place.rings().display().to_string();
-    place
-        .tickscope(&["list", "--clean"])
-        .ok()
-        .says(&[&format!(": 1 from {rings}\n")]);
+    let done = place.tickscope(&["list", "--clean"]).ok();
+    done.says(&[&format!(": 1 from {rings}\n")]);
     assert_eq!(there(), [false, true, false]);
     // Without a chosen directory, the user's own directory is cleaned.
-    finish(
-        sealed(&place)
-            .env_remove("TICKSCOPE_DIR")
-            .args([VIEWER, "list", "--clean"]),
-    )
-    .ok()
-    .says(&["removed 1 file", "0 from /dev/shm/tickscope-", "1 from "]);
+    let mut command = sealed(&place);
+    command
+        .env_remove("TICKSCOPE_DIR")
+        .args([VIEWER, "list", "--clean"]);
+    let done = finish(&mut command).ok();
+    done.says(&["removed 1 file", "0 from /dev/shm/tickscope-", "1 from "]);
     assert_eq!(there(), [false; 3]);
 }
 

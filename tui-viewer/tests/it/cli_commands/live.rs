@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tickscope_format::layout::state;
 
-use crate::support::{Place, line_with, until, word};
+use crate::processes::roles::unix_ns;
+use crate::support::{Place, line_with, until_true, word};
 
-fn number(value: &Value) -> u64 {
+pub(crate) fn number(value: &Value) -> u64 {
     value
         .as_u64()
         .unwrap_or_else(|| panic!("a whole number: {value}"))
@@ -44,11 +45,8 @@ pub(crate) fn check(document: &Value) {
     }
     for node in nodes {
         let total = (number(&node["total_ns"]), number(&node["total_ticks"]));
-        assert_eq!(
-            sums[&number(&node["id"])],
-            total,
-            "self and children are the total: {node}"
-        );
+        let sum = sums[&number(&node["id"])];
+        assert_eq!(sum, total, "self and children are the total: {node}");
     }
     for (index, thread) in threads.iter().enumerate() {
         assert_eq!(number(&thread["id"]), index as u64);
@@ -63,9 +61,14 @@ pub(crate) fn check(document: &Value) {
     }
 }
 
+/// Returns the sum of the calls in a report.
+pub(crate) fn shown_calls(document: &Value) -> u64 {
+    let nodes = list(&document["nodes"]).iter();
+    nodes.map(|node| number(&node["calls"])).sum()
+}
+
 fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let (mut calls, mut ticks, mut seq) = (0, 0, 0);
     for _ in 0..4 {
         let document = place.json(&program.name);
@@ -78,25 +81,18 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
         ticks = number(&lifetime["ticks"]);
         seq = number(&document["seq"]);
         // Without a reset, the report has all counts since the program's start.
-        let shown: u64 = list(&document["nodes"])
-            .iter()
-            .map(|node| number(&node["calls"]))
-            .sum();
-        assert_eq!(shown, calls);
+        assert_eq!(shown_calls(&document), calls);
     }
 }
 
 fn what_is_shown_was_captured_after_the_command_began() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     // The program publishes at 1 Hz, so without a request some of these reports would show an older record.
     for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);
-        assert!(
-            number(&document["unix_ns"]) >= before,
-            "a record from before the command"
-        );
+        let captured = number(&document["unix_ns"]);
+        assert!(captured >= before, "a record from before the command");
         let before = unix_ns();
         let kept = place.told(&["snapshot", &program.name]);
         let kept = place.json(kept.trim());
@@ -104,14 +100,8 @@ fn what_is_shown_was_captured_after_the_command_began() {
     }
 }
 
-fn unix_ns() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.unwrap().as_nanos() as u64
-}
-
 fn a_program_stuck_in_one_call_shows_its_growing_time() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let time = || {
         let document = place.json(&program.name);
         check(&document);
@@ -128,27 +118,22 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     let stacks = place.told(&["stacks", &program.name]);
     let line = line_with(&stacks, "stuck_in_here");
     let age = line.split_whitespace().next().unwrap();
-    assert!(
-        age.ends_with('s') && age.starts_with(|c: char| c.is_ascii_digit()),
-        "{line}"
-    );
+    assert!(age.ends_with('s'), "{line}");
+    assert!(age.starts_with(|c: char| c.is_ascii_digit()), "{line}");
     assert!(line.contains("roles.rs:"), "{line}");
 }
 
 fn reset_returns_once_it_is_done_and_loses_nothing() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for (epoch, after) in [(1, &[][..]), (2, &["--after", "300ms"])] {
         let begin = Instant::now();
         let reset = [&["reset", &program.name], after].concat();
         let done = place.tickscope(&reset).ok().quiet();
         assert!(after.is_empty() || begin.elapsed() >= Duration::from_millis(300));
-        let says = format!(
-            "{} ({}): counters at zero from now on; epoch {epoch}",
-            program.name,
-            program.pid()
-        );
-        done.begins(&says);
+        done.begins(&format!(
+            "{}: counters at zero from now on; epoch {epoch}",
+            program.who()
+        ));
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
@@ -156,21 +141,14 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
             number(&document["since_reset_ns"]) < number(&document["process"]["uptime_ns"]),
             "younger than the program"
         );
-        let shown: u64 = list(&document["nodes"])
-            .iter()
-            .map(|node| number(&node["calls"]))
-            .sum();
-        assert!(
-            shown < number(&document["lifetime"]["calls"]),
-            "the lifetime is not reset"
-        );
+        let lifetime = number(&document["lifetime"]["calls"]);
+        assert!(shown_calls(&document) < lifetime, "the lifetime is not reset");
     }
 }
 
 /// Commands report that a program is stopped by SIGSTOP. They do not hang, and leave no request behind.
 fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let before = place.json(&program.name);
     program.stop();
 
@@ -199,9 +177,7 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     program.go_on();
     // The test waits for a record without requesting one, because a request would replace the withdrawn one in its
     // slot.
-    until("it publishes again", || {
-        (word(&ring, state::LATEST) != latest).then_some(())
-    });
+    until_true("it publishes again", || word(&ring, state::LATEST) != latest);
     let after = place.document(&report);
     // The withdrawn request must not be in its slot, because the program would carry it out when it continues.
     assert_eq!(after["reset_epoch"], 0);

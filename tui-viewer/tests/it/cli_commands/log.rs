@@ -5,18 +5,13 @@ use std::process::{Child, ChildStdout};
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, Program, VIEWER, piped, until};
+use crate::cli_commands::live::number;
+use crate::support::{Done, Place, Program, VIEWER, piped, refusals, until};
 
 /// Returns the objects of a log in JSON.
 fn objects(done: &Done) -> Vec<Value> {
     let lines = done.out.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn number(value: &Value) -> u64 {
-    value
-        .as_u64()
-        .unwrap_or_else(|| panic!("a whole number: {value}"))
 }
 
 /// A `tickscope log` that runs in the background and has printed its header.
@@ -33,10 +28,8 @@ impl Running {
         let out = BufReader::new(child.stdout.take().unwrap());
         let mut log = Self { child, out };
         let header = log.line();
-        assert!(
-            header.starts_with("TIME ") && header.ends_with("  NAME\n"),
-            "{header}"
-        );
+        assert!(header.starts_with("TIME "), "{header}");
+        assert!(header.ends_with("  NAME\n"), "{header}");
         log
     }
 
@@ -58,8 +51,7 @@ impl Running {
 }
 
 fn a_call_that_waits_fills_every_interval() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     let args = ["log", &program.name, "--every", "100ms", "-d", "1s", "--json"];
     let done = place.tickscope(&args).ok().quiet();
     let lines = objects(&done);
@@ -95,16 +87,13 @@ fn a_call_that_waits_fills_every_interval() {
 }
 
 fn a_group_or_functions_alone_and_resets_go_unnoticed() {
-    let place = Place::new();
-    let program = place.start("grouped");
+    let (place, program) = Place::with("grouped");
     let mut log = Running::start(&place, &program, &["--every", "200ms", "--group", "pipe"]);
     let mut shares = Vec::new();
     for round in 0..4 {
         let line = log.line();
-        assert!(
-            line.contains("  waiter  ") && line.ends_with("  [pipe]\n"),
-            "{line}"
-        );
+        assert!(line.contains("  waiter  "), "{line}");
+        assert!(line.ends_with("  [pipe]\n"), "{line}");
         let share = line.split_whitespace().find(|word| word.ends_with('%')).unwrap();
         shares.push(share.trim_matches(['~', '%']).parse::<f64>().unwrap());
         if round < 2 {
@@ -117,29 +106,18 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
     let (code, said) = log.end();
     assert_eq!((code, said.as_str()), (Some(0), ""), "nobody reads any more");
 
-    let args = [
-        "log",
-        &program.name,
-        "--function",
-        "outside",
-        "--every",
-        "50ms",
-        "-d",
-        "200ms",
-    ];
-    let done = place.tickscope(&args).ok();
+    let what = ["log", &program.name, "--function", "outside"];
+    let done = place.tickscope(&[&what[..], &["--every", "50ms", "-d", "200ms"]].concat());
+    let done = done.ok();
     for line in done.out.lines().skip(1) {
-        assert!(
-            line.ends_with("::outside") || line.ends_with("(nothing)"),
-            "{line}"
-        );
+        let is_of_it = line.ends_with("::outside") || line.ends_with("(nothing)");
+        assert!(is_of_it, "{line}");
     }
     done.prints(&["::outside\n"]);
 }
 
 fn it_ends_with_the_program() {
-    let place = Place::new();
-    let mut program = place.start("grouped");
+    let (place, mut program) = Place::with("grouped");
     let mut log = Running::start(&place, &program, &["--every", "100ms"]);
     assert!(log.line().contains('%'));
     program.end();
@@ -152,51 +130,32 @@ fn it_ends_with_the_program() {
     );
     let (code, said) = log.end();
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(
-        said,
-        format!("tickscope: {} ({}) has ended\n", program.name, program.pid())
-    );
+    assert_eq!(said, format!("tickscope: {} has ended\n", program.who()));
 }
 
 fn what_it_cannot_follow_it_says() {
-    let place = Place::new();
-    let mut busy = place.start("busy");
+    let (place, mut busy) = Place::with("busy");
     until("the functions are there", || {
         let document = place.json(&busy.name);
         (document["nodes"].as_array()?.len() > 3).then_some(())
     });
     let done = place.tickscope(&["log", &busy.name]);
-    done.failed(
-        2,
-        &[
-            " has no groups: give --function PATTERN (most time: ",
-            "), or put scopes into one: scope!(group = \"io\", ",
-        ],
-    );
-    for (option, what, says) in [
-        (
-            "--group",
-            "none",
-            "no scope of the group none was met yet (no groups were met so far); lines begin",
-        ),
-        (
-            "--function",
-            "nobody",
-            "no function that matches nobody was met yet; lines begin when it is met",
-        ),
-    ] {
-        let args = ["log", &busy.name, option, what, "--every", "50ms", "-d", "100ms"];
-        let done = place.tickscope(&args).ok().says(&[says]);
+    let put = "), or put scopes into one: scope!(group = \"io\", ";
+    done.failed(2, &[" has no groups: give --function PATTERN (most time: ", put]);
+    let table = "
+        0 LOG --group none => no scope of the group none was met yet (no groups were met so far); lines begin
+        0 LOG --function nobody => no function that matches nobody was met yet; lines begin when it is met
+    ";
+    let table = table.replace("LOG", &format!("log {} --every 50ms -d 100ms", busy.name));
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
+        let done = done.with_code(code).says(&says);
         done.prints(&["(no group or function to follow was met yet)"]);
     }
-    place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
-    place
-        .tickscope(&["log", "kept.tks"])
-        .failed(2, &["is a file; a log needs a running program"]);
+    place.told(&["snapshot", &busy.name, "-o", "kept.tks"]);
+    place.refuses("2 log kept.tks => is a file; a log needs a running program");
     busy.end();
-    place
-        .tickscope(&["log", &busy.name])
-        .failed(2, &[" has ended; a log needs a running program"]);
+    let says = " has ended; a log needs a running program";
+    place.refuses(&format!("2 log {} => {says}", busy.name));
 }
 
 tickscope_testkit::tests![

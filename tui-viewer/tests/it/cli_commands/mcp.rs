@@ -7,7 +7,7 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Place, Program, VIEWER, finish_with, send, until};
+use crate::support::{Place, Program, VIEWER, finish_with, send, until, until_true};
 
 struct Client {
     server: Program,
@@ -84,8 +84,7 @@ impl Client {
 }
 
 fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     program.end();
     let pid = program.pid().to_string();
     for flag in [&[][..], &["--ended"]] {
@@ -113,8 +112,7 @@ fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
 }
 
 fn the_six_tools_answer_from_a_program_that_runs() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let mut client = Client::start(&place, &[]);
     let found = client.ask("server/discover", json!({}));
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -141,11 +139,8 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     assert_eq!(since["when"], "since mark-1");
     let all = client.call("top", json!({ "target": program.name, "by": "calls" }));
     assert!(calls(&all) > calls(&since), "{all} {since}");
-    assert_eq!(
-        all["next"][0].as_str().unwrap(),
-        format!("mark {{\"target\":\"{}\"}}", program.name),
-        "it may not watch"
-    );
+    let mark = format!("mark {{\"target\":\"{}\"}}", program.name);
+    assert_eq!(all["next"][0], mark, "it may not watch");
     let changed = client.call("compare", json!({ "before": "mark-1", "after": pid }));
     let whole = &changed["whole"]["calls"];
     assert!(whole[1].as_f64() > whole[0].as_f64(), "{changed}");
@@ -159,10 +154,8 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     assert_eq!(before["rules"], json!([]));
     assert_eq!(before["reset_epoch"], 0);
     let said = client.error("why", json!({ "function": "leaf", "target": pid, "seconds": 1 }));
-    assert!(
-        said.contains("this server may only read; start it as tickscope mcp --allow-control"),
-        "{said}"
-    );
+    let may_only_read = "this server may only read; start it as tickscope mcp --allow-control";
+    assert!(said.contains(may_only_read), "{said}");
     let said = client.error("why", json!({ "function": "leaf", "target": pid }));
     assert!(said.contains("leaf is not watched"), "{said}");
 
@@ -172,20 +165,15 @@ fn the_six_tools_answer_from_a_program_that_runs() {
 }
 
 fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let mut client = Client::start(&place, &["--allow-control"]);
-    let answer = client.call(
-        "why",
-        json!({ "function": "leaf", "target": program.name, "seconds": 1, "over": "100s" }),
-    );
+    let arguments = json!({ "function": "leaf", "target": program.name, "seconds": 1, "over": "100s" });
+    let answer = client.call("why", arguments);
     assert_eq!(answer["slow_calls"], 0, "{answer}");
     assert!(answer["calls"].as_u64().unwrap() > 0, "{answer}");
     let said = client.error("why", json!({ "function": "leaf", "target": program.name }));
-    assert!(
-        said.contains("leaf is not watched (no function is watched)"),
-        "{said}"
-    );
+    let not_watched = "leaf is not watched (no function is watched)";
+    assert!(said.contains(not_watched), "{said}");
 
     // If the client closes its end during a watch, or a signal arrives, the watch and the server end.
     for leaves in [true, false] {
@@ -197,11 +185,8 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         );
         client.receive();
         client.send(request.to_string().as_bytes());
-        let is_watched = || {
-            let done = place.tickscope(&["why", "leaf", &program.name]);
-            done.code == Some(0)
-        };
-        until("it is watched", || is_watched().then_some(()));
+        let is_watched = || place.tickscope(&["why", "leaf", &program.name]).code == Some(0);
+        until_true("it is watched", is_watched);
         if leaves {
             drop(client.input.take());
         } else {

@@ -26,19 +26,14 @@ fn what_cannot_be_added_is_said() {
     place.keep("a.tks", &fixture::two_threads());
     let work = place.work();
     fs::write(work.join("noise.tks"), "noise").unwrap();
-    let merge = |args: &[&str]| place.tickscope(&[&["merge"], args].concat());
-    merge(&["a.tks", "noise.tks", "-o", "all.tks"]).failed(1, &["noise.tks", "--skip-unreadable"]);
-    merge(&["a.tks", "missing.tks", "-o", "all.tks"]).failed(1, &["missing.tks"]);
-    merge(&["noise.tks", "-o", "all.tks", "--skip-unreadable"])
-        .with_code(1)
-        .says(&["none of 1 files can be read"]);
+    place.refuses("1 merge a.tks noise.tks -o all.tks => noise.tks… --skip-unreadable");
+    place.refuses("1 merge a.tks missing.tks -o all.tks => missing.tks");
+    place.answers("1 merge noise.tks -o all.tks --skip-unreadable => none of 1 files can be read");
     assert!(!work.join("all.tks").exists());
-    merge(&["a.tks", "noise.tks", "-o", "all.tks", "--skip-unreadable"])
-        .ok()
-        .says(&["left out: noise.tks"]);
-    merge(&["a.tks", "-o", "all.tks"]).failed(1, &["all.tks exists already"]);
-    merge(&["a.tks", "-o", "-"]).failed(2, &["goes to a file"]);
-    merge(&["a.tks", "-o", "all.json"]).failed(2, &["wanted all.tks"]);
+    place.answers("0 merge a.tks noise.tks -o all.tks --skip-unreadable => left out: noise.tks");
+    place.refuses("1 merge a.tks -o all.tks => all.tks exists already");
+    place.refuses("2 merge a.tks -o - => goes to a file");
+    place.refuses("2 merge a.tks -o all.json => wanted all.tks");
 }
 
 /// Adding up a thousand files with ten thousand nodes each needs a bounded amount of memory.
@@ -67,12 +62,8 @@ fn a_thousand_files_need_little_memory() {
         child.try_wait().unwrap()
     });
     assert!(ended.success());
-    println!(
-        "fleet: 1000 files of {} nodes: {:?}, {} MiB",
-        large.nodes.len(),
-        begin.elapsed(),
-        most_kb >> 10
-    );
+    let (nodes, took, mib) = (large.nodes.len(), begin.elapsed(), most_kb >> 10);
+    println!("fleet: 1000 files of {nodes} nodes: {took:?}, {mib} MiB");
     assert!(most_kb <= 200 << 10, "{most_kb} kB");
     let sum = tickscope_format::snapshot_file::read(&work.join("all.tks")).unwrap();
     assert_eq!(sum.calls(), 1000 * large.calls());

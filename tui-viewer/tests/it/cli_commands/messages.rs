@@ -5,7 +5,7 @@ use std::fs;
 use tickscope_testkit::command::install;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, refusals, sealed_tickscope, until};
+use crate::support::{Place, Program, VIEWER, finish, refusals, sealed_tickscope, until, until_true};
 
 fn values_that_are_none_are_told_with_those_that_are() {
     let place = Place::new();
@@ -30,12 +30,11 @@ fn values_that_are_none_are_told_with_those_that_are() {
         2 run => required
     ";
     for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        let done = done.with_code(code).says(&[says]);
-        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says}");
+        let done = done.with_code(code).says(&says);
+        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says:?}");
     }
-    place
-        .tickscope(&["man", "woman"])
-        .failed(1, &["there is no command woman; manual pages are of attach, "]);
+    let done = place.tickscope(&["man", "woman"]);
+    done.failed(1, &["there is no command woman; manual pages are of attach, "]);
 }
 
 fn of_others_the_first_two_are_named() {
@@ -48,24 +47,20 @@ fn of_others_the_first_two_are_named() {
 }
 
 fn a_log_tells_of_silence_and_of_the_end() {
-    let place = Place::new();
-    let mut program = place.start("grouped");
+    let (place, mut program) = Place::with("grouped");
     let mut command = place.command(VIEWER);
     command.args(["log", &program.name, "--every", "50ms"]);
     command.stderr(fs::File::create(place.work().join("err")).unwrap());
     command.stdout(fs::File::create(place.work().join("out")).unwrap());
     let mut child = command.spawn().unwrap();
-    until("there are lines", || {
+    until_true("there are lines", || {
         let out = fs::read_to_string(place.work().join("out")).unwrap();
-        (out.lines().count() > 3).then_some(())
+        out.lines().count() > 3
     });
     program.stop();
     let said = || fs::read_to_string(place.work().join("err")).unwrap();
-    until("silence is told", || {
-        said()
-            .contains(" s: it may be stopped, or too busy to publish")
-            .then_some(())
-    });
+    let silence = " s: it may be stopped, or too busy to publish";
+    until_true("silence is told", || said().contains(silence));
     assert!(said().contains("no record has come from "), "{}", said());
     program.kill();
     let status = until("it has ended", || child.try_wait().unwrap());
@@ -83,9 +78,7 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     let said = place.work().join("said");
     let mut child = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
     let says = |words: &str| fs::read_to_string(&said).unwrap().contains(words);
-    until("waiting for its end", || {
-        says("sh runs on; waiting for its end").then_some(())
-    });
+    until_true("it is waited for", || says("sh runs on; waiting for its end"));
     fs::write(place.work().join("over"), "").unwrap();
     until("it has ended", || child.try_wait().unwrap());
     assert!(says("of 2 programs that ran, only ") && says(" is recorded; the others: "));

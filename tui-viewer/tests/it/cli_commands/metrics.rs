@@ -9,7 +9,8 @@ use rustix::process::Signal;
 use tickscope_testkit::open_metrics::Metrics;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, name, refusals, send, until};
+use crate::cli_commands::live::shown_calls;
+use crate::support::{Place, Program, VIEWER, finish, name, send, until, until_true};
 
 /// `tickscope metrics`, listening on a free port.
 struct Agent {
@@ -72,9 +73,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
 /// Returns the sum of the calls of all nodes in the newest snapshot of a program.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
-    let report = place.json(ring.to_str().unwrap());
-    let nodes = report["nodes"].as_array().unwrap().iter();
-    nodes.map(|node| node["calls"].as_f64().unwrap()).sum()
+    shown_calls(&place.json(ring.to_str().unwrap())) as f64
 }
 
 fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
@@ -91,42 +90,31 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     second.check_not_below(&first).unwrap();
     let at_reset = calls(&second, &program) - shown(&place, run.pid());
     assert!(at_reset >= calls(&first, &program), "{at_reset}");
-    assert_eq!(
-        second.sum("tickscope_unclosed_resets_total", ("program", &program)),
-        0.0
-    );
+    let unclosed = second.sum("tickscope_unclosed_resets_total", ("program", &program));
+    assert_eq!(unclosed, 0.0);
     // A second run with the same name is killed. Exactly the calls of its newest record are added to those of the first
     // run.
     let mut killed = place.start_named("busy", &program);
-    agent.until("it runs again", |metrics| {
-        calls(metrics, &program) > calls(&second, &program)
-    });
+    let before = calls(&second, &program);
+    agent.until("it runs again", |metrics| calls(metrics, &program) > before);
     killed.kill();
     let third = agent.until("it is dead", |metrics| up(metrics, &program) == Some(0.0));
-    assert_eq!(
-        calls(&third, &program) - calls(&second, &program),
-        shown(&place, killed.pid())
-    );
+    assert_eq!(calls(&third, &program) - before, shown(&place, killed.pid()));
 }
 
 /// The unit tests of the server cover clients that send nothing or nonsense.
 fn what_no_scrape_asks_for_is_answered() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     fs::write(place.rings().join("noise.ring"), [7; 5000]).unwrap();
     let agent = Agent::start(&place, &[]);
     let metrics = agent.scrape();
     assert_eq!(up(&metrics, &program.name), Some(1.0));
     assert_eq!(metrics.get("tickscope_unreadable_rings", &[]), Some(1.0));
     for (request, begins, has) in [
-        ("GET /else HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", ""),
-        (
-            "HEAD /metrics HTTP/1.1\r\n\r\n",
-            "HTTP/1.1 200 ",
-            "text/plain; version=0.0.4",
-        ),
+        ("GET /else", "HTTP/1.1 404 ", ""),
+        ("HEAD /metrics", "HTTP/1.1 200 ", "text/plain; version=0.0.4"),
     ] {
-        let answer = agent.request(request);
+        let answer = agent.request(&format!("{request} HTTP/1.1\r\n\r\n"));
         assert!(answer.starts_with(begins) && answer.contains(has), "{answer}");
     }
     let status = fs::read_to_string(format!("/proc/{}/status", agent.program.pid())).unwrap();
@@ -134,8 +122,7 @@ fn what_no_scrape_asks_for_is_answered() {
 }
 
 fn a_file_is_written_whole_until_a_signal_ends_it() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let mut command = place.command(VIEWER);
     command.args(["metrics", "--textfile", ".", "--every", "1s", "--no-latency"]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
@@ -143,10 +130,8 @@ fn a_file_is_written_whole_until_a_signal_ends_it() {
     let wanted = format!("tickscope_up{{program=\"{}\"}} 1\n", program.name);
     until("the file has the program", || {
         let text = fs::read_to_string(&file).ok()?;
-        assert!(
-            text.starts_with("# HELP tickscope_calls_total ") && !text.contains("# EOF"),
-            "{text}"
-        );
+        assert!(text.starts_with("# HELP tickscope_calls_total "), "{text}");
+        assert!(!text.contains("# EOF"), "{text}");
         text.contains(&wanted).then_some(())
     });
     send(&child, Signal::TERM);
@@ -164,10 +149,9 @@ fn an_agent_that_is_started_again_goes_on() {
     let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
     send(&agent.program.child, Signal::TERM);
     let state = place.work().join("state");
+    let kept = || fs::read_to_string(&state).ok();
     until("its state is kept", || {
-        fs::read_to_string(&state)
-            .ok()
-            .filter(|text| text.contains(&program))
+        kept().filter(|text| text.contains(&program))
     });
     // From here on, only the state file has the counts of the run.
     fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
@@ -187,10 +171,7 @@ fn what_cannot_be_served_is_said() {
         1 metrics --listen 127.0.0.1:0 --state state => remove the file to begin at zero
         2 metrics => --listen
     "#;
-    let table = table.replace("TAKEN", &agent.address);
-    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
-        done.with_code(code).says(&[says]);
-    }
+    place.answers(&table.replace("TAKEN", &agent.address));
 }
 
 /// Prometheus scrapes two programs, one of which is repeatedly reset and restarted. The rates in Prometheus match those
@@ -211,10 +192,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     let (steady, shaken) = (name("steady"), name("shaken"));
     // Both programs must be met before Prometheus starts, because it counts no increase up to the first sample of a
     // series.
-    let mut runs = vec![
-        place.start_named("busy", &steady),
-        place.start_named("busy", &shaken),
-    ];
+    let mut runs = [&steady, &shaken].map(|name| place.start_named("busy", name));
     agent.until("both are met", |metrics| {
         calls(metrics, &steady) > 0.0 && calls(metrics, &shaken) > 0.0
     });
@@ -229,22 +207,16 @@ fn prometheus_sees_the_calls_of_the_programs() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         free.local_addr().unwrap().port()
     };
+    let data = place.work().join("data");
     command
         .arg(format!("--config.file={}", config.display()))
-        .arg(format!(
-            "--storage.tsdb.path={}",
-            place.work().join("data").display()
-        ))
+        .arg(format!("--storage.tsdb.path={}", data.display()))
         .arg(format!("--web.listen-address=127.0.0.1:{port}"));
     let _prometheus = Program::spawn(&mut command);
     let query = |query: &str| -> Option<f64> {
         let mut curl = Command::new("curl");
-        curl.args([
-            "-s",
-            "-G",
-            &format!("http://127.0.0.1:{port}/api/v1/query"),
-            "--data-urlencode",
-        ]);
+        let url = format!("http://127.0.0.1:{port}/api/v1/query");
+        curl.args(["-s", "-G", &url, "--data-urlencode"]);
         let output = curl.arg(format!("query={query}")).output().unwrap();
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
         answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
@@ -283,35 +255,25 @@ fn prometheus_sees_the_calls_of_the_programs() {
     let last = agent.until("both have ended", |metrics| {
         up(metrics, &steady) == Some(0.0) && up(metrics, &shaken) == Some(0.0)
     });
-    until("prometheus has seen the end", || {
+    until_true("prometheus has seen the end", || {
         let is_seen = |program: &str| query(&sum(program)).is_some_and(|seen| seen == calls(&last, program));
-        (is_seen(&steady) && is_seen(&shaken)).then_some(())
+        is_seen(&steady) && is_seen(&shaken)
     });
     assert_eq!(killed, 1);
     for program in [&steady, &shaken] {
         let series = format!("tickscope_calls_total{{program=\"{program}\"}}");
-        assert_eq!(
-            query(&format!("sum(resets({series}[1h]))")),
-            Some(0.0),
-            "{program}: no counter falls"
-        );
+        let falls = query(&format!("sum(resets({series}[1h]))"));
+        assert_eq!(falls, Some(0.0), "{program}: no counter falls");
         // Uses the last and the first sample of each series, because increase() would extrapolate to the whole range.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
-        let raw = query(&format!(
-            "sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))"
-        ))
-        .unwrap();
+        let raw = format!("sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))");
+        let raw = query(&raw).unwrap();
         assert!((raw / own - 1.0).abs() < 0.02, "{program}: {raw} of {own}");
-        let seconds = query(&format!(
-            "max(timestamp({series})) - min(min_over_time(timestamp({series})[1h:1s]))"
-        ))
-        .unwrap();
-        let rate = query(&format!(
-            "sum(increase({series}[{}s]))",
-            seconds.ceil() as u64 + 5
-        ))
-        .unwrap();
+        let seconds = format!("max(timestamp({series})) - min(min_over_time(timestamp({series})[1h:1s]))");
+        let seconds = query(&seconds).unwrap();
+        let range = seconds.ceil() as u64 + 5;
+        let rate = query(&format!("sum(increase({series}[{range}s]))")).unwrap();
         println!("{program}: {own} calls, max - min {raw}, increase {rate} in {seconds} s");
         assert!(
             (rate / own - 1.0).abs() < 0.02,

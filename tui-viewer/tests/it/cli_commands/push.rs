@@ -9,7 +9,7 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use crate::support::{Place, VIEWER, ended, refusals, send};
+use crate::support::{Done, Place, VIEWER, ended, refusals, send};
 
 /// Request that the test's server has received.
 struct Request {
@@ -63,9 +63,9 @@ fn push(place: &Place, url: &str, more: &[&str]) -> Command {
 }
 
 /// Ends the command by a signal. Returns its standard error.
-fn end(child: Child) -> String {
+fn end(child: Child) -> Done {
     send(&child, Signal::TERM);
-    ended(child).ok().err
+    ended(child).ok()
 }
 
 fn profiles_arrive_in_order_whatever_the_server_answers_first() {
@@ -78,25 +78,16 @@ fn profiles_arrive_in_order_whatever_the_server_answers_first() {
     let program = place.start("busy");
     let token = place.work().join("token");
     fs::write(&token, "Bearer of-a-file\nmore").unwrap();
-    let more = [
-        "--label",
-        "host=web-1",
-        "--tenant",
-        "shop",
-        "--auth-file",
-        token.to_str().unwrap(),
-    ];
-    let mut command = push(&place, &url, &more);
+    let mut command = push(&place, &url, &["--label", "host=web-1", "--tenant", "shop"]);
+    command.arg("--auth-file").arg(token);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let line = |request: &Request| request.head.lines().next().unwrap().to_owned();
     let first = requests.recv().unwrap();
     let wanted = format!("POST /ingest?name={}%7Bhost%3Dweb-1%7D&from=", program.name);
     assert!(first.head.starts_with(&wanted), "{}", first.head);
     let head = first.head.to_lowercase();
-    assert!(
-        head.contains("authorization: bearer of-a-file\r\n") && head.contains("x-scope-orgid: shop\r\n"),
-        "{head}"
-    );
+    assert!(head.contains("authorization: bearer of-a-file\r\n"), "{head}");
+    assert!(head.contains("x-scope-orgid: shop\r\n"), "{head}");
     // A refused profile is sent again until it is accepted.
     for _ in 0..3 {
         let again = requests.recv().unwrap();
@@ -105,10 +96,8 @@ fn profiles_arrive_in_order_whatever_the_server_answers_first() {
     let next = requests.recv().unwrap();
     assert_ne!(line(&next), line(&first));
     assert!(next.body.windows(2).any(|two| two == [0x1f, 0x8b]), "a profile");
-    let said = end(child);
-    assert!(said.contains("answers 500; "), "{said}");
-    assert!(said.contains("the server takes profiles again"), "{said}");
-    assert!(said.contains(" profiles were sent, 0 were dropped"), "{said}");
+    let sent = " profiles were sent, 0 were dropped";
+    end(child).says(&["answers 500; ", "the server takes profiles again", sent]);
 }
 
 fn what_the_server_refuses_is_dropped_and_said() {
@@ -117,22 +106,15 @@ fn what_the_server_refuses_is_dropped_and_said() {
         server(&[b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"]);
     let _program = place.start("busy");
     let mut command = push(&place, &url, &[]);
-    let child = command
-        .env("TICKSCOPE_PUSH_AUTHORIZATION", "Basic abc")
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    command.env("TICKSCOPE_PUSH_AUTHORIZATION", "Basic abc");
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let first = requests.recv().unwrap();
-    assert!(
-        first.head.to_lowercase().contains("authorization: basic abc\r\n"),
-        "{}",
-        first.head
-    );
+    let head = first.head.to_lowercase();
+    assert!(head.contains("authorization: basic abc\r\n"), "{head}");
     let next = requests.recv().unwrap();
     assert_ne!(next.body, first.body);
-    let said = end(child);
-    assert!(said.contains("answers 403; this profile was dropped"), "{said}");
-    assert!(said.contains(" were sent, 1 were dropped"), "{said}");
+    let dropped = "answers 403; this profile was dropped";
+    end(child).says(&[dropped, " were sent, 1 were dropped"]);
 }
 
 fn addresses_that_cannot_be_used_are_refused() {
@@ -148,7 +130,7 @@ fn addresses_that_cannot_be_used_are_refused() {
         table += "2 push --pyroscope https://host => no TLS";
     }
     for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
-        let done = done.failed(code, &[says]);
+        let done = done.failed(code, &says);
         assert!(!done.err.contains("secret"), "{}", done.err);
     }
 }
@@ -192,23 +174,15 @@ server.serve_forever()
 "#;
 
     pub(super) fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
-        let place = Place::new();
-        let _program = place.start("busy");
+        let (place, _program) = Place::with("busy");
         fs::write(place.work().join("names"), "subjectAltName=DNS:localhost").unwrap();
+        let openssl = |words: &str| openssl(&place, words);
         for name in ["ca", "other"] {
-            openssl(
-                &place,
-                &format!(
-                    "req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
-                ),
-            );
+            let files = format!("-keyout {name}.key -out {name}.pem -subj /CN={name}");
+            openssl(&format!("req -x509 -newkey rsa:2048 -nodes {files}"));
         }
+        openssl("req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost");
         openssl(
-            &place,
-            "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost",
-        );
-        openssl(
-            &place,
             "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -extfile names",
         );
         let mut python = Command::new("python3");
@@ -229,7 +203,7 @@ server.serve_forever()
         let trusting = sending(&["--ca-file", &authority("ca.pem")]);
         let request = said.next().unwrap().unwrap();
         assert!(request.starts_with("POST /ingest?name="), "{request}");
-        let told = end(trusting);
+        let told = end(trusting).err;
         assert!(!told.contains(" 0 profiles were sent"), "{told}");
         for more in [&[][..], &["--ca-file", &authority("other.pem")]] {
             let mut child = sending(more);

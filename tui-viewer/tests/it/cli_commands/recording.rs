@@ -12,7 +12,8 @@ use tickscope_format::snapshot::CaptureKind;
 use tickscope_testkit::orderbook;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Done, Place, Program, VIEWER, ended, finish, refusals, send, until};
+use crate::cli_commands::live::shown_calls;
+use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until, until_true};
 
 /// Runs `tickscope record ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
@@ -34,14 +35,11 @@ fn holds(path: &Path, records: usize) {
     });
 }
 
-fn snapshots(path: &Path) -> Vec<Snapshot> {
+pub(super) fn snapshots(path: &Path) -> Vec<Snapshot> {
     let series = Recording::open(path).unwrap();
     assert_eq!(series.torn_bytes(), 0);
-    let all = series
-        .moments()
-        .iter()
-        .map(|moment| series.snapshot(moment).unwrap());
-    all.collect()
+    let moments = series.moments().iter();
+    moments.map(|moment| series.snapshot(moment).unwrap()).collect()
 }
 
 fn path_in(place: &Place, name: &str) -> PathBuf {
@@ -49,53 +47,29 @@ fn path_in(place: &Place, name: &str) -> PathBuf {
 }
 
 fn a_running_program_is_recorded_for_a_while() {
-    let place = Place::new();
-    let program = place.start("busy");
-    let args = [
-        "record",
-        &program.name,
-        "-d",
-        "400ms",
-        "--rate",
-        "50",
-        "-o",
-        "run.tks",
-    ];
-    let done = place
-        .tickscope(&args)
-        .ok()
-        .says(&["run.tks: ", " records of 0.", " kB"]);
-    assert_eq!(
-        (done.out.as_str(), done.err.lines().count()),
-        ("", 1),
-        "{}",
-        done.err
-    );
+    let (place, program) = Place::with("busy");
+    let line = format!("record {} -d 400ms --rate 50 -o run.tks", program.name);
+    let done = place.typed(&line).ok();
+    let done = done.says(&["run.tks: ", " records of 0.", " kB"]);
+    assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+    assert_eq!(done.out, "");
     let all = snapshots(&path_in(&place, "run.tks"));
     assert!(!all.is_empty());
-    assert!(
-        all.windows(2)
-            .all(|pair| pair[0].capture.seq < pair[1].capture.seq)
-    );
+    assert!(all.is_sorted_by(|a, b| a.capture.seq < b.capture.seq));
     assert!(all.iter().all(|snapshot| snapshot.process.pid == program.pid()));
 
-    let again = place.tickscope(&args);
-    again.failed(
-        1,
-        &["run.tks: exists already, wanted a new file; --force overwrites it"],
-    );
+    let says = "run.tks: exists already, wanted a new file; --force overwrites it";
+    place.typed(&line).failed(1, &[says]);
     assert_eq!(snapshots(&path_in(&place, "run.tks")).len(), all.len());
-    place.tickscope(&[&args[..], &["--force"]].concat()).ok();
+    place.typed(&format!("{line} --force")).ok();
     assert_ne!(snapshots(&path_in(&place, "run.tks"))[0], all[0]);
 
     // Without `-o`, the command chooses an unused file name each time.
     fs::remove_file(path_in(&place, "run.tks")).unwrap();
     for count in 1..=2 {
-        place
-            .tickscope(&["record", &program.name, "-d", "0"])
-            .ok()
-            .says(&[&program.name]);
-        assert_eq!(fs::read_dir(place.work()).unwrap().count(), count);
+        let done = place.tickscope(&["record", &program.name, "-d", "0"]).ok();
+        done.says(&[&program.name]);
+        assert_eq!(place.files(), count);
     }
 }
 
@@ -115,10 +89,8 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
         .says(&["crashed or was killed"]);
-    assert_eq!(
-        snapshots(&path_in(&place, "killed.tks")).last().unwrap().calls(),
-        1
-    );
+    let killed = snapshots(&path_in(&place, "killed.tks"));
+    assert_eq!(killed.last().unwrap().calls(), 1);
 }
 
 fn a_command_runs_on_after_its_recording() {
@@ -127,47 +99,43 @@ fn a_command_runs_on_after_its_recording() {
     let exe = role.get_program().to_str().unwrap();
     let script = format!("'{exe}'; touch done; exit 9");
     let args = ["record", "-d", "0", "-o", "run.tks"];
-    finish(&mut place.script(&args, &role, &script))
-        .with_code(9)
-        .says(&["run.tks: "]);
+    let done = finish(&mut place.script(&args, &role, &script)).with_code(9);
+    done.says(&["run.tks: "]);
     assert!(path_in(&place, "done").exists());
     assert!(!snapshots(&path_in(&place, "run.tks")).is_empty());
 }
 
 fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
-    record_role(&place, &["-o", "run.tks"], "scopeless", "")
-        .with_code(1)
-        .says(&[
-            "nothing was recorded: ",
-            " opened no scope, or was killed at once",
-            "does it depend on tickscope with the feature `enable`, and does it mark a function with",
-        ]);
-    let plain = |args: &[&str]| place.tickscope(&[&["record"], args].concat());
-    plain(&["--", "no-such-program-anywhere"]).failed(127, &["cannot start"]);
-    plain(&["--", "sh", "-c", "exit 3"])
-        .with_code(3)
-        .says(&["nothing was recorded"]);
+    let done = record_role(&place, &["-o", "run.tks"], "scopeless", "").with_code(1);
+    let hint = "does it depend on tickscope with the feature `enable`, and does it mark a function with";
+    done.says(&[
+        "nothing was recorded: ",
+        " opened no scope, or was killed at once",
+        hint,
+    ]);
+    place.answers("3 record -- sh -c 'exit 3' => nothing was recorded");
     record_role(&place, &["--after", "50s"], "attribute", "4")
         .with_code(4)
         .says(&["nothing was recorded: ", " ended before the time of --after"]);
-    plain(&["nobody-is-called-so"])
-        .with_code(2)
-        .says(&["no program called"]);
-    plain(&["./nowhere.ring"]).failed(2, &["no file"]);
-    plain(&["-o", "/nowhere/run.tks", "--", "true"])
-        .failed(1, &["/nowhere/run.tks", "make the directory first"]);
-    plain(&["-o", "-", "--", "true"]).failed(2, &["the started program uses standard output; give -o FILE"]);
-    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
+    place.answers("2 record nobody-is-called-so => no program called");
+    let table = "
+        127 record -- no-such-program-anywhere => cannot start
+        2 record ./nowhere.ring => no file
+        1 record -o /nowhere/run.tks -- true => /nowhere/run.tks… make the directory first
+        2 record -o - -- true => the started program uses standard output; give -o FILE
+    ";
+    place.refuses(table);
+    assert_eq!(place.files(), 0);
     let mut program = place.start("stuck");
-    plain(&[&program.name, "-o", "run.tks", "-d", "0"]).ok();
-    plain(&["./run.tks"]).failed(2, &["run.tks is a file; a program is recorded while it runs"]);
+    place
+        .typed(&format!("record {} -o run.tks -d 0", program.name))
+        .ok();
+    place.refuses("2 record ./run.tks => run.tks is a file; a program is recorded while it runs");
     program.end();
-    plain(&[&program.name]).failed(2, &["has ended"]);
-    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 1);
-    plain(&["x", "--", "true"])
-        .with_code(2)
-        .says(&["cannot be used with"]);
+    place.refuses(&format!("2 record {} => has ended", program.name));
+    assert_eq!(place.files(), 1);
+    place.answers("2 record x -- true => cannot be used with");
 }
 
 fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
@@ -178,24 +146,19 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
     ] {
         let program = place.start(role);
         let file = format!("{role}.tks");
-        let args = ["record", &program.name, "-d", "0", "--rate", "50", "-o", &file];
-        place
-            .tickscope(&args)
-            .ok()
-            .says(&[says, "recording at the program's rate", &file]);
+        let line = format!("record {} -d 0 --rate 50 -o {file}", program.name);
+        let rate = "recording at the program's rate";
+        place.answers(&format!("0 {line} => {says}… {rate}… {file}"));
         assert!(!snapshots(&path_in(&place, &file)).is_empty());
     }
 }
 
 fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for round in 1..=2 {
         let path = path_in(&place, "run.tks");
-        let mut child = recorder(
-            &place,
-            &[&program.name, "--rate", "100", "--force", "-o", "run.tks"],
-        );
+        let args = [&*program.name, "--rate", "100", "--force", "-o", "run.tks"];
+        let mut child = recorder(&place, &args);
         let _ = fs::remove_file(&path);
         let before = round * 3;
         holds(&path, before);
@@ -211,8 +174,7 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
 }
 
 fn a_killed_program_leaves_all_and_its_recorder_ends() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     let child = recorder(&place, &[&program.name, "-o", "run.tks"]);
     let path = path_in(&place, "run.tks");
     holds(&path, 3);
@@ -229,8 +191,7 @@ fn a_killed_program_leaves_all_and_its_recorder_ends() {
 }
 
 fn an_interrupt_ends_the_recording_and_not_the_program() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for (name, end) in [
         ("int.tks", Signal::INT),
         ("term.tks", Signal::TERM),
@@ -251,7 +212,7 @@ fn a_termination_reaches_the_recorded_command() {
     let place = Place::new();
     let script = "trap 'exit 11' TERM; echo ready >ready; while :; do sleep 0.02; done";
     let child = recorder(&place, &["--", "sh", "-c", script]);
-    until("it is ready", || path_in(&place, "ready").exists().then_some(()));
+    until_true("it is ready", || path_in(&place, "ready").exists());
     send(&child, Signal::TERM);
     ended(child).with_code(11).says(&["nothing was recorded: "]);
 }
@@ -260,7 +221,8 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
     let place = Place::new();
     let (program, ring) = place.run("wordy");
     let child = recorder(&place, &[&program.name, "--rate", "50", "-o", "run.tks"]);
-    holds(&path_in(&place, "run.tks"), 2);
+    let path = path_in(&place, "run.tks");
+    holds(&path, 2);
     send(&child, Signal::STOP);
     let sequence = || ring.newest().ok().map(|record| record.sequence);
     let first = until("there is a record", sequence);
@@ -269,15 +231,11 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
         sequence().filter(|&sequence| sequence > first + 8)
     });
     send(&child, Signal::CONT);
-    let moments = Recording::open(&path_in(&place, "run.tks"))
-        .unwrap()
-        .moments()
-        .len();
-    holds(&path_in(&place, "run.tks"), moments + 2);
+    let series = Recording::open(&path).unwrap();
+    holds(&path, series.moments().len() + 2);
     send(&child, Signal::TERM);
-    ended(child)
-        .ok()
-        .says(&[" more were overwritten before they could be read)"]);
+    let done = ended(child).ok();
+    done.says(&[" more were overwritten before they could be read)"]);
 }
 
 /// Records a program that is reset several times. The last record before a reset has all counts that the reset removes.
@@ -295,26 +253,18 @@ fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
 }
 
 fn nothing_is_lost_between_two_moments_whatever_is_reset() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let all = snapshots(&recorded_with_resets(&place, &program));
-    let closing = all
-        .iter()
-        .filter(|snapshot| snapshot.capture.kind == CaptureKind::Closing);
-    assert_eq!(closing.count(), 3);
-    let report = |args: &[&str]| {
-        let done = place.tickscope(&[&["report", "run.tks", "-f", "json"], args].concat());
-        done.ok().quiet().json()
+    let is_closing = |snapshot: &&Snapshot| snapshot.capture.kind == CaptureKind::Closing;
+    assert_eq!(all.iter().filter(is_closing).count(), 3);
+    let calls = |option: &str, time: &str| {
+        shown_calls(&place.document(&["report", "run.tks", "-f", "json", option, time]))
     };
-    let calls = |json: &serde_json::Value| -> u64 {
-        let nodes = json["nodes"].as_array().unwrap();
-        nodes.iter().map(|node| node["calls"].as_u64().unwrap()).sum()
-    };
-    let whole = report(&["--from", "0"]);
+    let whole = calls("--from", "0");
     let (first, last) = (&all[0], all.last().unwrap());
-    assert_eq!(calls(&whole), last.lifetime.calls - first.lifetime.calls);
-    assert_eq!(calls(&report(&["--at", "0"])), first.calls());
-    assert_eq!(calls(&report(&["--window", "1h"])), calls(&whole));
+    assert_eq!(whole, last.lifetime.calls - first.lifetime.calls);
+    assert_eq!(calls("--at", "0"), first.calls());
+    assert_eq!(calls("--window", "1h"), whole);
 }
 
 fn what_is_not_recorded_is_said() {
@@ -331,12 +281,8 @@ fn what_is_not_recorded_is_said() {
         2 report run.tks --from -0s --to 0s => there is no time between these two moments;
         1 report one.tks --window 1s => one.tks holds one moment, without a past; `tickscope record` keeps a series
     ";
-    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
-        done.failed(code, &[says]);
-    }
-    report(&["run.tks", "--at", "1s", "--window", "1s"])
-        .with_code(2)
-        .says(&["cannot be used"]);
+    place.refuses(table);
+    place.answers("2 report run.tks --at 1s --window 1s => cannot be used");
     let shows = |args: &[&str], words: &str| {
         let text = report(args).ok().quiet().out;
         assert!(text.contains(words), "{words} in {text}");
@@ -344,25 +290,21 @@ fn what_is_not_recorded_is_said() {
     // A range that exceeds the recording is cut, as with --window.
     let all = "\n  window       in 10.0 s, from 0.0 s to 10.0 s after the beginning";
     shows(&["run.tks", "--from", "-99s", "--to", "1h"], all);
-    shows(
-        &["run.tks", "--at", "-8s"],
-        "after the beginning of what is recorded",
-    );
+    let after = "after the beginning of what is recorded";
+    shows(&["run.tks", "--at", "-8s"], after);
     for (file, has_timeline) in [("run.tks", true), ("one.tks", false)] {
         report(&[file, "-o", "page.html", "--force"]).ok();
         let page = fs::read_to_string(path_in(&place, "page.html")).unwrap();
         assert_eq!(page.contains("\n\"timeline\":"), has_timeline, "{file}");
     }
-    report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
+    place.refuses("1 report page.html --window 1s => page.html holds one moment");
     // Windows also work on a ring file, while its program runs and after its end.
     let program = place.start("busy");
     shows(&[&program.name, "--window", "10s"], "\n  window       in ");
     let ring = place.ring_of(program.pid()).unwrap();
     drop(program);
-    shows(
-        &[ring.to_str().unwrap(), "--window", "200ms"],
-        "\n  window       in ",
-    );
+    let ring = ring.to_str().unwrap();
+    shows(&[ring, "--window", "200ms"], "\n  window       in ");
 }
 
 fn a_full_disk_keeps_what_fitted() {
@@ -382,17 +324,10 @@ fn a_full_disk_keeps_what_fitted() {
         skip("no mount namespace to be had here");
     }
     assert!(done.out.contains("code 1\n"), "{} {}", done.out, done.err);
-    assert!(
-        done.out.contains("\n  window       in ") && done.out.ends_with("\nrun.tks\n"),
-        "{}",
-        done.out
-    );
-    let done = done.says(&[
-        "small/run.tks: ",
-        " could be kept",
-        "cannot write",
-        "No space left",
-    ]);
+    assert!(done.out.ends_with("\nrun.tks\n"), "{}", done.out);
+    done.prints(&["\n  window       in "]);
+    let done = done.says(&["small/run.tks: ", " could be kept"]);
+    let done = done.says(&["cannot write", "No space left"]);
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
 }
 
@@ -418,9 +353,7 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         ]);
     }
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
-    place
-        .tickscope(&["report", "./script"])
-        .failed(1, &["not a tickscope file"]);
+    place.refuses("1 report ./script => not a tickscope file");
 }
 
 tickscope_testkit::tests![

@@ -11,16 +11,13 @@ use crate::support::{Done, Place, VIEWER, finish};
 /// Runs the viewer with a file size limit of one block (at most 1 KiB).
 fn limited(place: &Place, args: &[&str]) -> Done {
     let mut command = place.command("sh");
-    command
-        .args(["-c", "ulimit -f 1 && exec \"$@\"", "sh", VIEWER])
-        .args(args);
-    finish(&mut command)
+    command.args(["-c", "ulimit -f 1 && exec \"$@\"", "sh", VIEWER]);
+    finish(command.args(args))
 }
 
 /// SIGXFSZ must neither kill the viewer without a message, nor leave a half-written file.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     // Makes the program publish, because its empty first record would fit into the limit.
     place.json(&program.name);
     for (args, file) in [
@@ -32,9 +29,8 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
         let args = [args, &[file, &program.name]].concat();
         // The limit also applies to writes into the ring, so the viewer cannot request a record, and first prints a
         // message on that.
-        limited(&place, &args)
-            .with_code(1)
-            .says(&[&format!("write {file}: File too large")]);
+        let done = limited(&place, &args).with_code(1);
+        done.says(&[&format!("write {file}: File too large")]);
         assert_eq!(place.files(), 0, "{args:?}");
     }
 }
@@ -91,58 +87,36 @@ fn a_file_behind_a_closed_door_is_not_called_missing() {
     let place = Place::new();
     let closed = Closed::new(&place);
     let file = closed.0.join("x.ring");
+    let denied = format!("cannot open {}: Permission denied", file.display());
     for command in ["report", "attach"] {
-        as_another(&place, &[command, text(&file)]).failed(
-            1,
-            &[
-                "cannot open ",
-                text(&file),
-                ": Permission denied",
-                "; look as the user whose file it is",
-            ],
-        );
+        let done = as_another(&place, &[command, text(&file)]);
+        done.failed(1, &[&denied, "; look as the user whose file it is"]);
     }
 }
 
 /// Commands with arguments, to which the test adds `--dir`.
-const WITH_DIRECTORY: [&[&str]; 5] = [
-    &["list", "--clean"],
-    &["report"],
-    &["mode", "exact", "name"],
-    &["record", "name"],
-    &["name"],
-];
+const WITH_DIRECTORY: [&str; 5] = ["list --clean", "report", "mode exact name", "record name", "name"];
 
 /// If a wrong `--dir` were ignored, another program would be shown.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
-    let file = place.work().join("file");
-    fs::write(&file, "").unwrap();
+    fs::write(place.work().join("file"), "").unwrap();
+    let table = "
+        2 ARGS --dir missing => --dir missing: does not exist; name the directory that the program has as TICKSCOPE_DIR
+        2 ARGS --dir file => --dir file: is not a directory; a file is opened by its name alone, without --dir
+    ";
     for args in WITH_DIRECTORY {
-        let with = |dir| [args, &["--dir", dir]].concat();
-        place.tickscope(&with("missing")).failed(
-            2,
-            &["--dir missing: does not exist; name the directory that the program has as TICKSCOPE_DIR"],
-        );
-        place.tickscope(&with("file")).failed(
-            2,
-            &["--dir file: is not a directory; a file is opened by its name alone, without --dir"],
-        );
+        place.refuses(&table.replace("ARGS", args));
     }
 }
 
 fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
     let place = Place::new();
     let closed = Closed::new(&place);
+    let denied = format!("--dir {}: cannot be read: Permission denied", closed.0.display());
     for args in WITH_DIRECTORY {
-        let args = [args, &["--dir", text(&closed.0)]].concat();
-        as_another(&place, &args).failed(
-            2,
-            &[
-                &format!("--dir {}: cannot be read: Permission denied", closed.0.display()),
-                "; look as the user whose program it is",
-            ],
-        );
+        let args: Vec<&str> = args.split(' ').chain(["--dir", text(&closed.0)]).collect();
+        as_another(&place, &args).failed(2, &[&denied, "; look as the user whose program it is"]);
     }
 }
 
@@ -164,15 +138,12 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
         .says(&["no program called ", &format!("\n  not looked into: {denied}")]);
     let listed = run(&["list"]).ok().out;
     // Programs of the same user may run in other places.
-    assert!(
-        listed.contains(&denied) || !listed.starts_with("no program"),
-        "{listed}"
-    );
+    let is_told = listed.contains(&denied) || !listed.starts_with("no program");
+    assert!(is_told, "{listed}");
 }
 
 fn standard_output_that_is_full_is_named() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     for args in [
         &[program.name.as_str()][..],
         &["report", "-f", "pprof", &program.name],
@@ -180,26 +151,20 @@ fn standard_output_that_is_full_is_named() {
         &["log", "--function", "*", "--every", "100ms", &program.name],
     ] {
         let mut command = place.command("sh");
-        command
-            .args(["-c", "exec \"$@\" > /dev/full", "sh", VIEWER])
-            .args(args);
-        finish(&mut command)
-            .with_code(1)
-            .says(&["cannot write to standard output: No space left on device"]);
+        command.args(["-c", "exec \"$@\" > /dev/full", "sh", VIEWER]);
+        let done = finish(command.args(args)).with_code(1);
+        done.says(&["cannot write to standard output: No space left on device"]);
     }
 }
 
 fn a_request_through_a_file_that_may_not_be_written_says_so() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     open_to_all(&place);
     fs::set_permissions(place.rings(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
-    as_another(&place, &["reset", &program.name]).failed(
-        1,
-        &[" takes no requests from this viewer (you may not write to its file; ask as the owner)"],
-    );
+    let says = " takes no requests from this viewer (you may not write to its file; ask as the owner)";
+    as_another(&place, &["reset", &program.name]).failed(1, &[says]);
 }
 
 tickscope_testkit::tests![

@@ -10,8 +10,7 @@ use crate::cli_commands::live::check;
 use crate::support::{Place, VIEWER, finish};
 
 fn a_report_tells_name_state_and_tree() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for command in [&["report"][..], &["dump"], &["attach"], &[]] {
         let text = place.told(&[command, &[&program.name]].concat());
         let begins = format!("tickscope report: {}, ", program.name);
@@ -20,8 +19,7 @@ fn a_report_tells_name_state_and_tree() {
 }
 
 fn a_file_is_written_whole_and_never_over_another() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let args = ["report", "-f", "json", "-o", "now.json", &program.name];
     let done = place.tickscope(&args).ok().quiet();
     assert_eq!(done.out, "", "it went to the file");
@@ -33,23 +31,16 @@ fn a_file_is_written_whole_and_never_over_another() {
 }
 
 fn standard_output_as_a_file() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    let done = place
-        .tickscope(&["report", "-o", "-", &program.name])
-        .ok()
-        .quiet();
-    done.begins("tickscope report: ");
-    place.tickscope(&["snapshot", "-o", "-", &program.name]).failed(
-        1,
-        &["a snapshot goes to a file, not to standard output; for that: tickscope report"],
-    );
+    let (place, program) = Place::with("stuck");
+    let text = place.told(&["report", "-o", "-", &program.name]);
+    assert!(text.starts_with("tickscope report: "), "{text}");
+    let says = "a snapshot goes to a file, not to standard output; for that: tickscope report";
+    place.refuses(&format!("1 snapshot -o - {} => {says}", program.name));
     assert_eq!(place.files(), 0, "no file called -");
 }
 
 fn a_pipe_that_closes_early_is_no_error() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     for args in [
         format!("report {}", program.name),
         format!("report -f pprof {}", program.name),
@@ -64,8 +55,7 @@ fn a_pipe_that_closes_early_is_no_error() {
 }
 
 fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let printed = place.told(&["snapshot", &program.name]);
     let path = printed.trim();
     let begin = format!("./{}-{}-", program.name, program.pid());
@@ -75,9 +65,8 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(document["process"]["state"], "kept");
     assert_eq!(document["process"]["pid"], program.pid());
     assert_eq!(place.json(path), document, "the same each time");
-    place
-        .tickscope(&["reset", path])
-        .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
+    let says = format!("{path} is a kept snapshot: no program is behind it");
+    place.refuses(&format!("1 reset {path} => {says}"));
 
     // The default name is an unused one. A named file is never overwritten, and its name needs no ending.
     let again = place.told(&["snapshot", &program.name]);
@@ -86,9 +75,8 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     place.tickscope(&named).ok();
     let kept = place.json("./kept");
     assert_eq!(kept["process"]["state"], "kept");
-    place
-        .tickscope(&named)
-        .failed(1, &["kept exists already; a snapshot never overwrites a file"]);
+    let again = place.tickscope(&named);
+    again.failed(1, &["kept exists already; a snapshot never overwrites a file"]);
     assert_eq!(place.json("./kept"), kept);
 }
 
@@ -102,12 +90,8 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let terminal = pair.master.tty_name().unwrap();
     let mut reader = pair.master.try_clone_reader().unwrap();
     let open = || fs::OpenOptions::new().write(true).open(&terminal).unwrap();
-    let mut child = place
-        .command(VIEWER)
-        .args(["report", target])
-        .stdout(open())
-        .spawn()
-        .unwrap();
+    let mut command = place.command(VIEWER);
+    let mut child = command.args(["report", target]).stdout(open()).spawn().unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
     // Reading a terminal returns an error once the last process has closed its other end.

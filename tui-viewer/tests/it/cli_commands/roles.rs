@@ -16,7 +16,7 @@ use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_testkit::test_program::payload;
 
-use crate::support::{VIEWER, own_rings, rings_in, until};
+use crate::support::{VIEWER, own_rings, rings_in, until_true};
 
 static END: AtomicBool = AtomicBool::new(false);
 
@@ -95,8 +95,8 @@ fn wait_for_a_call() {
         let newest = || RingFile::open(path)?.newest_snapshot();
         path.to_string_lossy().contains(&pid) && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
     };
-    until("a call is in the ring", || {
-        rings_in(&own_rings()).iter().any(has_call).then_some(())
+    until_true("a call is in the ring", || {
+        rings_in(&own_rings()).iter().any(has_call)
     });
 }
 

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until};
+use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until, until_true};
 
 /// Runs `tickscope run ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -14,26 +14,15 @@ fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -
     finish_with(&mut place.around(&args, &place.role(role, argument)), input)
 }
 
-/// Runs `tickscope run ARGS`.
-fn plain(place: &Place, args: &[&str]) -> Done {
-    place.tickscope(&[&["run"], args].concat())
-}
-
 fn one_attribute_and_one_command_give_a_tree() {
     let place = Place::new();
     for args in [&[][..], &["--report"]] {
         let done = run(&place, args, "attribute", "0", b"").ok();
         done.prints(&["the program's output\n"]);
-        assert!(
-            !done.out.contains("tickscope report"),
-            "the report is not the program's output"
-        );
-        let done = done.says(&[
-            "the program's complaint",
-            "tickscope report: ",
-            "exited",
-            "roles::marked",
-        ]);
+        // The report is not the program's output.
+        assert!(!done.out.contains("tickscope report"), "{}", done.out);
+        let done = done.says(&["the program's complaint", "tickscope report: "]);
+        let done = done.says(&["exited", "roles::marked"]);
         let row = line_with(&done.err, "roles::marked");
         assert!(row.split_whitespace().any(|word| word == "1"), "one call: {row}");
     }
@@ -41,34 +30,32 @@ fn one_attribute_and_one_command_give_a_tree() {
 
 fn the_program_ends_and_so_does_the_command() {
     let place = Place::new();
-    run(&place, &["--report"], "attribute", "255", b"")
-        .with_code(255)
-        .says(&["marked"]);
+    let done = run(&place, &["--report"], "attribute", "255", b"").with_code(255);
+    done.says(&["marked"]);
     // If a signal ends the program, the exit code is that of a shell: 128 plus the signal's number. The report is still
     // printed.
-    run(&place, &[], "killed", "", b"")
-        .with_code(128 + 15)
-        .says(&["tickscope report: ", "crashed"]);
+    let done = run(&place, &[], "killed", "", b"").with_code(128 + 15);
+    done.says(&["tickscope report: ", "crashed"]);
     for (script, code) in [
         ("exit 3", 3),
         ("kill -KILL $$", 137),
         ("kill -SEGV $$", 139),
         ("kill -ABRT $$", 134),
     ] {
-        plain(&place, &["--", "sh", "-c", script]).with_code(code);
+        place.typed(&format!("run -- sh -c '{script}'")).with_code(code);
     }
 }
 
 fn what_cannot_be_started_is_126_or_127() {
     let place = Place::new();
-    plain(&place, &["--", "no-such-program-anywhere"])
-        .failed(127, &["cannot start no-such-program-anywhere: No such file"]);
-    plain(&place, &["./nowhere/app"]).failed(127, &["cannot start ./nowhere/app"]);
+    let done = place.typed("run -- no-such-program-anywhere");
+    done.failed(127, &["cannot start no-such-program-anywhere: No such file"]);
+    place.refuses("127 run ./nowhere/app => cannot start ./nowhere/app");
     let script = place.work().join("script");
     fs::write(&script, "#!/bin/sh\nexit 0\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
-    plain(&place, &["--", "./script"]).failed(126, &["cannot start ./script"]);
-    plain(&place, &["--", "/"]).failed(126, &["cannot start /"]);
+    place.refuses("126 run -- ./script => cannot start ./script");
+    place.refuses("126 run -- / => cannot start /");
 }
 
 fn a_program_without_scopes_gets_a_hint() {
@@ -82,13 +69,9 @@ fn a_program_without_scopes_gets_a_hint() {
     assert!(said <= 4, "{}", done.err);
     // Another running program must not be reported instead.
     let other = place.start("stuck");
-    let done = plain(&place, &["--", "true"])
-        .ok()
-        .says(&["true opened no scope"]);
+    let done = place.typed("run -- true").ok().says(&["true opened no scope"]);
     assert!(!done.err.contains(&other.name), "{}", done.err);
-    plain(&place, &["--", "false"])
-        .with_code(1)
-        .says(&["false opened no scope"]);
+    place.answers("1 run -- false => false opened no scope");
 }
 
 fn arguments_and_input_reach_the_program() {
@@ -97,13 +80,9 @@ fn arguments_and_input_reach_the_program() {
         .ok()
         .says(&["echo"]);
     done.prints(&["heard what is typed"]);
-    let done = plain(
-        &place,
-        &["--", "printf", "%s,", "--report", "-p", "a b", "--", ""],
-    )
-    .ok();
+    let done = place.typed("run -- printf %s, --report -p 'a b' -- ''").ok();
     assert_eq!(done.out, "--report,-p,a b,--,,");
-    let done = plain(&place, &["printf", "%s,", "--json"]).ok();
+    let done = place.typed("run printf %s, --json").ok();
     assert_eq!(done.out, "--json,");
 }
 
@@ -120,35 +99,25 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
         format!("({program} &  wait $!); sh -c 'exit 9'"),
         format!("cd /; env -- {program}; exit 9"),
     ] {
-        let done = finish(&mut place.script(&["run"], &role, &script))
-            .with_code(9)
-            .says(&["tickscope report: ", "marked", "exited"]);
-        assert!(
-            !done.err.contains("stuck_in_here") && !done.err.contains("outer"),
-            "{}",
-            done.err
-        );
+        let done = finish(&mut place.script(&["run"], &role, &script)).with_code(9);
+        let done = done.says(&["tickscope report: ", "marked", "exited"]);
+        assert!(!done.err.contains("stuck_in_here"), "{}", done.err);
+        assert!(!done.err.contains("outer"), "{}", done.err);
         assert!(done.out.contains("the program's output"));
     }
 }
 
 fn a_termination_reaches_the_program() {
     let place = Place::new();
-    let mut child = place
-        .command(VIEWER)
-        .args([
-            "run",
-            "--",
-            "sh",
-            "-c",
-            "trap 'echo ended >&2; exit 11' TERM; echo ready >&2; while :; do sleep 0.02; done",
-        ])
-        .stderr(fs::File::create(place.work().join("said")).unwrap())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let script = "trap 'echo ended >&2; exit 11' TERM; echo ready >&2; while :; do sleep 0.02; done";
+    let mut command = place.command(VIEWER);
+    command
+        .args(["run", "--", "sh", "-c", script])
+        .stdout(Stdio::null());
+    let said = fs::File::create(place.work().join("said")).unwrap();
+    let mut child = command.stderr(said).spawn().unwrap();
     let said = || fs::read_to_string(place.work().join("said")).unwrap();
-    until("the program is ready", || said().contains("ready").then_some(()));
+    until_true("the program is ready", || said().contains("ready"));
     send(&child, Signal::TERM);
     let status = until("the command has ended", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(11), "{}", said());

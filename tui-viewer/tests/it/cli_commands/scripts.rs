@@ -2,11 +2,10 @@
 
 use tickscope_testkit::fixture;
 
-use crate::support::{Place, VIEWER, ended, finish, piped, until};
+use crate::support::{Place, VIEWER, ended, finish, piped, until, until_true};
 
 fn top_shows_as_many_functions_as_are_asked_for() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let pid = program.pid().to_string();
     let args = ["top", "1000", &program.name, "--json", "--by", "calls"];
     let all = until("functions have been called", || {
@@ -30,79 +29,54 @@ fn the_commands_to_go_on_with_go_on() {
     for file in ["run 1.tks", "after.tks"] {
         place.keep(file, &fixture::two_threads());
     }
-    place
-        .tickscope(&["top", "./run 1.tks", "--by", "bytes"])
-        .failed(2, &["--by bytes: no allocations are counted"]);
+    place.refuses("2 top './run 1.tks' --by bytes => --by bytes: no allocations are counted");
     let document = place.document(&["top", "1", "./run 1.tks", "--json"]);
     let next = document["next"].as_array().unwrap();
-    assert_eq!(
-        next.len(),
-        2,
-        "what is kept can be compared, and shown in full: {next:?}"
-    );
+    // What is kept can be compared, and shown in full.
+    assert_eq!(next.len(), 2, "{next:?}");
     for line in next {
         let mut shell = place.command("sh");
         let words = line.as_str().unwrap().strip_prefix("tickscope").unwrap();
-        finish(shell.arg("-c").arg(format!("\"$0\"{words}")).arg(VIEWER))
-            .ok()
-            .quiet();
+        let done = finish(shell.arg("-c").arg(format!("\"$0\"{words}")).arg(VIEWER));
+        done.ok().quiet();
     }
 }
 
 fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends() {
-    let place = Place::new();
-    let mut program = place.start("busy");
+    let (place, mut program) = Place::with("busy");
     let name = program.name.clone();
     let pid = program.pid().to_string();
-    let done = place
-        .tickscope(&["wait-until", "calls(leaf) > 1000", &name])
-        .ok()
-        .quiet();
-    done.begins("calls(leaf) > 1000 is true: calls(");
+    let text = place.told(&["wait-until", "calls(leaf) > 1000", &name]);
+    assert!(text.starts_with("calls(leaf) > 1000 is true: calls("), "{text}");
     // With `--over`, the condition is judged as by `tickscope trigger`.
     place.told(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"]);
 
     let never = "calls(leaf) < 1";
     let late = place.tickscope(&["wait-until", never, &name, "--timeout", "50ms"]);
     late.failed(3, &["calls(leaf) < 1 did not become true within 0.1 s: calls("]);
-    let nowhere = [
-        "wait-until",
-        "p99(nowhere) > 1s",
-        &name,
-        "--timeout",
-        "50ms",
-        "--json",
-    ];
-    let late = place.tickscope(&nowhere).with_code(3).quiet();
+    let nowhere = format!("wait-until 'p99(nowhere) > 1s' {name} --timeout 50ms --json");
+    let late = place.typed(&nowhere).with_code(3).quiet();
     assert_eq!(late.json()["outcome"], "timeout");
 
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
     let waiting = piped(&mut waiting);
     // Once the command follows the program, it is a second viewer.
-    until("it watches", || {
-        (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
-    });
+    until_true("it watches", || place.json(&name)["viewers"].as_u64() > Some(1));
     program.end();
-    ended(waiting)
-        .with_code(4)
-        .says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
+    let done = ended(waiting).with_code(4);
+    done.says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
     // After the program's end, the condition is checked only if the target cannot be another run, as with a process id.
     place.told(&["wait-until", "calls(leaf) > 1000", "-p", &pid]);
-    place
-        .tickscope(&["wait-until", never, "-p", &pid])
-        .failed(4, &["has ended, and"]);
-    place
-        .tickscope(&["wait-until", never, &name])
-        .failed(2, &["no running program called ", "give --ended"]);
-    place
-        .tickscope(&["wait-until", never, "--ended", &name])
-        .failed(4, &["has ended, and"]);
     place.keep("run.tks", &fixture::two_threads());
-    place
-        .tickscope(&["wait-until", "calls(insert) > 1", "./run.tks"])
-        .failed(2, &["run.tks is a file; wait-until watches a program that runs"]);
+    let table = "
+        4 wait-until 'calls(leaf) < 1' -p PID => has ended, and
+        2 wait-until 'calls(leaf) < 1' NAME => no running program called … give --ended
+        4 wait-until 'calls(leaf) < 1' --ended NAME => has ended, and
+        2 wait-until 'calls(insert) > 1' ./run.tks => run.tks is a file; wait-until watches a program that runs
+    ";
+    place.refuses(&table.replace("NAME", &name).replace("PID", &pid));
 }
 
 tickscope_testkit::tests![

@@ -4,7 +4,7 @@ use std::fs;
 
 use tickscope_format::recording::{Piece, Stream};
 
-use crate::support::{Place, VIEWER, ended, finish_with, name, piped, refusals, until};
+use crate::support::{Place, VIEWER, ended, finish_with, name, piped, refusals, until_true};
 
 /// Returns the bytes that `tickscope record` writes to a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
@@ -32,14 +32,10 @@ fn records(bytes: &[u8]) -> usize {
 }
 
 fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
-    let place = Place::new();
-    let program = place.start("busy");
+    let (place, program) = Place::with("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
-    assert!(
-        records(&bytes) >= 2,
-        "the first and the last: {}",
-        records(&bytes)
-    );
+    let count = records(&bytes);
+    assert!(count >= 2, "the first and the last: {count}");
     // Saved in a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
@@ -58,9 +54,8 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     torn.says(&["standard input broke off within a record; its "]);
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 1;
-    read(&["report", "-"], &flipped)
-        .with_code(1)
-        .says(&["standard input: damaged: "]);
+    let damaged = read(&["report", "-"], &flipped).with_code(1);
+    damaged.says(&["standard input: damaged: "]);
     read(&["report", "-"], &bytes[..100]).failed(1, &["standard input ended before a whole record came"]);
     let garbage = "standard input: not a tickscope file: begins with \"GET / HT\"";
     read(&["report", "-"], b"GET / HTTP/1.1").failed(1, &[garbage]);
@@ -74,13 +69,12 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     ";
     let run = |words: &[String]| finish_with(place.command(VIEWER).args(words), &bytes);
     for (done, code, says) in refusals(table, run) {
-        done.failed(code, &[says]);
+        done.failed(code, &says);
     }
 }
 
 fn a_recorder_whose_reader_leaves_ends_in_silence() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let mut command = place.command(VIEWER);
     let mut recorder = piped(command.args(["record", "-o", "-", &program.name]));
     drop(recorder.stdout.take());
@@ -111,9 +105,7 @@ fn the_next_run_follows_in_the_same_stream() {
                 }
             }
         };
-        until("it is recorded", || {
-            (begun().0 == runs && begun().1 > 0).then_some(())
-        });
+        until_true("it is recorded", || begun().0 == runs && begun().1 > 0);
         assert!(program.end().success());
     }
     recorder.kill().unwrap();

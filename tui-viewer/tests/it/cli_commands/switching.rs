@@ -2,12 +2,8 @@
 
 use serde_json::Value;
 
-use crate::cli_commands::live::check;
-use crate::support::{Place, Program, until};
-
-fn who(program: &Program) -> String {
-    format!("{} ({})", program.name, program.pid())
-}
+use crate::cli_commands::live::{check, number};
+use crate::support::{Place, Program, until, until_true};
 
 fn nodes<'a>(document: &'a Value, name: &str) -> Vec<&'a Value> {
     let nodes = document["nodes"].as_array().unwrap();
@@ -15,17 +11,15 @@ fn nodes<'a>(document: &'a Value, name: &str) -> Vec<&'a Value> {
 }
 
 fn calls_of(document: &Value, name: &str) -> u64 {
-    nodes(document, name)
-        .iter()
-        .map(|node| node["calls"].as_u64().unwrap())
-        .sum()
+    let nodes = nodes(document, name);
+    nodes.iter().map(|node| number(&node["calls"])).sum()
 }
 
 /// Starts a program and waits until all its functions have been called.
 fn begun(place: &Place) -> Program {
     let program = place.start("busy");
-    until("all is entered", || {
-        (calls_of(&place.json(&program.name), "leaf") > 100).then_some(())
+    until_true("all is entered", || {
+        calls_of(&place.json(&program.name), "leaf") > 100
     });
     program
 }
@@ -35,8 +29,7 @@ fn a_mode_is_switched_and_every_report_says_so() {
     let program = begun(&place);
     for (epoch, mode) in (1u64..).zip(["exact", "sampled", "off", "adaptive"]) {
         let done = place.tickscope(&["mode", mode, &program.name]).ok().quiet();
-        let begins = format!("{}: mode {mode} from now on, ", who(&program));
-        done.begins(&begins);
+        done.begins(&format!("{}: mode {mode} from now on, ", program.who()));
         assert!(done.out.ends_with(&format!("; epoch {epoch}\n")), "{}", done.out);
 
         let document = place.json(&program.name);
@@ -56,7 +49,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     let program = begun(&place);
     let name = program.name.as_str();
     let done = place.tickscope(&["off", "leaf", name]).ok().quiet();
-    let who = who(&program);
+    let who = program.who();
     let said = format!("{who}: 1 site switched off by leaf; also applies to sites met later\n");
     assert_eq!(done.out, said);
     let done = place.tickscope(&["off", "no::such::*", name]).ok().quiet();
@@ -64,10 +57,8 @@ fn sites_are_switched_off_and_on_and_listed() {
     assert_eq!(done.out, said);
 
     let document = place.document(&["sites", "-f", "json", name]);
-    assert_eq!(
-        (&document["name"], &document["pid"]),
-        (&name.into(), &program.pid().into())
-    );
+    assert_eq!(document["name"], name);
+    assert_eq!(document["pid"], program.pid());
     let sites = document["sites"].as_array().unwrap().iter();
     let off = sites.filter(|site| site["off"] == true);
     assert_eq!(off.map(|site| &site["name"]).collect::<Vec<_>>(), ["leaf"]);
@@ -80,10 +71,8 @@ fn sites_are_switched_off_and_on_and_listed() {
         let line = text.lines().find(|line| line.contains(&format!("::{site} ")));
         line.unwrap_or_else(|| panic!("{site} in {text}")).to_string()
     };
-    assert!(
-        line("leaf").starts_with("off ") && line("leaf").contains("roles.rs:"),
-        "{text}"
-    );
+    assert!(line("leaf").starts_with("off "), "{text}");
+    assert!(line("leaf").contains("roles.rs:"), "{text}");
     assert!(line("outer").starts_with("on "), "{text}");
     assert!(text.ends_with("  off  leaf\n  off  no::such::*\n"), "{text}");
     let report = place.tickscope(&["report", name]).ok().out;
@@ -100,14 +89,13 @@ fn sites_are_switched_off_and_on_and_listed() {
 
     let done = place.tickscope(&["on", "leaf", name]).ok().quiet();
     done.prints(&[": 1 site switched on by leaf; also"]);
-    until("it is measured again", || {
-        (calls_of(&place.json(name), "leaf") > calls_of(&after, "leaf")).then_some(())
+    until_true("it is measured again", || {
+        calls_of(&place.json(name), "leaf") > calls_of(&after, "leaf")
     });
 }
 
 fn names_are_taken_as_they_are_shown() {
-    let place = Place::new();
-    let program = place.start("instances");
+    let (place, program) = Place::with("instances");
     let name = program.name.as_str();
     let shown = until("all is entered", || {
         let text = place.tickscope(&["report", name]).ok().out;
@@ -117,19 +105,11 @@ fn names_are_taken_as_they_are_shown() {
     let done = place.tickscope(&["off", "Slab<…>::get", name]).ok().quiet();
     done.prints(&[": 2 sites switched off by "]);
     place.told(&["on", "*", name]);
-    place
-        .tickscope(&["why", "Slab::get", name, "--for", "100ms"])
-        .failed(
-            2,
-            &[
-                "Slab::get matches ",
-                "Slab<u8>::get, ",
-                "Slab<u16>::get; give more of its path",
-            ],
-        );
-    place
-        .tickscope(&["report", "--per", "Slab::gett", name])
-        .failed(2, &["(did you mean Slab::get?)"]);
+    let says = "Slab::get matches … Slab<u8>::get, … Slab<u16>::get; give more of its path";
+    place.refuses(&format!("2 why Slab::get {name} --for 100ms => {says}"));
+    place.refuses(&format!(
+        "2 report --per Slab::gett {name} => (did you mean Slab::get?)"
+    ));
     let function = "RequestService::call::{closure}";
     let why = ["why", function, name, "--for", "100ms", "--json"];
     let answer = place.tickscope(&why).ok().json();
@@ -140,25 +120,20 @@ fn names_are_taken_as_they_are_shown() {
 fn a_program_that_cannot_be_switched_is_named() {
     let place = Place::new();
     let (older, deaf, mut ended) = (place.start("older"), place.start("deaf"), place.start("stuck"));
-    place
-        .tickscope(&["snapshot", "-o", "./kept.tks", &ended.name])
-        .ok();
+    place.told(&["snapshot", "-o", "./kept.tks", &ended.name]);
     assert!(ended.end().success());
+    let deaf_says = " takes no requests from this viewer (Builder::allow_remote_control is off";
     for (target, says) in [
         (
             older.name.as_str(),
             "collector is older and does not know this request",
         ),
-        (
-            &deaf.name,
-            " takes no requests from this viewer (Builder::allow_remote_control is off",
-        ),
+        (&deaf.name, deaf_says),
         (&ended.name, " has ended; there is nothing to switch"),
         ("./kept.tks", "kept snapshot"),
     ] {
-        for args in [["mode", "adaptive"], ["off", "leaf"], ["on", "leaf"]] {
-            let args = [&args[..], &[target]].concat();
-            place.tickscope(&args).failed(1, &[target, says]);
+        for args in ["mode adaptive", "off leaf", "on leaf"] {
+            place.refuses(&format!("1 {args} {target} => {says}… {target}"));
         }
     }
     for target in [&older.name, "./kept.tks"] {

@@ -16,8 +16,7 @@ fn short(text: &str) {
 }
 
 fn by_name_by_pid_and_by_path_it_is_the_same_program() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let pid = program.pid().to_string();
     let path = place.ring_of(program.pid()).unwrap();
     for args in [
@@ -33,83 +32,61 @@ fn by_name_by_pid_and_by_path_it_is_the_same_program() {
 }
 
 fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
-    let place = Place::new();
-    let first = place.start("stuck");
+    let (place, first) = Place::with("stuck");
     let second = place.start_named("stuck", &first.name);
-    let all = [first.name.as_str(), "--all"];
-    let report = place.document(&[&["report", "-f", "json"], &all[..]].concat());
+    let all = format!("{} --all", first.name);
+    let report = place.typed(&format!("report -f json {all}")).ok().quiet().json();
     let name = format!("all of {} (2 processes)", first.name);
-    assert_eq!(
-        (&report["process"]["name"], &report["process"]["pid"]),
-        (&name.into(), &0.into())
-    );
+    assert_eq!(report["process"]["name"], name);
+    assert_eq!(report["process"]["pid"], 0);
     let threads = report["threads"].as_array().unwrap();
     for pid in [first.pid(), second.pid()] {
         let of = format!(" ({pid})");
         let has = |thread: &Value| thread["name"].as_str().unwrap().ends_with(&of);
         assert!(threads.iter().any(has), "{threads:?}");
     }
-    let top = place
-        .tickscope(&[&["top", "--json"], &all[..]].concat())
-        .ok()
-        .json();
+    let top = place.typed(&format!("top --json {all}")).ok().json();
     let next = top["next"].to_string();
     let pids = [first.pid(), second.pid()].map(|pid| pid.to_string());
     assert!(pids.iter().any(|pid| next.contains(pid)), "{next}");
     for command in ["stacks", "sites", "snapshot"] {
-        place.tickscope(&[&[command], &all[..]].concat()).ok();
+        place.typed(&format!("{command} {all}")).ok();
     }
-    for (command, code) in [
-        (&["reset"][..], 2),
-        (&["mode", "exact"], 2),
-        (&["record", "-o", "x.tks"], 2),
-        (&["record", "--follow", "-o", "-"], 2),
-        (&["why", "work"], 2),
-        (&["wait-until", "calls(work) > 1"], 2),
-        (&["report", "--window", "10s"], 2),
+    let says = "--all: … , one at a time: … report, top, stacks, sites and snapshot take --all";
+    for command in [
+        "reset",
+        "mode exact",
+        "record -o x.tks",
+        "record --follow -o -",
+        "why work",
+        "wait-until 'calls(work) > 1'",
+        "report --window 10s",
     ] {
-        let args = [command, &all[..]].concat();
-        place.tickscope(&args).failed(
-            code,
-            &[
-                "--all: ",
-                ", one at a time: ",
-                "report, top, stacks, sites and snapshot take --all",
-            ],
-        );
+        place.refuses(&format!("2 {command} {all} => {says}"));
     }
-    for wrong in [&["--all"][..], &["4711", "--all"], &["x.tks", "--all"]] {
-        place
-            .tickscope(&[&["report"], wrong].concat())
-            .failed(2, &["tickscope NAME --all"]);
+    for wrong in ["--all", "4711 --all", "x.tks --all"] {
+        place.refuses(&format!("2 report {wrong} => tickscope NAME --all"));
     }
 }
 
 fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
     std::fs::copy(&path, place.work().join("copy.ring")).unwrap();
     assert_eq!(place.json("copy.ring")["process"]["pid"], program.pid());
     for missing in ["none.ring", "none.tks", "./none"] {
-        place.tickscope(&["report", missing]).failed(
-            2,
-            &["no file ", missing, "; `tickscope list` shows what is there"],
-        );
+        let says = "no file … ; `tickscope list` shows what is there";
+        place.refuses(&format!("2 report {missing} => {says}… {missing}"));
     }
 }
 
 fn no_such_name_or_pid_says_what_there_is() {
-    let place = Place::new();
-    let program = place.start("stuck");
+    let (place, program) = Place::with("stuck");
     let pid = program.pid().to_string();
     for command in ["report", "reset", "attach"] {
         for nobody in ["nobody-called-so", "4000000000"] {
-            let done = sealed_tickscope(&place, &[command, nobody]).with_code(2).says(&[
-                nobody,
-                &format!("tickscope {pid}"),
-                &program.name,
-            ]);
+            let done = sealed_tickscope(&place, &[command, nobody]).with_code(2);
+            let done = done.says(&[nobody, &format!("tickscope {pid}"), &program.name]);
             short(&done.err);
             assert_eq!(done.out, "");
         }
@@ -128,24 +105,14 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert!(second.end().success());
 
     // Of several ended runs, the newest is reported, with a message.
-    let done = place
-        .tickscope(&["report", "-f", "json", "--ended", &shared])
-        .ok()
-        .says(&[
-            "no running program called ",
-            "; showing its newest ended run: ",
-            &shared,
-            &second.pid().to_string(),
-            "exited",
-        ]);
+    let done = place.typed(&format!("report -f json --ended {shared}")).ok();
+    let done = done.says(&["no running program called ", "; showing its newest ended run: "]);
+    let done = done.says(&[&shared, &second.pid().to_string(), "exited"]);
     assert_eq!(done.json()["process"]["pid"], second.pid());
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
     // A run that is chosen by its process id needs no message.
-    let first = place
-        .tickscope(&["report", "-f", "json", &first.pid().to_string()])
-        .ok()
-        .quiet();
-    assert_eq!(first.json()["process"]["state"], "exited");
+    let first = place.document(&["report", "-f", "json", &first.pid().to_string()]);
+    assert_eq!(first["process"]["state"], "exited");
 }
 
 /// The variable `ENDS` sets the number of runs; `.ci/nightly` sets a large one.
@@ -169,8 +136,7 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
 
 /// A script must not mistake the numbers of an older run for those of the program that it has just started.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid().to_string());
     assert!(program.end().success());
     let numbers: &[&[&str]] = &[
@@ -183,17 +149,11 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["diff", &pid],
         &["wait-until", "calls(marked) > 0"],
     ];
+    let ended = format!("(pid {pid}, exited); give its pid, or give --ended");
     for args in numbers {
         let with = |more: &[&str]| place.tickscope(&[args, more].concat());
-        with(&[&name]).failed(
-            2,
-            &[
-                "no running program called ",
-                "; its newest run ended ",
-                " s ago: ",
-                &format!("(pid {pid}, exited); give its pid, or give --ended"),
-            ],
-        );
+        let done = with(&[&name]).failed(2, &["no running program called ", &ended]);
+        done.says(&["; its newest run ended ", " s ago: "]);
         assert_eq!(place.files(), 0, "{args:?}");
         // With these targets, the only error is that some commands lack the function.
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
@@ -208,17 +168,9 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         }
     }
     // Forms for people are printed after a message.
-    for args in [
-        &["report"][..],
-        &["report", "-f", "html"],
-        &["top"],
-        &["sites"],
-        &["stacks"],
-    ] {
-        place
-            .tickscope(&[args, &[&name]].concat())
-            .ok()
-            .says(&["no running program called ", "; showing its newest ended run: "]);
+    let says = "no running program called … ; showing its newest ended run: ";
+    for args in ["report", "report -f html", "top", "sites", "stacks"] {
+        place.answers(&format!("0 {args} {name} => {says}… {name}"));
     }
     // The suggested next commands name the run that was shown.
     let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
@@ -228,8 +180,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
 
 /// If a directory is named, a ring with the same program name in another directory must not be shown.
 fn a_directory_that_is_named_is_the_only_one() {
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
     // This directory is searched if none is named.
     let user = rustix::process::getuid().as_raw();
@@ -246,10 +197,8 @@ fn a_directory_that_is_named_is_the_only_one() {
     let by_variable = |args: &[&str]| finish(place.command(VIEWER).env("TICKSCOPE_DIR", "empty").args(args));
     for look in [&by_option as &dyn Fn(&[&str]) -> _, &by_variable] {
         let list = look(&["list", "--json"]).ok().quiet().json();
-        assert_eq!(
-            (&list["programs"], &list["looked_in"]),
-            (&json!([]), &json!(["empty"]))
-        );
+        assert_eq!(list["programs"], json!([]));
+        assert_eq!(list["looked_in"], json!(["empty"]));
         let said = "looked in empty alone, as --dir or TICKSCOPE_DIR says";
         short(&look(&["report", &name]).with_code(2).says(&[said]).err);
         short(&look(&["reset", &name]).with_code(2).says(&[said]).err);
@@ -269,29 +218,20 @@ fn several_live_ones_of_a_name_are_a_choice() {
         let done = place.tickscope(&[command, &shared]).with_code(2);
         short(&done.err);
         assert_eq!(done.out, "");
-        let done = done.says(&[
-            "there are 3 live ones of the program called ",
-            "; choose one:\n",
-            "\n  and 1 more: tickscope list",
-        ]);
-        let offered: Vec<&Program> = programs
-            .iter()
-            .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
-            .collect();
+        let done = done.says(&["there are 3 live ones of the program called ", "; choose one:\n"]);
+        let done = done.says(&["\n  and 1 more: tickscope list"]);
+        let is_offered = |program: &&Program| done.err.contains(&format!("tickscope {} ", program.pid()));
+        let offered: Vec<&Program> = programs.iter().filter(is_offered).collect();
         assert_eq!(offered.len(), 2, "{}", done.err);
         // The suggested process id works.
         place.told(&["report", &offered[0].pid().to_string()]);
     }
-    assert_eq!(
-        place.json(&programs[2].pid().to_string())["reset_epoch"],
-        0,
-        "no process was reset"
-    );
+    let last = place.json(&programs[2].pid().to_string());
+    assert_eq!(last["reset_epoch"], 0, "no process was reset");
 }
 
 fn a_pid_with_two_rings_is_a_choice_between_files() {
-    let place = Place::new();
-    let program = place.start("two_rings");
+    let (place, program) = Place::with("two_rings");
     let rings = until("both are there", || {
         Some(place.ring_files()).filter(|rings| rings.len() == 2)
     });
@@ -320,11 +260,9 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
     assert_eq!(copies_of(Value::Null), json!([]));
     for ring in &rings {
         // No collector serves these rings, so requests are not answered. The report says so.
-        let done = place
-            .tickscope(&["report", ring.to_str().unwrap()])
-            .ok()
-            .says(&["does not answer"]);
+        let done = place.tickscope(&["report", ring.to_str().unwrap()]).ok();
         done.begins("tickscope report: ");
+        done.says(&["does not answer"]);
     }
 }
 
@@ -351,22 +289,14 @@ fn a_wait_in_vain_ends_like_no_wait() {
     let place = Place::new();
     let begin = Instant::now();
     for (target, says) in [("nobody-comes", "nobody-comes"), ("./no.ring", "no file")] {
-        let done = place
-            .tickscope(&["report", "--wait", "300ms", target])
-            .with_code(2)
-            .says(&[says]);
-        short(&done.err);
+        let done = place.typed(&format!("report --wait 300ms {target}"));
+        short(&done.with_code(2).says(&[says]).err);
     }
     assert!(begin.elapsed() >= Duration::from_millis(600));
     // `--wait` must not choose one of several programs.
     let shared = name("both");
-    let _programs = [
-        place.start_named("stuck", &shared),
-        place.start_named("stuck", &shared),
-    ];
-    place
-        .tickscope(&["report", "--wait", "50s", &shared])
-        .with_code(2);
+    let _programs = [(); 2].map(|()| place.start_named("stuck", &shared));
+    place.typed(&format!("report --wait 50s {shared}")).with_code(2);
 }
 
 fn without_a_target_it_is_the_only_one_that_runs() {
@@ -384,10 +314,8 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     let mut program = Program::spawn(&mut command);
     until("the ring is there", || place.ring_of(program.pid()));
     let report = |args: &[&str]| finish(beside(&place, &program, VIEWER.as_ref()).args(args));
-    assert_eq!(
-        report(&["report", "-f", "json"]).ok().quiet().json()["process"]["name"],
-        only
-    );
+    let json = report(&["report", "-f", "json"]).ok().quiet().json();
+    assert_eq!(json["process"]["name"], only);
     assert!(report(&[]).ok().quiet().out.contains(&only));
     report(&["reset"]).ok().quiet();
 
@@ -398,8 +326,7 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     ]);
     short(&done.err);
     drop(_second);
-    let ended = place.start("stuck");
-    drop(ended);
+    drop(place.start("stuck"));
     report(&["report"]).ok().quiet();
 
     program.kill();
@@ -419,9 +346,7 @@ fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
     here.tickscope(&["reset", "-p", &pid]).ok().quiet();
     // The directory can also be named by an option.
     let dir = there.rings();
-    here.tickscope(&["report", "--dir", dir.to_str().unwrap(), &program.name])
-        .ok()
-        .quiet();
+    here.told(&["report", "--dir", dir.to_str().unwrap(), &program.name]);
 }
 
 fn a_pid_is_followed_into_a_container_where_it_is_another() {
@@ -451,17 +376,14 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
 /// The program runs, so until it has another ring, the message must not be "no program with pid".
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
-    let place = Place::new();
-    let mut program = place.start("stuck");
+    let (place, mut program) = Place::with("stuck");
     let pid = program.pid().to_string();
     let first = place.ring_of(program.pid()).unwrap();
     // The program replaces its first lost ring immediately, and later ones after up to a minute.
     std::fs::remove_file(first).unwrap();
     let second = until("there is another one", || place.ring_of(program.pid()));
-    let broken = format!(
-        "no program with pid {pid} has a ring that can be read; {}: ",
-        second.display()
-    );
+    let file = second.display();
+    let broken = format!("no program with pid {pid} has a ring that can be read; {file}: ");
     for (bytes, then) in [
         (
             100,
@@ -473,16 +395,14 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
         ),
     ] {
         cut(&second, bytes);
-        for args in [["report", &pid], ["reset", &pid], ["attach", &pid]] {
-            place
-                .tickscope(&args)
-                .failed(2, &[&broken, &then.replace("{pid}", &pid)]);
+        let then = then.replace("{pid}", &pid);
+        for command in ["report", "reset", "attach"] {
+            place.refuses(&format!("2 {command} {pid} => {broken}… {then}"));
         }
     }
     program.kill();
-    place
-        .tickscope(&["report", &pid])
-        .failed(2, &[&broken, "; its program has ended: try another"]);
+    let ended = "; its program has ended: try another";
+    place.refuses(&format!("2 report {pid} => {broken}… {ended}"));
 }
 
 /// The message must not be that a subcommand cannot be used with `[TARGET]`.
@@ -493,9 +413,8 @@ fn two_files_are_opened_one_at_a_time() {
         &["a.ring", "--theme", "light", "b.ring"],
         &["--theme", "light", "a.ring", "b.ring"],
     ] {
-        let done = place.tickscope(args).with_code(2).says(&[
-            "a.ring and b.ring: only one can be opened; for the differences: tickscope b.ring --compare a.ring",
-        ]);
+        let says = "a.ring and b.ring: only one can be opened; for the differences: tickscope b.ring --compare a.ring";
+        let done = place.tickscope(args).with_code(2).says(&[says]);
         assert!(!done.err.contains("subcommand"), "{}", done.err);
     }
 }

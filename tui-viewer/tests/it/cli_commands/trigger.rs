@@ -9,9 +9,9 @@ use rustix::process::Signal;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
-use tickscope_format::recording::Recording;
 
-use crate::support::{Done, Place, VIEWER, piped, refusals, send, until};
+use crate::cli_commands::recording::snapshots;
+use crate::support::{Done, Place, VIEWER, piped, refusals, send, until, until_true};
 
 /// A running trigger, with its messages so far.
 struct Trigger {
@@ -71,32 +71,20 @@ fn kept(place: &Place, name: &str) -> Vec<PathBuf> {
 /// Returns the longest call of `handle` in a snapshot, in seconds.
 fn longest_s(snapshot: &Snapshot) -> f64 {
     let tree = CallTree::build(snapshot, |_| true);
-    let rows = hot(&tree);
-    let handle = rows
-        .iter()
-        .find(|row| tree.functions.get(row.function).name == "handle");
+    let mut rows = hot(&tree).into_iter();
+    let handle = rows.find(|row| tree.functions.get(row.function).name == "handle");
     let longest = handle.and_then(|row| row.latency.max());
     longest.map_or(0.0, |(ticks, _)| snapshot.nanos(ticks) as f64 / 1e9)
 }
 
 fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
-    let place = Place::new();
-    let mut program = place.start("handling");
+    let (place, mut program) = Place::with("handling");
     let command = "cp \"$TICKSCOPE_FILE\" copy.tks && printf '%s|' \"$TICKSCOPE_VALUE\" \"$TICKSCOPE_THRESHOLD\" \
                    \"$TICKSCOPE_UNIT\" \"$TICKSCOPE_FUNCTION\" \"$TICKSCOPE_PROGRAM\" \"$TICKSCOPE_PID\" \
                    \"$TICKSCOPE_CONDITION\" \"$TICKSCOPE_SUMMARY\" > told.new && mv told.new told; exit 3";
     let condition = "max(handle) > 1500ms or calls(nowhere) > 0";
-    let args = [
-        condition,
-        &program.name,
-        "--over",
-        "1s",
-        "--keep",
-        "20s",
-        "--exec",
-        command,
-    ];
-    let mut trigger = Trigger::start(&place, &args);
+    let options = ["--over", "1s", "--keep", "20s", "--exec", command];
+    let mut trigger = Trigger::start(&place, &[&[condition, &program.name], &options[..]].concat());
     // The trigger prints this when it has read the first record.
     trigger.says("no function that matches nowhere was met yet");
     fs::write(place.work().join("slow"), "").unwrap();
@@ -108,41 +96,25 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
         panic!("one recording: {recordings:?}")
     };
     program.end();
-    let done = trigger.end().ok().says(&[
-        &format!(
-            "watching {} (pid {}) for {condition} in the last 1.0 s",
-            program.name,
-            program.pid()
-        ),
-        "--exec: the command ended with exit status: 3",
-        "has ended; 1 recording was kept",
-    ]);
+    let (name, pid) = (&program.name, program.pid().to_string());
+    let watching = format!("watching {name} (pid {pid}) for {condition} in the last 1.0 s");
+    let done = trigger.end().ok().says(&[&watching]);
+    let done = done.says(&["--exec: the command ended with exit status: 3"]);
+    let done = done.says(&["has ended; 1 recording was kept"]);
     let file = path.file_name().unwrap().to_str().unwrap();
     let function = "it::cli_commands::roles::handle";
-    for part in [&format!("max({function}) = 2."), "s > 1500ms in the last ", file] {
-        assert!(done.out.contains(part), "wanted {part} in {}", done.out);
-    }
+    done.prints(&[&format!("max({function}) = 2."), "s > 1500ms in the last ", file]);
     assert_eq!(done.out.lines().count(), 1, "{}", done.out);
 
     let told: Vec<&str> = told.split('|').collect();
-    let (value, pid): (f64, String) = (told[0].parse().unwrap(), program.pid().to_string());
+    let value: f64 = told[0].parse().unwrap();
     assert!(value > 1.5e9, "{value}");
-    assert_eq!(
-        told[1..7],
-        ["1500000000", "ns", function, &program.name, &pid, condition]
-    );
+    assert_eq!(told[1..7], ["1500000000", "ns", function, name, &pid, condition]);
     assert!(done.out.contains(told[7]), "{}", told[7]);
-    assert_eq!(
-        fs::read(place.work().join("copy.tks")).unwrap(),
-        fs::read(path).unwrap()
-    );
+    let copy = fs::read(place.work().join("copy.tks")).unwrap();
+    assert_eq!(copy, fs::read(path).unwrap());
 
-    let recording = Recording::open(path).unwrap();
-    let snapshots: Vec<Snapshot> = recording
-        .moments()
-        .iter()
-        .map(|moment| recording.snapshot(moment).unwrap())
-        .collect();
+    let snapshots = snapshots(path);
     let (first, last) = (snapshots.first().unwrap(), snapshots.last().unwrap());
     assert!(longest_s(first) < 1.5, "{}", longest_s(first));
     assert!(longest_s(last) > 1.5, "{}", longest_s(last));
@@ -153,33 +125,22 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
 
     // The list of this directory includes the kept recording.
     let list = place.tickscope(&["list"]).ok().out;
-    let line = list
-        .lines()
-        .find(|line| line.ends_with(&format!("./{file}")))
-        .unwrap();
-    assert!(
-        line.starts_with(&program.name) && line.contains(" kept "),
-        "{line}"
-    );
+    let file = format!("./{file}");
+    let line = list.lines().find(|line| line.ends_with(&file)).unwrap();
+    assert!(line.starts_with(name) && line.contains(" kept "), "{line}");
     let list = place.tickscope(&["list", "--json"]).ok().json();
-    let entry = list["kept"].as_array().unwrap().iter();
-    let entry = entry
-        .into_iter()
-        .find(|entry| entry["path"] == format!("./{file}"))
-        .unwrap();
+    let mut entries = list["kept"].as_array().unwrap().iter();
+    let entry = entries.find(|entry| entry["path"] == file).unwrap();
     assert_eq!(entry["pid"], program.pid());
     assert_eq!(entry["records"], snapshots.len());
 }
 
 fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
-    let place = Place::new();
-    let program = place.start("handling");
+    let (place, program) = Place::with("handling");
     let mut trigger = Trigger::start(&place, &["calls(lookup) > 0", &program.name, "--over", "200ms"]);
     trigger.says("no function that matches lookup was met yet; waiting for it");
     fs::write(place.work().join("slow"), "").unwrap();
-    until("the past is kept", || {
-        (kept(&place, &program.name).len() == 1).then_some(())
-    });
+    until_true("the past is kept", || kept(&place, &program.name).len() == 1);
     trigger.interrupt();
     let done = trigger.end().ok().says(&["1 recording was kept"]);
     let found = "calls(it::cli_commands::roles::lookup) = 1 > 0 in the last ";
@@ -188,10 +149,8 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     let mut trigger = Trigger::start(&place, &["calls(lokup) < 1", &program.name]);
     trigger.says("no function that matches lokup was met yet (did you mean lookup?)");
     trigger.interrupt();
-    trigger
-        .end()
-        .ok()
-        .says(&["nothing was kept: calls(lokup) < 1 did not become true"]);
+    let done = trigger.end().ok();
+    done.says(&["nothing was kept: calls(lokup) < 1 did not become true"]);
 }
 
 fn what_cannot_be_a_trigger_is_refused_at_once() {
@@ -206,7 +165,7 @@ fn what_cannot_be_a_trigger_is_refused_at_once() {
     ";
     let table = table.replace("ENDED", &program.name);
     for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
-        assert_eq!(done.with_code(code).says(&[says]).out, "");
+        assert_eq!(done.with_code(code).says(&says).out, "");
     }
 }
 

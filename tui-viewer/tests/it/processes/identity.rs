@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tickscope_format::file::header::Header;
@@ -12,7 +12,7 @@ use tickscope_format::os;
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{first_record, header};
-use crate::support::{Place, Program, VIEWER, played, rings_in, until};
+use crate::support::{Place, Program, VIEWER, played, rings_in, until, until_true};
 
 /// Makes the ring of a program that has ended without closing it, with its last heartbeat at `beat`.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
@@ -23,12 +23,8 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     drop(ring);
     // A child that another test has just forked shares all file descriptors, and with them the lock, until it calls
     // exec.
-    until("no child has the lock", || {
-        fs::File::open(&path)
-            .unwrap()
-            .try_lock_shared()
-            .is_ok()
-            .then_some(())
+    until_true("no child has the lock", || {
+        fs::File::open(&path).unwrap().try_lock_shared().is_ok()
     });
     RingFile::open(&path).unwrap()
 }
@@ -36,20 +32,15 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
 fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let place = Place::new();
     let sleeper = Program::spawn(Command::new("sleep").arg("600"));
-    let dead = left_behind(
-        &place,
-        Header {
-            pid: sleeper.pid(),
-            ..header("forerunner")
-        },
-        os::monotonic_ns(),
-    );
+    let taken = Header {
+        pid: sleeper.pid(),
+        ..header("forerunner")
+    };
+    let dead = left_behind(&place, taken, os::monotonic_ns());
     assert!(matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }));
     let entry = place.listed(dead.path());
-    assert_eq!(
-        (&entry["state"], &entry["live"]),
-        (&"crashed".into(), &false.into())
-    );
+    assert_eq!(entry["state"], "crashed");
+    assert_eq!(entry["live"], false);
     let pid = sleeper.pid().to_string();
     let said =
         format!("process {pid} has no ring; showing the ring of an earlier process {pid}: forerunner ");
@@ -64,10 +55,15 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let done = place.tickscope(&["report", "-f", "json", &pid]).with_code(2);
     done.says(&[&refused, "give --ended"]);
     place.tickscope(&["report", "-f", "json", "--ended", &pid]).ok();
-    place
-        .tickscope(&["reset", &pid])
-        .with_code(1)
-        .says(&["has ended"]);
+    place.answers(&format!("1 reset {pid} => has ended"));
+}
+
+/// Returns the header of a ring that was made before this boot.
+fn of_an_earlier_boot() -> Header {
+    Header {
+        boot_id: [7, 7],
+        ..header("of-another-boot")
+    }
 }
 
 /// The monotonic clock restarts at each boot, so an old heartbeat may be in the future. Another process may hold the
@@ -75,36 +71,21 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();
-        let old = Header {
-            boot_id: [7, 7],
-            ..header("of-another-boot")
-        };
-        let dead = left_behind(&place, old, beat);
+        let dead = left_behind(&place, of_an_earlier_boot(), beat);
         assert!(matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }));
         let lock = fs::File::open(dead.path()).unwrap();
         lock.lock().unwrap();
-        assert!(
-            matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }),
-            "beat {beat}"
-        );
+        let state = dead.liveness().unwrap();
+        assert!(matches!(state, Liveness::Crashed { .. }), "beat {beat}");
         let entry = place.listed(dead.path());
-        assert_eq!(
-            (&entry["state"], &entry["live"]),
-            (&"crashed".into(), &false.into())
-        );
+        assert_eq!(entry["state"], "crashed");
+        assert_eq!(entry["live"], false);
     }
 }
 
 fn a_farewell_from_an_earlier_boot_stays_one() {
     let place = Place::new();
-    let dead = left_behind(
-        &place,
-        Header {
-            boot_id: [7, 7],
-            ..header("of-another-boot")
-        },
-        u64::MAX,
-    );
+    let dead = left_behind(&place, of_an_earlier_boot(), u64::MAX);
     let file = fs::File::options().write(true).open(dead.path()).unwrap();
     file.write_all_at(&99u64.to_le_bytes(), (state::EXIT_UNIX_NS * WORD) as u64)
         .unwrap();
@@ -135,7 +116,7 @@ fn two_containers_that_share_a_directory_have_two_rings() {
     let (mut one, _other) = (start(), start());
     let rings = until("both have a ring", || {
         let rings = place.ring_files();
-        let runs = |path: &std::path::PathBuf| {
+        let runs = |path: &PathBuf| {
             RingFile::open(path)
                 .is_ok_and(|ring| ring.liveness().is_ok_and(|state| state == Liveness::Running))
         };
@@ -155,8 +136,8 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         states
     };
     // The init process of the container is killed shortly after its creator.
-    until("one of them has crashed", || {
-        (states() == ["\"crashed\"", "\"running\""]).then_some(())
+    until_true("one of them has crashed", || {
+        states() == ["\"crashed\"", "\"running\""]
     });
     // In this namespace, process 1 is another process.
     place.tickscope(&["reset", "asked"]).ok();
@@ -170,9 +151,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
     let place = Place::new();
     let script = "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch mounted && exec sleep 600";
     let mount = Program::spawn(place.command("unshare").args(["-m", "sh", "-c", script]));
-    until("the mount is there", || {
-        place.work().join("mounted").exists().then_some(())
-    });
+    until_true("the mount is there", || place.work().join("mounted").exists());
     let inside = mount.pid().to_string();
     let (user, tmp) = (os::user_id(), place.work());
     let shm = format!("/proc/{inside}/root/dev/shm/tickscope-{user}");
@@ -183,38 +162,28 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         let mut command = behind(&place, "nsenter", &["-t", &inside, "-m"], "usual");
         command.env_remove("TICKSCOPE_DIR").env("TMPDIR", &tmp);
         programs.push(Program::spawn(&mut command));
-        until("each program has a ring", || {
-            (rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings).then_some(())
+        until_true("each program has a ring", || {
+            rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings
         });
         rings += 1;
         assert!(rings < 20, "somewhere it is full");
     }
-    let mut sizes: Vec<u64> = rings_in(shm.as_ref())
-        .iter()
-        .map(|path| (RingFile::open(path).unwrap().header().ring_words * 8) >> 20)
-        .collect();
+    let mib = |path: &PathBuf| (RingFile::open(path).unwrap().header().ring_words * 8) >> 20;
+    let mut sizes: Vec<u64> = rings_in(shm.as_ref()).iter().map(mib).collect();
     sizes.sort_unstable();
     println!("rings in a /dev/shm of 64 MiB, in MiB: {sizes:?}, and one in the next place");
-    assert!(
-        sizes.contains(&16) && sizes.iter().any(|size| *size < 16),
-        "{sizes:?}"
-    );
+    assert!(sizes.contains(&16), "{sizes:?}");
+    assert!(sizes.iter().any(|size| *size < 16), "{sizes:?}");
     let free = os::free_bytes(&fs::File::open(&shm).unwrap()).unwrap();
     assert!(free >= 2 << 20, "{free} bytes are left for others");
     let last = RingFile::open(&rings_in(&next)[0]).unwrap();
     let said = until("it says where it is not", || {
         let (_, snapshot) = last.newest_snapshot().ok()?;
-        snapshot
-            .process
-            .warnings
-            .iter()
-            .find(|warning| warning.contains("of which a ring may take a quarter"))
-            .cloned()
+        let mut warnings = snapshot.process.warnings.into_iter();
+        warnings.find(|warning| warning.contains("of which a ring may take a quarter"))
     });
-    assert!(
-        said.contains("/dev/shm") && said.contains("trying the next place"),
-        "{said}"
-    );
+    assert!(said.contains("/dev/shm"), "{said}");
+    assert!(said.contains("trying the next place"), "{said}");
     // A command in the mount namespace of the programs lists all rings.
     let mut list = place.command("nsenter");
     list.args(["-t", &inside, "-m", VIEWER, "list", "--json"])

@@ -52,10 +52,8 @@ fn decoded(record: &Record) -> Snapshot {
     assert_eq!(snapshot.calls(), snapshot.nodes.calls.iter().sum::<u64>());
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let roots = (0..snapshot.nodes.len()).filter(|&row| snapshot.nodes.parent_of(row_id(row)).is_none());
-    assert_eq!(
-        roots.map(|row| totals[row]).sum::<u64>(),
-        snapshot.measured_ticks()
-    );
+    let measured: u64 = roots.map(|row| totals[row]).sum();
+    assert_eq!(measured, snapshot.measured_ticks());
     snapshot
 }
 
@@ -127,12 +125,9 @@ fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
         }
     }
     program.kill();
-    let path = match place.ring_files().pop() {
-        Some(path) => path,
-        None => {
-            assert_eq!(fs::read_dir(place.rings()).unwrap().count(), 0, "half a ring");
-            return None;
-        }
+    let Some(path) = place.ring_files().pop() else {
+        assert_eq!(fs::read_dir(place.rings()).unwrap().count(), 0, "half a ring");
+        return None;
     };
     let records = check(&path, seen, whole);
     let listed = list::list(&[place.rings()]);
@@ -140,10 +135,8 @@ fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     assert!(matches!(only.ring, Ok((_, Liveness::Crashed { .. }))), "{only:?}");
     if kill.is_multiple_of(100) {
         let entry = place.listed(&path);
-        assert_eq!(
-            (&entry["state"], &entry["live"]),
-            (&"crashed".into(), &false.into())
-        );
+        assert_eq!(entry["state"], "crashed");
+        assert_eq!(entry["live"], false);
         let newest = RingFile::open(&path).unwrap().newest().unwrap();
         assert_eq!(entry["since_unix_ns"], newest.stamp.unix_ns);
     }

@@ -6,7 +6,7 @@ use std::fs;
 use tickscope_format::file::clean::clean;
 use tickscope_format::file::open::{Liveness, RingFile};
 
-use crate::support::{Place, Program, until};
+use crate::support::{Place, Program, until, until_true};
 
 /// Starts a process that holds a lock on a ring.
 fn hold(place: &Place, what: &str, ring: &RingFile) -> Program {
@@ -26,9 +26,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
         // The program takes locked slots for viewers, so it publishes at the rate for viewers.
-        until("it publishes on", || {
-            (ring.newest().unwrap().sequence > first + 20).then_some(())
-        });
+        until_true("it publishes on", || ring.newest().unwrap().sequence > first + 20);
         assert_eq!(ring.liveness().unwrap(), Liveness::Running, "{what}");
         assert_eq!(place.listed(ring.path())["state"], "running");
         let path = ring.path().to_str().unwrap().to_string();
@@ -58,17 +56,14 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     });
     assert!(matches!(state, Liveness::Stale { .. }), "{state:?}");
     assert_eq!(place.listed(ring.path())["state"], "stale");
-    assert_eq!(
-        clean(&place.rings(), 0, None).len(),
-        0,
-        "what is locked is not removed"
-    );
+    let removed = clean(&place.rings(), 0, None);
+    assert_eq!(removed.len(), 0, "what is locked is not removed");
     // No process can carry out the request.
     let done = place.tickscope(&["reset", ring.path().to_str().unwrap()]);
     done.with_code(1).says(&["did not answer within 2 s"]);
     drop(holder);
-    until("the lock is free", || {
-        matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }).then_some(())
+    until_true("the lock is free", || {
+        matches!(ring.liveness().unwrap(), Liveness::Crashed { .. })
     });
     assert_eq!(place.listed(ring.path())["state"], "crashed");
     assert_eq!(clean(&place.rings(), 0, None).len(), 1);
@@ -79,8 +74,8 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
     program.kill();
-    until("its lock is free", || {
-        matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }).then_some(())
+    until_true("its lock is free", || {
+        matches!(ring.liveness().unwrap(), Liveness::Crashed { .. })
     });
     let other = fs::File::open(ring.path()).unwrap();
     other.try_lock_shared().unwrap();

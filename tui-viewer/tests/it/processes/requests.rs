@@ -17,7 +17,7 @@ use tickscope_format::layout::slot;
 use tickscope_format::os;
 
 use crate::processes::roles::{ask, request};
-use crate::support::{Chance, Place, Program, number, until};
+use crate::support::{Chance, Place, Program, number, until, until_true};
 
 /// Numbers of requests by their result.
 #[derive(Debug, Default)]
@@ -118,9 +118,9 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
         let (mut asker, log) = askers.swap_remove(victim);
-        until("it holds a slot", || {
+        until_true("it holds a slot", || {
             let held = (0..slot::COUNT).filter(|&index| is_held(&ring, index)).count();
-            (held == askers.len() + 1).then_some(())
+            held == askers.len() + 1
         });
         let held = |index: &usize| is_held(&ring, *index);
         let before: Vec<usize> = (0..slot::COUNT).filter(held).collect();
@@ -145,11 +145,8 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             (None, 0) => {}
             (Some(_), 0) => tally.never_sent += 1,
             (Some(number), 1) => {
-                assert_eq!(
-                    words[1],
-                    code_of(number),
-                    "the slot holds what was asked for last"
-                );
+                // The slot holds what was asked for last.
+                assert_eq!(words[1], code_of(number));
                 tally.unheard += 1;
                 // Outcome 1 means done, and 2 means "nothing to undo".
                 let outcome = words[slot::REQUEST_WORDS + 1];
@@ -184,18 +181,13 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         tally.raised,
     );
     assert_eq!(raised, tally.raised, "{tally:?}");
-    assert_eq!(
-        tally.asked,
-        tally.done + tally.refused + tally.unheard + tally.never_sent,
-        "{tally:?}"
-    );
-    assert!(
-        (0..slot::COUNT).all(|index| !is_held(&ring, index)),
-        "all slots are free"
-    );
-    until("the program sees that no viewer watches", || {
+    let known = tally.done + tally.refused + tally.unheard + tally.never_sent;
+    assert_eq!(tally.asked, known, "{tally:?}");
+    let is_free = |index| !is_held(&ring, index);
+    assert!((0..slot::COUNT).all(is_free), "all slots are free");
+    until_true("the program sees that no viewer watches", || {
         let (_, snapshot) = seen.newest_snapshot().unwrap();
-        (snapshot.capture.viewers == 0).then_some(())
+        snapshot.capture.viewers == 0
     });
     assert!(program.runs());
     assert!(program.end().success());

@@ -61,7 +61,7 @@ pub(crate) fn header(name: &str) -> Header {
     }
 }
 
-fn unix_ns() -> u64 {
+pub(crate) fn unix_ns() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.unwrap().as_nanos() as u64
 }
@@ -339,12 +339,8 @@ fn holder(argument: &str) {
         "slots" => assert!(os::lock_range(&file, 8_192, 4_096).unwrap()),
         "all bytes" => assert!(os::lock_range(&file, 0, 0).unwrap()),
         "one slot" => {
-            let slot = RingFile::open(Path::new(path))
-                .unwrap()
-                .take_slot()
-                .unwrap()
-                .unwrap();
-            std::mem::forget(slot);
+            let ring = RingFile::open(Path::new(path)).unwrap();
+            std::mem::forget(ring.take_slot().unwrap().unwrap());
         }
         other => panic!("no lock {other}"),
     }

@@ -13,7 +13,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{ask, feed};
-use crate::support::{Chance, Place, Program, VIEWER, number, until, word};
+use crate::support::{Chance, Place, Program, VIEWER, number, until, until_true, word};
 
 /// Returns how many records per second a program publishes during `time`. This must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
@@ -36,7 +36,7 @@ fn looked_at(ring: &RingFile, times: u32) {
     let beat = || word(ring.path(), state::HEARTBEAT);
     for _ in 0..times {
         let before = beat();
-        until("the program has looked", || (beat() != before).then_some(()));
+        until_true("the program has looked", || beat() != before);
     }
 }
 
@@ -59,9 +59,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
         .collect();
     for watcher in &watchers {
         let told = format!("{}.{}", told.display(), watcher.pid());
-        until("each of them sees new records", || {
-            Path::new(&told).exists().then_some(())
-        });
+        until_true("each of them sees new records", || Path::new(&told).exists());
     }
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
     let together = records(&ring, Duration::from_secs(1));
@@ -105,10 +103,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     asker.stop();
     let stopped = records(&ring, Duration::from_secs(2));
     println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
-    assert!(
-        stopped > 3.0,
-        "it is still published for a viewer that may go on: {stopped}"
-    );
+    // It is still published for a viewer that may go on.
+    assert!(stopped > 3.0, "{stopped}");
     let mut other = feed(ring.path());
     other.poll();
     other.send(Request::Reset).unwrap();
@@ -122,15 +118,10 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
 /// strace kills a viewer at its n-th system call, from its start to its first reply. All other moments are covered too,
 /// because what happens between two system calls has no effect on other processes.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
-    let Ok(found) = Command::new("strace")
-        .arg("-V")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-    else {
+    let Ok(found) = Command::new("strace").arg("-V").output() else {
         skip("no strace here");
     };
-    assert!(found.success());
+    assert!(found.status.success());
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
     let path = ring.path().to_str().unwrap().to_string();
@@ -138,20 +129,10 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         "pwrite64,pread64,fcntl,flock,openat,fstat,statx,newfstatat,close,write,clock_nanosleep,nanosleep";
     let reset = |inject: &str| {
         let mut command = place.command("strace");
-        command
-            .args([
-                "-f",
-                "-qq",
-                "-o",
-                "/dev/null",
-                "-e",
-                &format!("trace={calls}"),
-                "-e",
-                inject,
-            ])
-            .args([VIEWER, "reset", &path])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let trace = format!("trace={calls}");
+        command.args(["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", inject]);
+        command.args([VIEWER, "reset", &path]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command.status().unwrap()
     };
     if !reset("signal=none").success() {
@@ -198,9 +179,7 @@ fn viewers_killed_while_they_begin_leave_their_slots() {
     }
     watched_by(&ring, 0);
     // No slot was lost: all sixteen can be taken.
-    let slots: Vec<_> = (0..slot::COUNT)
-        .map(|_| ring.take_slot().unwrap().unwrap())
-        .collect();
+    let slots = [(); slot::COUNT].map(|()| ring.take_slot().unwrap().unwrap());
     assert!(ring.take_slot().unwrap().is_none());
     drop(slots);
     assert!(program.runs());

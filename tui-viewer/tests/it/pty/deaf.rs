@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tickscope_testkit::suite::skip;
 
 use crate::pty::session::Session;
-use crate::support::until;
+use crate::support::until_true;
 
 /// Returns the line in /proc on the system call in which a process waits; `None` if it runs, or if /proc cannot be
 /// read.
@@ -58,18 +58,16 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
         let (busy, begin) = (cpu(pid), Instant::now());
         std::thread::sleep(Duration::from_millis(300));
         let used = cpu(pid) - busy;
+        // It waits and does not try again and again.
         assert!(
             used * 20 <= begin.elapsed().as_millis() as u64,
-            "it waits and does not try again and again: {used} hundredths in 300 ms"
+            "{used} hundredths"
         );
         session.signal(signal);
         let begin = Instant::now();
         assert_eq!(session.end().exit_code(), code);
-        println!(
-            "a blocked viewer is gone {:?} after SIG{}",
-            begin.elapsed(),
-            &signal[1..]
-        );
+        let took = begin.elapsed();
+        println!("a blocked viewer is gone {took:?} after SIG{}", &signal[1..]);
         session.read();
         session.assert_as_before();
     }
@@ -92,14 +90,12 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
     session.signal("-KILL");
     session.end();
     let begin = Instant::now();
-    until("the viewer has ended", || {
+    until_true("the viewer has ended", || {
         let stat = fs::read_to_string(format!("/proc/{viewer}/stat")).ok();
-        stat.is_none_or(|stat| stat.contains(") Z ")).then_some(())
+        stat.is_none_or(|stat| stat.contains(") Z "))
     });
-    println!(
-        "the viewer is gone {:?} after its shell was killed",
-        begin.elapsed()
-    );
+    let took = begin.elapsed();
+    println!("the viewer is gone {took:?} after its shell was killed");
     // The shell was killed, so the viewer itself must restore the screen.
     session.wait_for("the main screen with a cursor", |screen| {
         !screen.alternate_screen() && !screen.hide_cursor()

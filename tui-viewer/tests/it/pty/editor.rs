@@ -32,19 +32,16 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
     // The file of this row is missing, so no editor is started, and the screen names the directories that were
     // searched.
-    session.send("jo");
-    session.wait_for_text("! no crates/engine/src/step.rs in ");
+    session.send_for("jo", "! no crates/engine/src/step.rs in ");
     session.quit();
 }
 
 fn where_there_is_no_editor_the_screen_says_so() {
     let (dir, _) = source();
+    let not_started = "! no-such-editor cannot be started: No such file";
     for (editor, says) in [
         (None, "! no editor: set $VISUAL or $EDITOR"),
-        (
-            Some("no-such-editor"),
-            "! no-such-editor cannot be started: No such file",
-        ),
+        (Some("no-such-editor"), not_started),
     ] {
         let mut command = CommandBuilder::new(example());
         command.arg("still");
@@ -55,8 +52,7 @@ fn where_there_is_no_editor_the_screen_says_so() {
         }
         let mut session = Session::spawn_in(command, (120, 30), dir.path());
         session.wait_for_text("match::run");
-        session.send("o");
-        session.wait_for_text(says);
+        session.send_for("o", says);
         session.quit();
     }
 }

@@ -18,8 +18,7 @@ fn an_idle_screen_writes_nothing() {
     let drawn = session.written().matches(FRAME).count();
     // Keys without an action wake the loop. The hint about the keys shows that they have been read.
     session.send("YY");
-    session.send("\x1b[99~");
-    session.wait_for_text("? shows the keys");
+    session.send_for("\x1b[99~", "? shows the keys");
     let written = session.written();
     let frames: Vec<&str> = written.split(FRAME).skip(1).collect();
     assert_eq!(frames.len(), drawn + 1);
@@ -44,12 +43,10 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
         session.wait_for_text("[1 Tree]");
         assert_eq!(session.written().contains("\x1b[?1000h"), is_taken);
         if !is_taken {
-            session.send("M");
-            session.wait_for_text("mouse on");
+            session.send_for("M", "mouse on");
         }
         // Clicks on the second tab.
-        session.send("\x1b[<0;13;2M\x1b[<0;13;2m");
-        session.wait_for_text("[2 Hot]");
+        session.send_for("\x1b[<0;13;2M\x1b[<0;13;2m", "[2 Hot]");
         session.quit();
     }
 }
@@ -77,11 +74,8 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         assert_eq!(session.end().exit_code(), 0);
         session.assert_as_before();
         let written = session.written();
-        assert_eq!(
-            colours.map(|colour| written.contains(colour)),
-            shown,
-            "{variable:?}: {written:?}"
-        );
+        let has = colours.map(|colour| written.contains(colour));
+        assert_eq!(has, shown, "{variable:?}: {written:?}");
     }
     let session = viewer(&[], ("TICKSCOPE_THEME", "pink"));
     assert_eq!(session.end().exit_code(), 1);
@@ -99,25 +93,22 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
 
 fn escape_alone_and_arrows_are_told_apart() {
     let mut session = Session::shown("live", (80, 24));
-    session.send("/wire");
-    session.wait_for_text("/wire");
+    session.send_for("/wire", "/wire");
     session.send("\x1b");
     session.wait_for("no search", |screen| !screen.contents().contains("/wire"));
-    session.send("\x1b[B");
-    session.wait_for_text("engine::match::step");
+    session.send_for("\x1b[B", "engine::match::step");
     session.quit();
 }
 
 fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     let mut session = Session::start(&["slow"], (120, 30));
     session.wait_for_text("draw_frame");
-    session.send("W");
-    session.wait_for_text("draw_frame is watched: W again or 8 shows why");
+    session.send_for("W", "draw_frame is watched: W again or 8 shows why");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
-    session.wait_for_text(
-        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off",
-    );
+    let left_on =
+        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off";
+    session.wait_for_text(left_on);
     session.assert_as_before();
 }
 

@@ -6,7 +6,7 @@ use portable_pty::CommandBuilder;
 use tickscope_testkit::orderbook;
 
 use crate::pty::session::Session;
-use crate::support::{Place, VIEWER, until};
+use crate::support::{Place, VIEWER, until_true};
 
 /// Starts a command line of a shell in a terminal. In it, `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
@@ -19,57 +19,43 @@ fn shell(line: &str, place: &Place) -> Session {
 fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run() {
     let place = Place::new();
     let mut program = place.start_named("telling", "counted");
-    let mut viewer = shell(
-        "\"$0\" record -o - --follow counted | \"$0\" -; echo ended with $?",
-        &place,
-    );
+    let line = "\"$0\" record -o - --follow counted | \"$0\" -; echo ended with $?";
+    let mut viewer = shell(line, &place);
     viewer.wait_for_text("● PIPED");
     viewer.wait_for_text("roles::counted");
     // Keys work although standard input is the pipe.
-    viewer.send("2");
-    viewer.wait_for_text("[2 Hot]");
-    viewer.send("r");
-    viewer.wait_for_text("nothing to reset: a pipe takes no requests");
-    viewer.send("e");
-    viewer.wait_for_text("no mode to change: a pipe takes no requests");
-    viewer.send("W");
-    viewer.wait_for_text("a pipe takes no requests; send them on the program's host");
+    viewer.send_for("2", "[2 Hot]");
+    viewer.send_for("r", "nothing to reset: a pipe takes no requests");
+    viewer.send_for("e", "no mode to change: a pipe takes no requests");
+    viewer.send_for("W", "a pipe takes no requests; send them on the program's host");
     // After a second, the viewer has kept more than one record of the stream.
     viewer.wait_for("a second has passed", |screen| {
         !screen.contents().contains("since reset 00:00")
     });
-    viewer.send("p");
-    viewer.wait_for_text("FROZEN");
-    viewer.send(",");
-    viewer.wait_for_text("PAST");
-    viewer.send("L");
-    viewer.wait_for_text("● PIPED");
+    viewer.send_for("p", "FROZEN");
+    viewer.send_for(",", "PAST");
+    viewer.send_for("L", "● PIPED");
     // The program ends, and the stream continues with its next run.
     let first = program.pid();
     assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
     let next = place.start_named("telling", "counted");
-    viewer.wait_for_text(&format!(
-        "new run: now following pid {}; before: {first}",
-        next.pid()
-    ));
+    let run = format!("new run: now following pid {}; before: {first}", next.pid());
+    viewer.wait_for_text(&run);
     viewer.wait_for_text("● PIPED");
-    viewer.send("q");
-    viewer.wait_for_text("ended with 0");
+    viewer.send_for("q", "ended with 0");
     assert_eq!(viewer.end().exit_code(), 0);
     viewer.assert_as_before();
 }
 
 fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     let place = Place::new();
-    let of = |tenths: u64| orderbook::snapshot(tenths);
-    place.record("run.tks", &[1_000, 1_010, 1_020, 1_030].map(of));
+    place.record("run.tks", &[1_000, 1_010, 1_020, 1_030].map(orderbook::snapshot));
     let length = fs::metadata(place.work().join("run.tks")).unwrap().len() - 9;
     let mut viewer = shell(&format!("head -c {length} run.tks | \"$0\" -"), &place);
     viewer.wait_for_text("■ CLOSED");
     viewer.wait_for_text("standard input broke off within a record");
-    viewer.send(",");
-    viewer.wait_for_text("PAST");
+    viewer.send_for(",", "PAST");
     viewer.quit();
 
     // When its connection breaks, ssh prints a message on the same terminal. The message must not stay on the screen.
@@ -83,8 +69,8 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     });
     fs::write(place.work().join("go"), "").unwrap();
     viewer.wait_for_text("■ CLOSED");
-    until("the screen is drawn anew", || {
-        (!viewer.contents().contains("connection closed")).then_some(())
+    until_true("the screen is drawn anew", || {
+        !viewer.contents().contains("connection closed")
     });
     assert!(viewer.written().contains("connection closed"));
     viewer.quit();
@@ -93,29 +79,16 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     viewer.wait_for_text("BROKEN");
     viewer.quit();
 
-    for (line, code, says) in [
-        (
-            "echo nonsense | \"$0\" -; echo ended with $?",
-            1,
-            "standard input: not a tickscope file: begins with \"nonsense\"",
-        ),
-        (
-            "true | \"$0\" -; echo ended with $?",
-            1,
-            "standard input ended before a recording began",
-        ),
-        (
-            "\"$0\" -; echo ended with $?",
-            2,
-            "standard input is a terminal, wanted a recording",
-        ),
-        (
-            "\"$0\" record -o - x; echo ended with $?",
-            2,
-            "a recording is not for terminals",
-        ),
-    ] {
-        let viewer = shell(line, &place);
+    let table = r#"
+        1 echo nonsense | "$0" - => standard input: not a tickscope file: begins with "nonsense"
+        1 true | "$0" - => standard input ended before a recording began
+        2 "$0" - => standard input is a terminal, wanted a recording
+        2 "$0" record -o - x => a recording is not for terminals
+    "#;
+    for line in table.trim().lines() {
+        let (command, says) = line.split_once(" => ").unwrap();
+        let (code, command) = command.trim().split_once(' ').unwrap();
+        let viewer = shell(&format!("{command}; echo ended with $?"), &place);
         viewer.wait_for_text(&format!("ended with {code}"));
         assert!(viewer.contents().contains(says), "{}", viewer.contents());
         assert!(!viewer.written().contains("\x1b[?1049h"), "it took the screen");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickscope_testkit::{orderbook, ring};
 
 use crate::pty::session::Session;
-use crate::support::{Chance, Place, number, until};
+use crate::support::{Chance, Place, number, until_true};
 
 /// Kills the viewer 12 times, or as often as the variable KILLS says.
 fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
@@ -25,25 +25,21 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
         viewer.end();
 
         let (_, last) = ring.newest_snapshot().unwrap();
-        until("it publishes", || {
+        until_true("it publishes", || {
             let (_, next) = ring.newest_snapshot().unwrap();
-            (next.capture.seq > last.capture.seq && next.calls() > last.calls()).then_some(())
+            next.capture.seq > last.capture.seq && next.calls() > last.calls()
         });
         // There are sixteen slots. If each kill lost one, none would be left soon.
-        assert!(
-            ring.take_slot().unwrap().is_some(),
-            "a free slot after kill {kill}"
-        );
+        let is_free = ring.take_slot().unwrap().is_some();
+        assert!(is_free, "no slot is free after kill {kill}");
         assert!(program.runs());
     }
     assert!(program.end().success());
     let said = fs::read_to_string(place.work().join("calls")).unwrap();
     let (_, end) = ring.newest_snapshot().unwrap();
     assert_eq!(end.calls().to_string(), said, "every call is counted once");
-    assert_eq!(
-        (end.capture.losses.dropped, end.capture.losses.unbalanced),
-        (0, 0)
-    );
+    let losses = end.capture.losses;
+    assert_eq!((losses.dropped, losses.unbalanced), (0, 0));
 }
 
 /// The program has two thousand nodes, or as many as the variable NODES says.
@@ -55,15 +51,11 @@ fn a_large_program_with_a_thousand_threads_is_shown_a_hundred_times_a_second() {
     let mut viewer = Session::viewer(&[program.path().to_str().unwrap()], (120, 30));
     viewer.wait_for_text("100 Hz");
     viewer.wait_for_text("1.00k threads");
-    viewer.send("E");
-    viewer.wait_for_text("generated::");
-    viewer.send("2");
-    viewer.wait_for_text("[2 Hot]");
-    viewer.send("/work_99");
-    viewer.wait_for_text("/work_99");
+    viewer.send_for("E", "generated::");
+    viewer.send_for("2", "[2 Hot]");
+    viewer.send_for("/work_99", "/work_99");
     viewer.send("\x1b");
-    viewer.send("G1");
-    viewer.wait_for_text("[1 Tree]");
+    viewer.send_for("G1", "[1 Tree]");
     viewer.quit();
     assert!(program.times().len() > 1, "it published meanwhile");
 }
@@ -75,10 +67,8 @@ fn a_program_that_starts_again_is_followed() {
     viewer.wait_for_text(&format!("pid {}   ● LIVE", program.pid()));
     assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
-    assert!(
-        viewer.contents().contains("roles::counted"),
-        "its last data stays"
-    );
+    // Its last data stays.
+    assert!(viewer.contents().contains("roles::counted"));
     let program = place.start_named("telling", "counted");
     viewer.wait_for_text(&format!("pid {}   ● LIVE", program.pid()));
     viewer.quit();
@@ -89,8 +79,7 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     let [mut first, mut second] = [(); 2].map(|()| place.start_named("telling", "counted"));
     let mut viewer = Session::beside(&place, &["counted", "--all"]);
     viewer.wait_for_text("2 processes");
-    viewer.send("r");
-    viewer.wait_for_text("sent to 2 programs");
+    viewer.send_for("r", "sent to 2 programs");
     viewer.send("4");
     // The process id follows the name of each process.
     for program in [&first, &second] {

@@ -87,8 +87,7 @@ impl Session {
         shell.env("VISUAL", editor);
         let mut session = Self::spawn_in(shell, (80, 24), dir);
         session.wait_for_text("prompt>");
-        session.send(&format!("{} {state}\n", example().display()));
-        session.wait_for_text("match::run");
+        session.send_for(&format!("{} {state}\n", example().display()), "match::run");
         session
     }
 
@@ -206,6 +205,13 @@ impl Session {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
+    /// Sends keys, and waits until a text is on the screen.
+    pub(crate) fn send_for(&mut self, keys: &str, text: &str) {
+        self.send(keys);
+        self.wait_for_text(text);
+    }
+
+    /// Returns the screen as text.
     pub(crate) fn contents(&self) -> String {
         self.terminal.lock().unwrap().screen().contents()
     }

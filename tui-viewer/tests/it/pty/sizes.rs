@@ -20,8 +20,7 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let mut fresh = Session::shown("still", last);
-        fresh.send("2");
-        fresh.wait_for_text("[2 Hot]");
+        fresh.send_for("2", "[2 Hot]");
         session.wait_for("the screen of a fresh start", |screen| {
             let fresh = fresh.terminal.lock().unwrap();
             looks(screen, last) == looks(fresh.screen(), last)

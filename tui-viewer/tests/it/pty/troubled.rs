@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use crate::pty::session::Session;
-use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until};
+use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until_true};
 
 /// Returns the only ring in a directory.
 fn ring_in(rings: &Path) -> PathBuf {
@@ -77,25 +77,21 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         let mut viewer = Session::beside(&place, &[&target]);
         viewer.wait_for_text("roles::counted");
         // The data before the loss is marked for a comparison with the data after it.
-        viewer.send("m");
-        viewer.wait_for_text("is marked");
+        viewer.send_for("m", "is marked");
         harm(&place.rings());
         // The message is shown for some seconds, so it can be waited for.
-        viewer.wait_for_text(&format!(
-            "the ring file of pid {} was lost; its next ring is followed",
-            program.pid()
-        ));
+        let pid = program.pid();
+        let lost = format!("the ring file of pid {pid} was lost; its next ring is followed");
+        viewer.wait_for_text(&lost);
         viewer.wait_for_text("● LIVE");
         let before = row(&viewer.contents());
         viewer.wait_for(&format!("new numbers, {what}, by {way}"), |screen| {
             let now = row(&screen.contents());
             now.is_some() && now != before
         });
-        viewer.send("'");
-        viewer.wait_for_text("vs ");
+        viewer.send_for("'", "vs ");
         // The request is sent through the new ring.
-        viewer.send("'r");
-        viewer.wait_for_text("counting from zero");
+        viewer.send_for("'r", "counting from zero");
         quit(viewer, program);
     }
 }
@@ -109,21 +105,16 @@ fn commands_go_on_with_the_next_ring_as_well() {
         .args(["record", "--rate", "100", "-o", "run.tks"])
         .arg(ring_in(&place.rings()));
     let mut recording = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
-    until("it records", || {
-        (fs::metadata(&kept).ok()?.len() > 5_000).then_some(())
-    });
+    let size = || fs::metadata(&kept).map_or(0, |file| file.len());
+    until_true("it records", || size() > 5_000);
     cut(&place.rings());
     let heard = || fs::read_to_string(&said).unwrap();
-    until("it goes on", || {
+    until_true("it goes on", || {
         assert!(recording.try_wait().unwrap().is_none(), "{}", heard());
-        heard()
-            .contains("was lost; its next ring is recorded")
-            .then_some(())
+        heard().contains("was lost; its next ring is recorded")
     });
-    let before = fs::metadata(&kept).unwrap().len();
-    until("it records on", || {
-        (fs::metadata(&kept).unwrap().len() > before + 5_000).then_some(())
-    });
+    let before = size();
+    until_true("it records on", || size() > before + 5_000);
     send(&recording, Signal::INT);
     ended(recording).ok();
     assert!(!heard().contains("crashed"), "{}", heard());
@@ -150,10 +141,8 @@ fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     cut(&place.rings());
     viewer.wait_for_text("BROKEN");
     viewer.wait_for_text("truncated: 5000 bytes");
-    let next = format!(
-        "Ring lost, process {} runs on: new ring within a minute.",
-        program.pid()
-    );
+    let pid = program.pid();
+    let next = format!("Ring lost, process {pid} runs on: new ring within a minute.");
     viewer.wait_for_text(&next);
     assert!(row(&viewer.contents()).is_some(), "{}", viewer.contents());
     quit(viewer, program);

@@ -232,11 +232,8 @@ mod tests {
         ] {
             let report = reported(&[("a", share, error), ("b", 100.0 - share, 0.0)]);
             let beside = Beside::of(&report, &set(&["a"]), truth / 100.0);
-            assert_eq!(
-                (beside.is_near, beside.is_sure),
-                (near, sure),
-                "{share} {error} {truth}"
-            );
+            assert_eq!(beside.is_near, near, "{share} {error} {truth}");
+            assert_eq!(beside.is_sure, sure, "{share} {error} {truth}");
         }
     }
 

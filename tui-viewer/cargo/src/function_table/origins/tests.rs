@@ -81,10 +81,8 @@ fn a_workspace_in_cargos_folder_is_own() {
         "/c/registry/src/index/ripgrep-15.2.0/crates/core/main.rs",
         &rust("rg"),
     );
-    assert_eq!(
-        (own.origin, own.file.as_str()),
-        (Origin::Own, "crates/core/main.rs")
-    );
+    assert_eq!(own.origin, Origin::Own);
+    assert_eq!(own.file.as_str(), "crates/core/main.rs");
     let other = places.of("/c/registry/src/index/bstr-1.13.0/src/lib.rs", &rust("bstr"));
     assert_eq!(other.origin, Origin::Dependency);
 }

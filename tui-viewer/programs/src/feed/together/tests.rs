@@ -161,15 +161,11 @@ fn processes_come_and_end_and_no_sum_falls() {
     two.calls(5);
     assert_eq!(screen.work(), 15);
     let shown = screen.shown.clone().unwrap();
-    assert_eq!(
-        (shown.process.name.as_str(), shown.process.pid),
-        ("all of web", 0)
-    );
+    assert_eq!(shown.process.name.as_str(), "all of web");
+    assert_eq!(shown.process.pid, 0);
     let names: Vec<&str> = shown.threads.iter().map(|thread| thread.name.as_str()).collect();
-    assert!(
-        names.contains(&"main (1)") && names.contains(&"main (2)"),
-        "{names:?}"
-    );
+    assert!(names.contains(&"main (1)"), "{names:?}");
+    assert!(names.contains(&"main (2)"), "{names:?}");
     // A reset that one process makes by itself does not change the sum.
     for _ in 0..10 {
         one.reset();
@@ -223,10 +219,8 @@ fn a_reset_reaches_all_and_is_taken_back_by_all() {
     assert_eq!(done.result, Ok(1));
     assert_eq!(screen.work(), 0);
     let end = codec::decode(&screen.past.pop().unwrap().payload).unwrap();
-    assert_eq!(
-        (end.capture.kind, end.capture.reset_epoch),
-        (CaptureKind::Closing, 0)
-    );
+    assert_eq!(end.capture.kind, CaptureKind::Closing);
+    assert_eq!(end.capture.reset_epoch, 0);
     assert_eq!(end.calls(), 33, "with main of each");
     one.calls(2);
     two.calls(1);
