@@ -1,4 +1,3 @@
-
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Quantity as MeasuredQuantity, Snapshot};

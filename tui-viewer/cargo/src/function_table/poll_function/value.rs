@@ -1,4 +1,3 @@
-
 /// Value of a register or of memory, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
