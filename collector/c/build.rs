@@ -1,9 +1,10 @@
 //! Sets the soname of `libtickscope.so`, and the linker flag `nodelete`, so that the library is never unloaded. It must
-//! stay loaded even if a program closes the last plugin that uses it. The publisher's thread may still run the
+//! stay loaded even if a program closes the last plugin that uses it, because the publisher thread may still run the
 //! library's code, and so may measured threads when they end.
 //!
 //! Programs look for the library by its soname. By default, the soname is the name of the file that cargo writes. The
-//! makefile installs the library under the name of its interface, and passes that name by `TICKSCOPE_SONAME`.
+//! makefile installs the library as `libtickscope.so.0`, a name that includes the version of the interface, and passes
+//! that name in `TICKSCOPE_SONAME`.
 
 use std::io::Write;
 

@@ -4,12 +4,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::implementation::allocations;
 
-/// Counts allocations for the call path that makes them, and passes them on to another allocator.
+/// Counts allocations for the call path that makes them, and forwards them to another allocator.
 ///
-/// Each row of the call tree then has the number and the bytes of its allocations and of its frees. A free counts in
+/// Each row of the call tree then shows the number of its allocations and frees, and their bytes. A free is counted in
 /// the row that frees the block, not in the row that allocated it. A reallocation counts as an allocation of the new
-/// size and as a free of the old one. Memory that a thread allocates before its first scope or outside of its scopes
-/// counts as outside. Allocations of threads without any scope, and of the collector itself, are not counted.
+/// size and a free of the old size. Memory that a thread allocates before its first scope or between its scopes is
+/// shown as allocated outside of all scopes. Allocations by threads that never open a scope, and by the collector
+/// itself, are not counted.
 ///
 /// On average, one block per 512 KiB allocated is sampled: its row is remembered until the block is freed. The live
 /// bytes of each row are estimated from the sampled blocks.
@@ -33,14 +34,14 @@ pub struct Alloc<A = System> {
 }
 
 impl Alloc {
-    /// Counts calls of the system's allocator.
+    /// Wraps the system allocator.
     pub const fn system() -> Self {
         Self::new(System)
     }
 }
 
 impl<A> Alloc<A> {
-    /// Counts calls of another allocator.
+    /// Wraps another allocator.
     ///
     /// ```standalone_crate
     /// # use std::alloc::System as MiMalloc;

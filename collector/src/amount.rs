@@ -18,8 +18,8 @@ pub trait Amount {
     fn amount(self) -> u64;
 }
 
-/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: a
-/// number beyond the smallest or largest `i64` becomes that limit.
+/// A number that [`gauge!`](crate::gauge!) can be set to: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: a
+/// number outside the range of `i64` becomes the nearest number in that range.
 ///
 /// Convert a level that is not an integer to a smaller unit:
 ///
@@ -72,8 +72,8 @@ impl Level for bool {
     }
 }
 
-/// A literal in a macro. A literal without a suffix takes the type that has the called method (`u64` or `i64`), because
-/// methods of `Literal` are found before methods of `OfAnyType`.
+/// A literal in a macro's argument. If it has no suffix, calling `is_u64` or `is_i64` on it makes it a `u64` or an
+/// `i64`, because the methods of `Literal` are found before those of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 
@@ -89,7 +89,7 @@ impl Literal<'_, i64> {
     pub fn is_i64(self) {}
 }
 
-/// Has the methods that literals of any other type use.
+/// Provides the same methods for literals of all other types.
 #[derive(Debug)]
 pub struct OfAnyType;
 

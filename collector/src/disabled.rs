@@ -1,5 +1,5 @@
-//! The calling API, and the functions that macros call, in builds that measure nothing: without the feature `enable`,
-//! or on a platform that is not supported. The API is complete, and every part of it does nothing.
+//! The public API, and the functions that macros call, in builds that measure nothing: without the feature `enable`, or
+//! on a platform that is not supported. The API is complete, but nothing in it has any effect.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -249,7 +249,7 @@ impl Snapshot {
     }
 }
 
-/// Numbers of the functions of one name in a snapshot. All are zero in this build.
+/// What a snapshot says about the functions of a given name. Everything is zero in this build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
     /// Always 0.
@@ -456,26 +456,26 @@ pub mod sync {
         TryLockError, TryLockResult, WaitTimeoutResult,
     };
 
-    /// Makes a mutex. The name has no effect, because nothing is measured here.
+    /// Creates a mutex. The name has no effect, because nothing is measured here.
     #[inline(always)]
     pub const fn named_mutex<T>(_: &'static str, value: T) -> Mutex<T> {
         Mutex::new(value)
     }
 
-    /// Makes a lock of many readers or one writer. The name has no effect, because nothing is measured here.
+    /// Creates a reader-writer lock. The name has no effect, because nothing is measured here.
     #[inline(always)]
     pub const fn named_rwlock<T>(_: &'static str, value: T) -> RwLock<T> {
         RwLock::new(value)
     }
 
-    /// Makes a condition variable. The name has no effect, because nothing is measured here.
+    /// Creates a condition variable. The name has no effect, because nothing is measured here.
     #[inline(always)]
     pub const fn named_condvar(_: &'static str) -> Condvar {
         Condvar::new()
     }
 }
 
-/// Chooses which threads count. In this build, no thread counts.
+/// Chooses which threads are measured. In this build, none are.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}

@@ -1,12 +1,12 @@
-//! The library with the feature `enable`. A folder imports only folders below it in this list.
+//! The library with the feature `enable`. Each folder in this list imports only from folders below it.
 //!
 //! ```text
-//! builder, control   the calling API
-//! publish/     the background thread: ring file, requests, reports; sessions start and end it
+//! builder, control   the public API
+//! publish/     the background thread (ring file, requests, reports), and the sessions that start and end it
 //! scope, pause, counter, future, tasks, foreign, sync    what the macros call
-//! functions/   what the sleds of functions call, where the compiler has prepared them
+//! functions/   the hooks that are called by functions that the compiler has instrumented
 //! capture/     reads all threads while they run: snapshots and resets
-//! runtime/     what is decided once per process: settings, clock rate, limits
+//! runtime/     what is set up once per process: settings, clock rate, limits
 //! record/      the hot path: call trees, sites, modes; no lock and no I/O
 //! platform/    system calls, clocks, atomics
 //! ```
@@ -48,8 +48,8 @@ pub use {
 
 /// Starts publishing this program's call trees under a name, until the session is dropped.
 ///
-/// Returns at once, never fails and never stops the program. [`Builder::start`] says more; [`Builder`] has the
-/// settings.
+/// Returns at once, never fails and never stops the program. See [`Builder::start`] for details, and [`Builder`] for
+/// the settings.
 ///
 /// ```
 /// let _tickscope = tickscope::start("order-book");
@@ -58,17 +58,17 @@ pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
 }
 
-/// Chooses which threads count.
+/// Chooses which threads are measured.
 pub mod thread {
     use super::capture::thread_lifecycle;
 
-    /// Makes the calling thread count from now on. Needed with [`Threads::OptIn`](crate::Threads::OptIn), or after
+    /// Starts measuring the calling thread. Needed with [`Threads::OptIn`](crate::Threads::OptIn), or after
     /// [`exclude`].
     pub fn include() {
         thread_lifecycle::include();
     }
 
-    /// Stops counting on the calling thread. Its open scopes end at this call. Its counts are kept.
+    /// Stops measuring the calling thread. Its open scopes end at this call. What was counted before is kept.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }

@@ -1,12 +1,12 @@
-//! The macros. They are the same with and without the feature `enable`; only the functions that they call differ. So
-//! code that compiles with the feature also compiles without it. Macro bodies must not use `cfg`, because it would be
-//! evaluated in the caller's crate.
+//! The macros. They are the same with and without the feature `enable`; only the functions that they call differ.
+//! Code that compiles with the feature therefore also compiles without it. Macro bodies must not use `cfg`, because it
+//! would be evaluated in the caller's crate.
 
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
 /// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
-/// come first. With `watch` as the first argument, as in `scope!(watch, "frame")`, slow calls are distinguished from
-/// typical calls: see [`watch`](crate::watch()).
+/// come first. With `watch` as the first argument, as in `scope!(watch, "frame")`, slow calls are compared with typical
+/// calls: see [`watch`](crate::watch()).
 ///
 /// ```
 /// fn insert(orders: &mut Vec<u64>, order: u64) {
@@ -56,7 +56,7 @@ macro_rules! scope_guard {
 /// assert_eq!(price, Some(3));
 /// ```
 ///
-/// The expression must not contain `.await`; use [`future!`](crate::future!) there.
+/// The expression must not contain `.await`; for that, use [`future!`](crate::future!).
 #[macro_export]
 macro_rules! time {
     (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
@@ -69,12 +69,13 @@ macro_rules! time {
     }};
 }
 
-/// Measures a future. `future!("download", async { .. })` is a future with the same output.
+/// Measures a future. `future!("download", async { .. })` wraps the future in one with the same output.
 ///
-/// The future counts as one call, at its first poll. Its time in the call tree is the sum of its polls, so that times
-/// of concurrent calls add up to the time of their thread. Latencies are the durations of calls: from the first poll
-/// until the future is ready or dropped, waits included. A future that is dropped before it is ready counts as
-/// cancelled. The name is any constant string, and `group = "..."` may come first.
+/// A future is one call, which is counted at its first poll. Its time in the call tree is the time spent in its polls,
+/// so the times of futures that run concurrently on a thread never add up to more than the thread's own time. Its
+/// latency is the whole duration of the call, from the first poll until the future is ready or dropped, including
+/// waits. A future that is dropped before it is ready counts as cancelled. The name is any constant string, and
+/// `group = "..."` may come first.
 ///
 /// The argument is anything that can be awaited. The result can be spawned, boxed or awaited like the future itself:
 ///
@@ -106,11 +107,11 @@ macro_rules! future {
     };
 }
 
-/// Gives a name to a task's wait. `wait!("db.lock", lock.lock())` is a future with the same output.
+/// Names what a task waits for. `wait!("db.lock", lock.lock())` wraps the future in one with the same output.
 ///
-/// The future is measured as by [`future!`](crate::future!), and the view Tasks shows the name as the reason why the calls around
-/// it are pending. Calls that wait for no named or profiled future are shown as `await (unnamed)`. `group = "..."` may come
-/// first.
+/// The future is measured like a [`future!`](crate::future!). In addition, the Tasks view shows its name as the reason
+/// why the calls around it are pending. A call that waits for a future with neither a name nor a profile is shown as
+/// `await (unnamed)`. `group = "..."` may come first.
 ///
 /// ```
 /// # struct Lock;
@@ -133,11 +134,12 @@ macro_rules! wait {
     };
 }
 
-/// Counts without a clock: `count!("cache miss")` adds 1, and `count!("bytes", n)` adds `n`, which can be any
+/// Counts without reading a clock: `count!("cache miss")` adds 1, and `count!("bytes", n)` adds `n`, which can be any
 /// [`Amount`].
 ///
-/// The counter is a row below the open scope, with its calls and its sum. `group = "..."` may come first. The name is a constant
-/// string, because a counter belongs to a place in the source. Data known only at run time goes into `n`.
+/// The counter appears as a row below the open scope, and shows how often it was called and the sum of the amounts.
+/// `group = "..."` may come first. The name must be a constant string, because a counter belongs to one place in the
+/// source code. Anything known only at run time goes into `n`.
 ///
 /// ```
 /// fn find(key: &str, cached: Option<u32>) -> u32 {
@@ -157,9 +159,9 @@ macro_rules! wait {
 /// # assert_eq!(find("a", None) + find("b", Some(1)), 8);
 /// ```
 ///
-/// An execution costs a few loads and two additions; it takes no lock and reads no clock. Counters count in every mode
-/// but off, also in a pause and below calls that are not timed. `n` is always evaluated, and a literal needs no suffix.
-/// A sum beyond 64 bits wraps around to zero.
+/// Each call costs a few loads and two additions; it takes no lock and reads no clock. Counters count in every mode but
+/// off, even during a pause and below calls that are not timed. `n` is always evaluated, and a literal needs no suffix.
+/// The sum wraps around on overflow of 64 bits.
 ///
 /// [`Amount`]: crate::Amount
 #[macro_export]
@@ -178,12 +180,12 @@ macro_rules! count {
     };
 }
 
-/// Keeps sizes: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
+/// Records a number, such as a size: `value!("rows", n)` records `n`, which can be any [`Amount`].
 ///
-/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest
-/// number, and a histogram. Viewers and reports take `P50`, `P99` and `MAX` from the histogram, as they do for times.
-/// The numbers have no unit; put the unit into the name. `group = "..."` may come first, and the name is a constant
-/// string.
+/// The value appears as a row below the open scope. The row has the number of calls, the sum, the minimum and the
+/// maximum of the numbers, and a histogram. Viewers and reports take `P50`, `P99` and `MAX` from the histogram, as they
+/// do for times. Numbers have no unit, so the name should state it. `group = "..."` may come first, and the name is a
+/// constant string.
 ///
 /// ```
 /// fn query(table: &[u32], least: u32) -> Vec<u32> {
@@ -196,14 +198,14 @@ macro_rules! count {
 /// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
 /// ```
 ///
-/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Each number up to
-/// 15 has its own bucket. The smallest and the largest are exact, also after a reset. Only numbers that come during a
-/// reset may be shown as the edge of their bucket, and reports say so. For numbers that only add up, like bytes read,
-/// [`count!`](crate::count!) keeps less and costs less.
+/// The histogram has eight buckets for each doubling of the number, so percentiles are accurate to within 6.3 %. Each
+/// number up to 15 has its own bucket. The minimum and the maximum are exact, even after a reset. The one exception is
+/// a number recorded while a reset is in progress: the edge of its bucket may be shown instead, and reports say so. If
+/// only the sum matters, as for bytes read, use [`count!`](crate::count!), which keeps less and costs less.
 ///
-/// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
-/// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always
-/// evaluated, and a literal needs no suffix.
+/// Each call takes no lock, reads no clock, and allocates nothing once its row exists. Values are recorded in every
+/// mode but off, even during a pause and below calls that are not timed, and whether latency histograms are on or off.
+/// `n` is always evaluated, and a literal needs no suffix.
 ///
 /// [`Amount`]: crate::Amount
 #[macro_export]
@@ -216,10 +218,12 @@ macro_rules! value {
     };
 }
 
-/// Follows a level: `gauge!("queue", n)` sets it to `n`, which can be any [`Level`], also a negative one.
+/// Tracks a level that goes up and down: `gauge!("queue", n)` sets it to `n`, which can be any [`Level`] and may be
+/// negative.
 ///
-/// The gauge is a row below the open scope. It has the last level, the lowest and the highest level, and how often it was set
-/// (its calls). `group = "..."` may come first, and the name is a constant string.
+/// The gauge appears as a row below the open scope. The row has the latest, the lowest and the highest level, and its
+/// calls are the number of times that the level was set. `group = "..."` may come first, and the name is a constant
+/// string.
 ///
 /// ```
 /// fn receive(queue: &mut std::collections::VecDeque<u32>) -> Option<u32> {
@@ -230,11 +234,12 @@ macro_rules! value {
 /// # assert_eq!(receive(&mut [7, 8].into()), Some(7));
 /// ```
 ///
-/// Each thread has its own row. If rows of several threads are shown as one, `last` is the newest level of any thread,
-/// by the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a
-/// reset leaves it unchanged, and it counts for the lowest and the highest after the reset as well.
+/// Each thread has its own row. Where the rows of several threads are shown as one, `last` is the level that was set
+/// most recently on any thread, according to the program's clock, and the lowest and highest levels are taken over all
+/// threads. A level stays in force until it is set again, even across a reset: after the reset, the lowest and the
+/// highest level start from it.
 ///
-/// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
+/// Each call reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
 /// mode but off. `n` is always evaluated, and a literal needs no suffix.
 ///
 /// [`Level`]: crate::Level
@@ -248,12 +253,12 @@ macro_rules! gauge {
     };
 }
 
-/// Notes a key and a value in the watched call that is open, so that a kept slow call can be identified:
-/// `note!("order", 4711)`.
+/// Attaches a key and a value to the current call of a watched function: `note!("order", 4711)`. If the call turns out
+/// to be slow and is kept, the note helps to identify it.
 ///
 /// The key is a string, and the value is anything that implements [`Display`](std::fmt::Display). The value is
-/// formatted only while a call of a [watched](crate::watch()) function is open on this thread; otherwise `note!` costs
-/// a few loads. The first 64 bytes of the key and the first 256 of the value are kept.
+/// formatted only if this thread is inside a call of a [watched](crate::watch()) function; otherwise `note!` costs a
+/// few loads. The first 64 bytes of the key and the first 256 bytes of the value are kept.
 ///
 /// ```
 /// fn handle(order: u64) {
@@ -303,7 +308,7 @@ macro_rules! __level {
     };
 }
 
-/// The static descriptor of this place in the source.
+/// The static descriptor of the place where the macro is invoked.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {

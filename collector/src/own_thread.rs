@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A future that holds an open scope across an `.await` is not `Send`. The compiler's error names the innermost type
-/// that is not `Send`, which is `dyn` of this trait, so the name tells the user what to do.
+/// that is not `Send`. That type is a `dyn` of this trait, so the trait's name tells the user what to do.
 #[allow(
     non_camel_case_types,
     reason = "the compiler's message shows the name as a sentence"
@@ -21,7 +21,7 @@ impl OwnThread {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-// `dyn Trait` implements no auto trait, so the auto traits that do not concern threads are implemented here.
+// A `dyn Trait` implements no auto traits, so the ones that have nothing to do with threads are implemented here.
 impl Unpin for OwnThread {}
 impl UnwindSafe for OwnThread {}
 impl RefUnwindSafe for OwnThread {}

@@ -1,4 +1,4 @@
-//! The types of the calling API that are the same with and without the feature `enable`.
+//! The public types that are the same with and without the feature `enable`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,19 +8,20 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Clock {
     /// The CPU's time stamp counter, if it ticks at one rate on all CPUs. Otherwise the monotonic clock is used, and
-    /// every snapshot says why. The CPU may read the counter before earlier instructions have finished.
+    /// every snapshot gives the reason. The CPU may read the counter before earlier instructions have finished.
     #[default]
     Tsc,
-    /// The time stamp counter after a fence: a read waits for all work before it. Such a read costs more and suits
-    /// scopes of a few nanoseconds.
+    /// The time stamp counter, read after a fence, so that all earlier instructions have finished. Such a read costs
+    /// more, and is meant for scopes of a few nanoseconds.
     TscOrdered,
     /// The operating system's monotonic clock. One tick is one nanosecond.
     Monotonic,
-    /// A function of the program that returns ticks, and the number of ticks in a second. If that number is not
-    /// positive and finite, the rate is measured, and breaks of the clock are noticed, as for the time stamp counter.
+    /// The program's own clock: a function that returns ticks, and the number of ticks per second. If that number is
+    /// not positive and finite, the rate is measured and changes of the rate are detected, as for the time stamp
+    /// counter.
     ///
-    /// Ticks must stay below 2^63. The function is called at every beginning and end of a scope, on every thread, and
-    /// must not open scopes.
+    /// Ticks must stay below 2^63. The function is called whenever a scope begins or ends, on every thread, and must
+    /// not open scopes.
     Custom(fn() -> u64, f64),
 }
 
@@ -30,24 +31,25 @@ pub enum Clock {
 pub enum Mode {
     /// Every call is timed, with two clock reads per scope.
     Exact,
-    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a
-    /// session publishes, its thread also samples where each thread is, which improves the estimates.
+    /// All calls are counted. Only some calls of short functions are timed, and the times of these functions are
+    /// estimates. While a session publishes, its thread also samples which scope each thread is in, which improves the
+    /// estimates.
     #[default]
     Adaptive,
-    /// All calls are counted and no call reads the clock. While a session publishes, its thread samples up to 1000
-    /// times a second where each thread is; times are estimates from these samples.
+    /// All calls are counted, and no call reads the clock. While a session publishes, its thread samples, up to 1000
+    /// times a second, which scope each thread is in. Times are estimated from these samples.
     Sampled,
     /// Nothing is measured. A scope costs one branch.
     Off,
 }
 
-/// Which threads count. The default is [`Threads::All`].
+/// Which threads are measured. The default is [`Threads::All`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// Every thread counts from its first scope on, unless it calls [`thread::exclude`](crate::thread::exclude).
+    /// Every thread is measured from its first scope on, unless it calls [`thread::exclude`](crate::thread::exclude).
     #[default]
     All,
-    /// Only threads that call [`thread::include`](crate::thread::include) count.
+    /// Only threads that call [`thread::include`](crate::thread::include) are measured.
     OptIn,
 }
 
@@ -55,8 +57,8 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Over {
-    /// Calls above the widest gap in the slowest 10 % of the durations. If there is no gap, the slowest 1 % of calls.
-    /// Needs 200 calls and histograms.
+    /// The calls above the widest gap between the durations of the slowest 10 % of calls, or the slowest 1 % of calls
+    /// if there is no such gap. Needs 200 calls and histograms.
     #[default]
     Tail,
     /// The slowest 1 % of calls. Needs 200 calls and histograms.
@@ -72,26 +74,28 @@ pub enum Over {
 #[non_exhaustive]
 pub enum Destination {
     /// Standard error, as text. Needs the feature `report`; without it the snapshot is kept as a `.tks` file next to
-    /// the ring, and standard error says where.
+    /// the ring, and a message on standard error tells where.
     Stderr,
     /// Standard output, as text. Needs the feature `report`, as [`Destination::Stderr`] does.
     Stdout,
-    /// A new file. The ending of its name chooses the form ([`Format`] lists the endings); any other ending gives text.
+    /// A new file. Its extension determines the format ([`Format`] lists the extensions); any other extension means
+    /// text.
     ///
     /// In the name, `%p` becomes the process id, `%n` the program's name and `%%` a percent sign. An existing file is
-    /// never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so. If the form is
-    /// not built in, the snapshot is kept instead, with `.tks` appended to the name.
+    /// never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so. If the feature
+    /// for the format is not enabled, the snapshot is kept instead, with `.tks` appended to the name.
     File(PathBuf),
 }
 
-/// The form of a report, for [`dump`](crate::dump) and for reports at exit. The ending in brackets chooses the form of
-/// a report at exit.
+/// The format of a report, for [`dump`](crate::dump) and for reports at exit. For a report at exit, the format follows
+/// from the extension of the file name, given here in parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Text to read: the call tree and the top functions (`.txt`). Needs the feature `report`.
+    /// Human-readable text: the call tree and the top functions (`.txt`). Needs the feature `report`.
     Text,
-    /// One page for a browser, which `tickscope FILE` opens as well (`.html`). Needs the feature `report`.
+    /// A single page for a browser, which `tickscope FILE` can also open in the viewer (`.html`). Needs the feature
+    /// `report`.
     Html,
     /// All data as JSON, for other programs (`.json`). Needs the feature `export`.
     Json,
@@ -104,8 +108,8 @@ pub enum Format {
     /// A profile for `KCachegrind` and `callgrind_annotate` (`.callgrind`, or a name that begins with `callgrind.out`).
     /// Needs the feature `report`.
     Callgrind,
-    /// The snapshot itself, from which `tickscope report FILE` makes all other forms (`.tks`). Needs the feature
-    /// `enable` alone.
+    /// The snapshot itself, from which `tickscope report FILE` makes all other formats (`.tks`). Needs only the feature
+    /// `enable`.
     Tks,
 }
 
@@ -150,7 +154,7 @@ errors_with_messages! {
     /// The reason why [`dump`](crate::dump) wrote nothing.
     DumpError;
 
-    /// The reason why [`watch`](crate::watch) watches nothing.
+    /// The reason why [`watch`](crate::watch) could not watch the function.
     WatchError;
 
     /// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.

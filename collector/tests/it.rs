@@ -1,5 +1,6 @@
-//! Tests of the folder `it`. They need the feature `enable`. Without it this program runs cargo again with all
-//! features, because cargo's hint after a failure, `to rerun pass -p tickscope --test it`, names no feature.
+//! The tests in the folder `it`, which need the feature `enable`. If it is missing, this program runs cargo again with
+//! all features, because the hint that cargo prints after a failure, `to rerun pass -p tickscope --test it`, does not
+//! mention any features.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-/* Several threads, each with its call tree. The program resets and reports at any time, also with scopes open.
+/* Several threads, each with its own call tree. A program may reset and report at any time, even while scopes are open.
  *
  *     ./call_tree    prints a report of the warm-up, and a report of the time after it
  */

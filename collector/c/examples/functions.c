@@ -1,6 +1,6 @@
 /* A program without tickscope in its source. It is compiled with -finstrument-functions and linked with the library.
  *
- *     TICKSCOPE=report ./functions             prints the call tree at its end
+ *     TICKSCOPE=report ./functions             prints the call tree when the program ends
  *     TICKSCOPE=report TICKSCOPE_REPORT=callgrind.out.functions ./functions    for KCachegrind
  *     TICKSCOPE=live ./functions 45 &          in another terminal: tickscope functions
  */

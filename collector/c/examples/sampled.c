@@ -1,5 +1,5 @@
-/* Mode sampled: scopes read no clock, and the library's own thread samples a thousand times a second where each thread is.
- * The mode suits functions of a few nanoseconds.
+/* In sampled mode, scopes do not read the clock. Instead, a thread of the library records a thousand times a second which
+ * scope each thread is in. This mode suits functions that take only a few nanoseconds.
  *
  *     ./sampled    prints the share of the time that each function took
  */

@@ -1,6 +1,6 @@
 /* One macro in each block, and a report at the end: where does the time of a frame go?
  *
- *     ./scope_profiler            prints the report at its end
+ *     ./scope_profiler            prints the report when it ends
  *     ./scope_profiler 100000     runs for a while; in another terminal: tickscope frames
  */
 #include <stdio.h>

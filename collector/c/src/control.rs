@@ -1,4 +1,5 @@
-//! Functions that control a running program: reset, dump, modes, rules, and which threads count.
+//! Functions that control a running program: resets, reports, modes, which sites are enabled or watched, and which
+//! threads are measured.
 
 use std::ffi::{OsStr, c_char};
 use std::io;
@@ -16,7 +17,7 @@ use crate::text::{bytes_of, failed, of_c};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Returns 0, or records the reason of a failure and returns the failure code.
+/// Returns 0, or records the error for `tickscope_error` and returns -1.
 fn code<T>(done: Result<T, impl ToString>) -> i32 {
     match done {
         Ok(_) => 0,
@@ -30,7 +31,7 @@ extern "C" fn tickscope_reset() {
     drop(tickscope::reset());
 }
 
-/// Requests that all counters are set to zero, and returns at once.
+/// Requests a reset of all counters, and returns immediately.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_request_reset() {
     tickscope::request_reset();
@@ -53,10 +54,10 @@ fn write_to(descriptor: i32, format: Format) -> Result<(), Failure> {
     if descriptor < 0 {
         return Err(format!("no dump: {descriptor} is not a descriptor; wanted an open file").into());
     }
-    // SAFETY: the header requires a descriptor that stays open during the call.
+    // SAFETY: the header requires that the descriptor stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let written = borrowed.try_clone_to_owned().and_then(|file| {
-        // The time of writing is charged to no scope.
+        // The time spent writing must not be charged to any scope.
         let _pause = tickscope::pause();
         write_all(file.as_raw_fd(), &report(&tickscope::snapshot(), format)?, -1)
     });
@@ -73,7 +74,8 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Encodes a `.tks` file, the only form without the feature `report`. `tickscope report` makes all other forms from it.
+/// Encodes a `.tks` file, the only format that is available without the feature `report`. `tickscope report` converts
+/// it to all other formats.
 #[cfg(not(feature = "report"))]
 fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     if format != Format::Tks {
@@ -92,7 +94,7 @@ fn format_of(code: i32) -> Result<Format, Failure> {
         3 => Format::Folded,
         4 => Format::Callgrind,
         5 => Format::Json,
-        // 6 was a format of older versions. The number is not used again.
+        // 6 is reserved: older versions used it for another format.
         7 => Format::Speedscope,
         8 => Format::Pprof,
         _ => {
@@ -118,7 +120,7 @@ extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
     0
 }
 
-/// Returns the number of sites that a pattern matched, or the failure code.
+/// Returns the number of sites that matched a pattern, or records the error for `tickscope_error` and returns -1.
 fn count(matched: Result<usize, SitesError>) -> i32 {
     match matched {
         Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
@@ -136,7 +138,7 @@ extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     count(tickscope::disable_sites(&of_c(pattern)))
 }
 
-/// Keeps slow calls of the functions that a pattern matches, to compare them with typical calls.
+/// Keeps slow calls of the functions that match a pattern, to compare them with typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     code(tickscope::watch(&of_c(pattern), Over::Tail))

@@ -1,5 +1,5 @@
-//! Hooks that functions compiled with `-finstrument-functions` call. They pass values from the caller's registers and
-//! stack to [`begin`] and [`end`].
+//! The hooks that functions compiled with `-finstrument-functions` call. Each hook passes its arguments on to [`begin`]
+//! or [`end`], together with the stack pointer, the frame pointer and its own return address.
 
 use std::arch::naked_asm;
 
@@ -7,14 +7,14 @@ use tickscope::__private::calls::{self, Event};
 
 use crate::names;
 
-/// Makes linkers include the code that runs before `main` when they take only these hooks from the static library.
+/// Makes a program that links only these hooks from the static library also link the code that runs before `main`.
 #[used]
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
-/// Handles the beginning of a function.
+/// Called at the beginning of each instrumented function.
 ///
 /// # Safety
-/// Only calls that a compiler has put into functions may call this function.
+/// Must only be called by code that the compiler inserts for `-finstrument-functions`.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
@@ -29,10 +29,10 @@ unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
     )
 }
 
-/// Handles the end of a function.
+/// Called at the end of each instrumented function.
 ///
 /// # Safety
-/// The contract of [`__cyg_profile_func_enter`] applies.
+/// As for [`__cyg_profile_func_enter`].
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_exit(function: u64, caller: u64) {

@@ -1,11 +1,14 @@
-//! The profiler tickscope for programs in C and C++: the functions that `include/tickscope.h` declares and describes.
+//! tickscope for programs in C and C++: the functions that `include/tickscope.h` declares and describes.
 //!
-//! `site` has scopes and counters, `session` the start and end of publishing, `control` the functions for a running program,
-//! `text` the conversion of texts. Functions that were compiled with `-finstrument-functions` call `functions`, and `names` finds
-//! their names.
+//! - `site`: scopes and counters
+//! - `session`: start and end of publishing
+//! - `control`: functions that control a running program
+//! - `functions`: the hooks that functions compiled with `-finstrument-functions` call
+//! - `name`, `names`: names of functions, from the compiler's strings and from symbol tables
+//! - `text`: conversion of strings
 //!
-//! On systems other than Linux, where the collector measures nothing, the library is empty, and the header leaves
-//! nothing in a program.
+//! On systems other than Linux, the collector measures nothing. There the library is empty, and the header's macros and
+//! functions do nothing.
 
 #[cfg(all(target_os = "linux", not(tickscope_unsupported)))]
 mod control;

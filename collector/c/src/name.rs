@@ -1,12 +1,13 @@
-//! Extracts the names of functions and modules from texts of the compiler.
+//! Extracts the names of functions and modules from strings that the compiler generates, such as `__PRETTY_FUNCTION__`.
 
-/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`, such as `shapes::Square::area` for `double
-/// shapes::Square<T>::area(int) const [with T = int]`.
+/// Extracts the name of a function from `__func__` or `__PRETTY_FUNCTION__`: for example, `shapes::Square<T>::area`
+/// from `double shapes::Square<T>::area(int) const [with T = int]`.
 pub(crate) fn of_function(printed: &str) -> &str {
     let printed = printed.split(" [").next().unwrap_or(printed);
     let end = parameters(printed).unwrap_or(printed.len());
     let name = &printed[..end];
-    // The return type ends at the last blank outside of all brackets. An operator's name may contain a blank.
+    // The return type ends at the last space that is not inside brackets. The name of an operator may itself contain a
+    // space, so only the part before `operator` is searched.
     let start = match name.find("operator") {
         Some(at) => blank_before(&name[..at]),
         None => blank_before(name),
@@ -15,8 +16,9 @@ pub(crate) fn of_function(printed: &str) -> &str {
     if name.is_empty() { printed } else { name }
 }
 
-/// Returns the index of the parameters' opening bracket: the last one outside of all other brackets. A function around
-/// the name may have parameters as well, as in `main()::<lambda(int)>`.
+/// Returns the index of the parenthesis that opens the parameter list: the last one that is not inside other brackets.
+/// Parentheses followed by `::` are skipped, because they belong to an enclosing function, as in
+/// `main()::<lambda(int)>`.
 fn parameters(printed: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut last = None;

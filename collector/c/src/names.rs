@@ -1,4 +1,4 @@
-//! Finds the names of functions at addresses, in the symbol table of the executable or library that contains them.
+//! Finds the name of the function at an address, in the symbol table of the executable or library that contains it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use cpp_demangle::{DemangleOptions, Symbol};
 use tickscope::__private::calls::File;
 use tickscope_format::snapshot::Site;
 
-/// The functions of a file, sorted by address, with the linker's names.
+/// The addresses and symbol names of the functions in a file, sorted by address.
 type Functions = Vec<(u64, String)>;
 
-/// The functions of each file, by its path.
+/// The functions of each file that has been read, keyed by the file's path.
 static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
-/// Describes the function at an address. The file with the function is read only at the first call.
+/// Describes the function at an address. Each file is read only once, at the first call for one of its functions.
 pub(crate) fn of_function(address: u64) -> Site {
     let Some(file) = File::holding(address) else {
         return Site {
@@ -46,13 +46,13 @@ pub(crate) fn of_function(address: u64) -> Site {
     }
 }
 
-/// Returns a linker's name as the source writes it, without parameters.
+/// Demangles a linker symbol to the name as written in the source, without parameters.
 fn plain(name: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
     let demangled = Symbol::new(name)
         .ok()
         .and_then(|symbol| symbol.demangle_with_options(&options).ok());
-    // The name may belong to a clone of a function, named by the compiler: `scan.constprop.0`.
+    // C names are not mangled, but the compiler adds a suffix when it clones a function: `scan.constprop.0`.
     demangled.unwrap_or_else(|| {
         name.split('.')
             .next()

@@ -10,8 +10,8 @@ use tickscope::{Session, Status};
 
 use crate::text::{of_c, to_c};
 
-/// Handle of a session in C: a number that no other session gets, not an address. So NULL and ended sessions are
-/// recognized, and no memory is read at an address that the program passes.
+/// Handle of a session in C. It is a unique number, not an address, so NULL and finished sessions are recognized, and
+/// an invalid handle from the program is never dereferenced.
 type Handle = usize;
 
 /// The sessions that have not ended.
@@ -25,8 +25,8 @@ static OPEN: Mutex<Open> = Mutex::new(Open {
     sessions: BTreeMap::new(),
 });
 
-/// Locks the table. Returns `None` in a forked child if the lock was held at the fork, because the lock's holder does not exist
-/// there.
+/// Locks the table of sessions. Returns `None` in a forked child if another thread held the lock during the fork,
+/// because that thread does not exist in the child.
 fn open() -> Option<MutexGuard<'static, Open>> {
     match OPEN.try_lock() {
         Ok(open) => Some(open),
@@ -40,12 +40,12 @@ fn session(handle: Handle) -> Option<Arc<Session>> {
     open()?.sessions.get(&handle).cloned()
 }
 
-/// Starts publishing, or joins the session that runs.
+/// Starts publishing, or joins the session that is already running.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_start(name: *const c_char) -> Handle {
     let session = Arc::new(tickscope::start(of_c(name)));
     let Some(mut open) = open() else {
-        // A forked child publishes nothing.
+        // A forked child publishes nothing, so it gets a handle that belongs to no session.
         return Handle::MAX;
     };
     open.last += 1;

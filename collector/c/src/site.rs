@@ -10,11 +10,11 @@ use tickscope::__private::{self, Site};
 use crate::name;
 use crate::text::of_constant;
 
-/// Makes linkers include the code that runs before `main` when they take scopes from the static library.
+/// Makes a program that links only scopes from the static library also link the code that runs before `main`.
 #[used]
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
-/// `tickscope_site` of the header: a static variable at each call site.
+/// The `tickscope_site` of the header: a static variable at each call site.
 #[repr(C)]
 pub(crate) struct CSite {
     /// Name of the site, or the name of the function as the compiler prints it.
@@ -27,22 +27,22 @@ pub(crate) struct CSite {
     made: AtomicPtr<Site>,
 }
 
-// SAFETY: the texts are constants, and the rest is a number or an atomic.
+// SAFETY: the strings are constants, and the other fields are plain numbers and an atomic.
 unsafe impl Sync for CSite {}
 
-/// Flag of [`CSite::kind`]: the name is the name of a function.
+/// Flag of [`CSite::kind`]: `name` is the name of a function as the compiler prints it.
 const FUNCTION: u32 = 16;
 
 impl CSite {
-    /// Returns the site if it was made.
+    /// Returns the collector's site, or `None` before the first call.
     #[inline(always)]
     fn known(&self) -> Option<&'static Site> {
-        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site is
-        // made before its pointer.
+        // SAFETY: the pointer is null, or `meet` made it from a `&'static Site`. SYNC POINT: pairs with the exchange in
+        // `meet`, so the site is complete once its pointer is visible.
         unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Returns the site, which is made at the first call.
+    /// Returns the collector's site, and creates it at the first call. Returns `None` if there is no space for it.
     fn meet(&self) -> Option<&'static Site> {
         let kind: fn(Site) -> Site = match self.kind & !FUNCTION {
             1 => Site::watched,
@@ -65,8 +65,8 @@ impl CSite {
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
-        // SYNC POINT: the site is made before its pointer is stored. Two threads may make the site at the same time;
-        // the site of the first thread is used.
+        // SYNC POINT: the site is complete before its pointer is stored. If two threads create the site at the same
+        // time, both use the one whose pointer was stored first.
         let there = self
             .made
             .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
@@ -75,9 +75,10 @@ impl CSite {
     }
 }
 
-// These functions are `extern "C-unwind"`, although they do not unwind. Without the guard against unwinding that
-// `extern "C"` adds, the rare paths are jumps and save no registers. Functions for macros accept no null pointers,
-// because a macro passes the address of a variable, and ends only a scope that it has opened.
+// These functions are `extern "C-unwind"`, although they do not unwind. `extern "C"` would add a guard against
+// unwinding. Without the guard, calls on the cold paths compile to plain jumps and save no registers. The functions for
+// the macros accept no null pointers: a macro always passes the address of a variable, and ends a scope only if it has
+// opened one.
 
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_enter_(site: &CSite) -> Option<Open> {
@@ -106,7 +107,8 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// For each operation with a number, declares two functions: one for the macros, and one that accepts a null site.
+/// Defines two functions for each operation that takes a number: one for the macros, and one that also accepts a null
+/// site.
 macro_rules! take_numbers {
     ($($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path;)*) => {$(
         $(#[$doc])*
@@ -139,14 +141,14 @@ take_numbers! {
     tickscope_gauge, tickscope_gauge_, i64, __private::gauge;
 }
 
-/// Handles the first call of a site.
+/// Handles the first call at a call site, which creates the site.
 #[cold]
 #[inline(never)]
 fn first(site: &CSite, then: fn(&'static Site) -> Option<Open>) -> Option<Open> {
     then(site.meet()?)
 }
 
-/// Handles the first call of a site with a number.
+/// Like [`first`], for an operation that takes a number.
 #[cold]
 #[inline(never)]
 fn first_number<T>(site: &CSite, number: T, then: fn(&'static Site, T)) {
@@ -161,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// `tests/programs/every.c` tests the layout in the header.
+    /// `tests/programs/every.c` checks the same layout in the header.
     #[test]
     fn a_site_is_laid_out_as_in_the_header() {
         assert_eq!((size_of::<CSite>(), offset_of!(CSite, made)), (40, 32));

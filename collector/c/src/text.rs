@@ -1,4 +1,4 @@
-//! Converts texts from and to C.
+//! Converts strings from and to C.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -6,25 +6,27 @@ use std::ffi::{CStr, c_char};
 use tickscope::__private::foreign;
 
 thread_local! {
-    /// Reason why this thread's last failed call failed.
+    /// Why the last failed call on this thread failed.
     static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Returns the bytes of a text of C; a null pointer is an empty text.
+/// Returns the bytes of a C string. A null pointer is an empty string.
 pub(crate) fn bytes_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: the header requires a text that ends in a zero and lives during the call, or for ever in a site.
+    // SAFETY: the header requires a zero-terminated string that stays valid during the call, or until the program ends
+    // if it belongs to a site.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns a text of C. Bytes that are not UTF-8 are escaped.
+/// Converts a C string. Bytes that are not UTF-8 are escaped.
 pub(crate) fn of_c(text: *const c_char) -> String {
     escaped(bytes_of(text)).collect()
 }
 
-/// Returns a site's text. A text with escaped bytes is copied; returns `None` if there is no space for the copy.
+/// Returns a string of a site, or an escaped copy if some bytes are not UTF-8. Returns `None` if there is no space for
+/// the copy.
 pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
     let bytes = bytes_of(text);
     str::from_utf8(bytes)
@@ -32,7 +34,7 @@ pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
         .or_else(|| foreign::keep_text(escaped(bytes)))
 }
 
-/// Returns the parts of a text in which each byte that is not UTF-8 is written as `\xe9`. Allocates nothing.
+/// Returns the parts of a string in which each byte that is not UTF-8 is escaped, such as `\xe9`. Allocates nothing.
 fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
     let digit = |value: u8| {
         let at = usize::from(value);
@@ -45,8 +47,8 @@ fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Copies a text to C, cut to `size` bytes including a zero at the end. Returns the length of the whole text in bytes,
-/// without the zero.
+/// Copies a string to a C buffer, cut to `size` bytes including the terminating zero. Returns the length of the whole
+/// string in bytes, without the zero.
 pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     if let Some(most) = size.checked_sub(1).filter(|_| !place.is_null()) {
         let mut fits = text.len().min(most);
@@ -63,14 +65,14 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// Records the reason of a failed call, and returns the failure code.
+/// Records why a call failed, and returns -1.
 pub(crate) fn failed(why: &impl ToString) -> i32 {
-    // A thread that ends may call this function after its thread-locals are destroyed.
+    // This function may run on a thread that is ending and whose thread-locals are already destroyed.
     let _ = ERROR.try_with(|error| error.replace(why.to_string()));
     -1
 }
 
-/// Writes the reason of this thread's last failed call.
+/// Writes why the last failed call on this thread failed.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_error(text: *mut c_char, size: usize) -> usize {
     ERROR

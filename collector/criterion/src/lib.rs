@@ -1,4 +1,4 @@
-//! Writes a report with the call tree of each benchmark that runs under the crate `criterion`.
+//! Writes a report with the call tree of each benchmark that the crate `criterion` runs.
 //!
 //! ```no_run
 //! use criterion::{Criterion, criterion_group, criterion_main};
@@ -16,29 +16,32 @@
 //! criterion_main!(benches);
 //! ```
 //!
-//! `cargo bench --bench NAME -- --profile-time 5` runs each benchmark for five seconds, without criterion's own measurements. The
-//! report of the benchmark `parse` is `target/criterion/parse/profile/tickscope.tks`, which `tickscope FILE` shows and
-//! `tickscope report FILE` converts. It has only the scopes of that benchmark, in all threads.
+//! `cargo bench --bench NAME -- --profile-time 5` runs each benchmark for five seconds, without criterion's own
+//! measurements. The report of the benchmark `parse` is `target/criterion/parse/profile/tickscope.tks`, which
+//! `tickscope FILE` shows and `tickscope report FILE` converts to other formats. It contains only the scopes of that
+//! benchmark, from all threads.
 //!
 //! # While criterion measures
-//! Without `--profile-time` scopes are off, and each costs a branch. If the variable `TICKSCOPE` is set, scopes stay
-//! on: `TICKSCOPE=live cargo bench` publishes the benchmarks, and criterion's times then include the cost of scopes.
+//! Without `--profile-time`, scopes are off, and each costs only a branch. If the environment variable `TICKSCOPE` is
+//! set, scopes stay on: `TICKSCOPE=live cargo bench` publishes the benchmarks while they run, and the times that
+//! criterion measures include the cost of the scopes.
 //!
 //! # Features
 //! | feature | what it adds |
 //! |---|---|
 //! | (none) | Benchmarks run as they are. Nothing is measured, and no file is written. |
-//! | `enable` | Files in the form [`Format::Tks`]. |
+//! | `enable` | Reports in the format [`Format::Tks`]. |
 //! | `report` | [`Format::Text`], [`Format::Html`], [`Format::Folded`], [`Format::Callgrind`] |
-//! | `export` | all forms |
+//! | `export` | all formats |
 //!
-//! Cargo compiles dev-dependencies only for tests and benchmarks. So `tickscope-criterion` with `enable` as a
-//! dev-dependency does not change the program itself.
+//! Cargo compiles dev-dependencies only for tests and benchmarks. So a dev-dependency on `tickscope-criterion` with
+//! `enable` does not change the program itself.
 //!
 //! # Versions of criterion
-//! This crate works with versions 0.3 to 0.8, which have the same trait. Cargo takes the newest version by default. In
-//! a package with an older version, the compiler then reports that `TickscopeProfiler` does not implement `Profiler`.
-//! `cargo update -p criterion@0.8.2 --precise 0.5.1` makes both versions equal.
+//! This crate works with criterion 0.3 to 0.8, which all have the same `Profiler` trait. By default, cargo chooses the
+//! newest version for this crate. If your package uses an older one, the compiler reports that `TickscopeProfiler` does
+//! not implement `Profiler`. `cargo update -p criterion@0.8.2 --precise 0.5.1` makes this crate use the same version as
+//! your package, here 0.5.1.
 
 use std::fs;
 use std::io;
@@ -57,15 +60,15 @@ pub use tickscope::Format;
 #[must_use = "no report is written unless criterion gets it: `Criterion::default().with_profiler(..)`"]
 pub struct TickscopeProfiler {
     formats: Vec<Format>,
-    /// Whether scopes are off while criterion measures.
+    /// Whether scopes are on only while criterion profiles.
     pauses: bool,
-    /// The session that the first benchmark has started, and the mode for all benchmarks.
+    /// The session that the first benchmark started, and the mode that all benchmarks use.
     running: Option<(Session, Mode)>,
 }
 
 impl TickscopeProfiler {
-    /// Returns a profiler that writes reports of one form. After this call, scopes are off except while criterion
-    /// profiles, unless the variable `TICKSCOPE` is set.
+    /// Returns a profiler that writes reports in one format. From this call on, scopes are on only while criterion
+    /// profiles, unless the environment variable `TICKSCOPE` is set.
     ///
     /// ```
     /// use criterion::Criterion;
@@ -88,7 +91,7 @@ impl TickscopeProfiler {
         }
     }
 
-    /// Makes the profiler write reports of another form as well.
+    /// Makes the profiler also write reports in another format.
     pub fn and(mut self, format: Format) -> Self {
         self.formats.push(format);
         self
@@ -97,7 +100,7 @@ impl TickscopeProfiler {
     fn begin(&mut self) {
         let (_, mode) = self.running.get_or_insert_with(|| {
             let session = Builder::new(program_name()).mode(Mode::default()).start();
-            // Reads the mode back, because `TICKSCOPE_MODE` overrides the mode of the builder.
+            // Reads the mode back, because `TICKSCOPE_MODE` overrides the mode that the builder sets.
             (session, mode())
         });
         set_mode(*mode);
@@ -108,7 +111,8 @@ impl TickscopeProfiler {
         fs::create_dir_all(directory)?;
         for &format in &self.formats {
             let name = format!("tickscope.{}", ending(format));
-            // Removes the report of the previous run, also under the name that `dump` uses if the form is not built in.
+            // Removes the report of the previous run. If the format was not built in, `dump` appended `.tks` to its
+            // name.
             for before in [format!("{name}.tks"), name.clone()] {
                 match fs::remove_file(directory.join(before)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -124,7 +128,7 @@ impl TickscopeProfiler {
     }
 }
 
-/// Returns a profiler for files of the form [`Format::Tks`], which the feature `enable` alone can write.
+/// The default profiler writes [`Format::Tks`], for which the feature `enable` is enough.
 impl Default for TickscopeProfiler {
     fn default() -> Self {
         Self::new(Format::Tks)
@@ -139,7 +143,7 @@ impl Profiler for TickscopeProfiler {
     }
 
     /// # Panics
-    /// If the report cannot be written.
+    /// Panics if the report cannot be written.
     #[expect(
         clippy::panic,
         reason = "the run is only for its reports, and criterion accepts no error"
@@ -168,7 +172,7 @@ fn without_hash(stem: &str) -> &str {
     }
 }
 
-/// Returns the ending of file names of this form.
+/// Returns the file name extension of a format.
 fn ending(format: Format) -> &'static str {
     match format {
         Format::Text => "txt",

@@ -1,5 +1,5 @@
-//! Tests benchmarks like the benchmarks of a user. The test starts this program again as `cargo bench` would, and
-//! checks the files.
+//! Tests benchmarks as a user would write them. The test starts this program again as `cargo bench` would, and checks
+//! the report files.
 
 #![allow(
     clippy::unwrap_used,
@@ -79,17 +79,17 @@ fn main() {
     let directory = directory.path();
     let profiles = [("one", 1), ("group_of/words/3", 3), ("group_of/words/5", 5)];
     let is_there = |benchmark: &str, ending: &str| file(directory, benchmark, ending).exists();
-    // No report is written if criterion only tests the benchmarks.
+    // With `--test`, criterion runs the benchmarks but does not profile them, so no report is written.
     run(directory, &["--test"]);
     assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
-    // The second run replaces a file of the first run.
+    // The second run replaces a file that the first run wrote.
     let found = ["", "one"].map(|only| {
         run(directory, &["--bench", "--profile-time", "1", only]);
         if !IS_MEASURED {
             assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
             return Vec::new();
         }
-        // The first name is used with the feature `report`, and the second name without it.
+        // The report has the first name if the feature `report` is on, and otherwise the second.
         assert!(
             profiles
                 .iter()
@@ -105,7 +105,7 @@ fn file(directory: &Path, benchmark: &str, ending: &str) -> PathBuf {
     directory.join(format!("criterion/{benchmark}/profile/tickscope.{ending}"))
 }
 
-/// Returns the calls of a report, and checks that it has only the calls of one benchmark.
+/// Checks that a report has only the calls of one benchmark, and returns the number of calls of `words`.
 fn calls(file: &Path, words: u64) -> u64 {
     let snapshot = snapshot_file::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let rows: Vec<(&str, u64)> = (0..snapshot.nodes.len() as u32)

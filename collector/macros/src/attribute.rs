@@ -8,16 +8,16 @@ use crate::tokens::{collect, group_at, is_path_separator, is_punct, is_word, las
 pub(crate) struct Attributes {
     /// The index after the last attribute.
     pub(crate) end: usize,
-    /// Whether one of the attributes is a `profile` attribute, or may become one by `cfg_attr`.
+    /// Whether one of the attributes is a `profile` attribute, or may turn into one through `cfg_attr`.
     pub(crate) profile: bool,
-    /// Whether an attribute may be another macro, or may mean something else on a function that is not async.
+    /// Whether one of the attributes may be a macro, or may have another meaning on a function that is not async.
     pub(crate) may_look_for_async: bool,
 }
 
-/// Built-in attributes that mean the same on an async function and on a function that returns a future.
+/// Built-in attributes that have the same meaning on an async function and on a function that returns a future.
 const ALIKE: [&str; 8] = ["allow", "cfg", "cold", "deny", "doc", "forbid", "inline", "warn"];
 
-/// Parses the attributes `#[..]` and `#![..]` at the start. Doc comments have this form too.
+/// Parses the attributes `#[..]` and `#![..]` at the start of `trees`. Doc comments are such attributes, too.
 pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
     let mut attributes = Attributes {
         end: inner_end(trees),
@@ -49,8 +49,8 @@ pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
     at
 }
 
-/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown
-/// here, so its attributes count as present: measuring a function twice would be worse than leaving it out.
+/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` cannot be
+/// evaluated here and is assumed to be true: it is better to leave out a function than to measure it twice.
 fn is_profile(meta: &[TokenTree]) -> bool {
     let last = last_of_path(meta, 0);
     if is_word(meta, last, "profile") {

@@ -1,4 +1,4 @@
-//! Writes the tokens that are put around a body.
+//! Writes the code that is put around the body of a function.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -23,8 +23,8 @@ fn root(options: &Options, span: Span) -> TokenStream {
     }
 }
 
-/// Writes `ROOT::NAME!(..)` with the span of the function's beginning. `line!()` returns the line of the macro call.
-/// With the span of the attribute, all functions of an annotated block would have the same line.
+/// Writes `ROOT::NAME!(..)`. Its span is the beginning of the function, because `line!()` returns the line of the macro
+/// call. With the span of the attribute, all functions of an annotated block would have the same line.
 fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
     Writer::at(place)
         .kept(root(options, place))
@@ -33,7 +33,8 @@ fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
         .parentheses(site_arguments(options))
 }
 
-/// Returns the arguments of `scope!` and `__site!`: `watch, group = "..", ".."`, without the parts that are not given.
+/// Returns the arguments of `scope!` and `__site!`: `watch, group = "..", ".."`, without the options that were not
+/// given.
 fn site_arguments(options: &Options) -> TokenStream {
     let mut out = writer();
     if options.watch {
@@ -56,11 +57,11 @@ fn site_arguments(options: &Options) -> TokenStream {
 
 /// A body without its braces.
 struct Body {
-    /// Inner attributes, which only the function's outermost braces may hold.
+    /// Inner attributes, which are allowed only in the function's outermost braces.
     attributes: TokenStream,
     rest: Vec<TokenTree>,
-    /// The braces' span, which all braces around the user's code keep. Its edition decides how long temporaries live,
-    /// and with it the compiler explains a missing result as in a plain function.
+    /// The span of the original braces, which all braces around the user's code keep. Its edition decides how long
+    /// temporaries live, and it lets the compiler explain a missing return value as in an ordinary function.
     span: Span,
 }
 
@@ -75,11 +76,11 @@ impl Body {
         }
     }
 
-    /// Writes the rest of the body so that it may follow an inserted statement.
+    /// Writes the rest of the body so that it can follow an inserted statement.
     ///
-    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to which
-    /// `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find braces of short
-    /// bodies unnecessary.
+    /// A body that begins with items is put into braces of its own. Otherwise its items would follow the inserted
+    /// statement, to which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler
+    /// would warn that braces around a short body are unnecessary.
     fn behind_statement(&self, rest: TokenStream) -> TokenStream {
         if opens_with_item(&self.rest) {
             return self.braces(rest);
@@ -95,19 +96,19 @@ impl Body {
         writer().group(Delimiter::Brace, self.span, inside).done()
     }
 
-    /// Writes the function's braces around the user's code.
+    /// Writes the function's outermost braces around the user's code.
     fn outermost(&self, inside: TokenStream) -> TokenStream {
         self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
     }
 
-    /// Writes the function's braces around a value that the user's own code does not return. The braces have this
-    /// crate's span, so that clippy does not ask for a `return`.
+    /// Writes the function's outermost braces around a value that generated code returns. The braces have this crate's
+    /// span, so that clippy does not ask for a `return`.
     fn value(&self, value: TokenStream) -> TokenStream {
         let inside = writer().kept(self.attributes.clone()).kept(value).done();
         writer().group(Delimiter::Brace, self.own_span(), inside).done()
     }
 
-    /// Returns the span for braces that this crate adds. It resolves in the edition of this crate.
+    /// Returns the span for braces that this crate adds. Code with this span is compiled in the edition of this crate.
     fn own_span(&self) -> Span {
         self.span.resolved_at(Span::mixed_site())
     }
@@ -134,7 +135,7 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
         .word("await")
         .done();
     let inside = match returns {
-        // The hint has made the value an `Infallible`; this code makes it `!` again.
+        // Because of the hint, the value is an `Infallible`. An empty `match` turns it into `!` again.
         Return::Never => writer()
             .word("match")
             .kept(call)
@@ -157,7 +158,7 @@ pub(crate) fn made(
     let body = Body::of(body);
     let mut first = hint(returns);
     if first.is_empty() {
-        // A statement must precede the expression, because the compiler warns of braces around an expression alone.
+        // The block needs a statement, because the compiler warns about braces around a single expression.
         first = writer()
             .word("let")
             .parentheses(TokenStream::new())
@@ -176,15 +177,16 @@ pub(crate) fn made(
         if !body.rest.is_empty() {
             block = body.braces(block);
         }
-        // The block has the edition of this crate, so that temporaries of the last expression are dropped before the arguments.
+        // The block has the edition of this crate, in which the temporaries of the last expression are dropped before
+        // the arguments.
         async_block(body.own_span(), writer().kept(arguments).kept(block).done())
     };
     let site = site_macro("::__site", options, place).done();
     body.value(future(options, site, block))
 }
 
-/// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is a `profile_future(site, FUTURE)`.
-/// Returns `None` if the function is not seen to return a future.
+/// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is wrapped in
+/// `profile_future(site, FUTURE)`. Returns `None` if the function does not visibly return a future.
 pub(crate) fn returned(
     body: &Group,
     promise: &Promise,
@@ -193,13 +195,14 @@ pub(crate) fn returned(
 ) -> Option<TokenStream> {
     let body = Body::of(body);
     let site = || writer().word("__tickscope_site").done();
-    // The braces have a span of this crate, because the compiler would warn of unnecessary braces around a short value.
+    // The braces have this crate's span. With the user's span, the compiler would warn that braces around a short value
+    // are unnecessary.
     let braces = |inside| writer().group(Delimiter::Brace, body.own_span(), inside).done();
     let around = Around {
         future: &|value| future(options, site(), value),
         body: &|value| future(options, site(), braces(value)),
         boxed: &|written, value| {
-            // Writes the type, because no other code determines the type in the box.
+            // Writes out the type of the boxed future, because the compiler cannot infer it from the rest of the code.
             let name = || writer().word("__tickscope_future").done();
             let pinned = writer()
                 .word("let")
@@ -250,8 +253,9 @@ fn future(options: &Options, site: TokenStream, value: TokenStream) -> TokenStre
 
 /// Writes `if let Some(value) = None::<RETURN TYPE> { return value; }`.
 ///
-/// An async block cannot declare its return type, so `?` and `.into()` in it could not be inferred. This statement
-/// never runs and causes no warning. It has no `allow`, which a crate that forbids the lint would refuse.
+/// An async block cannot declare its return type, so the compiler could not infer the types of `?` and `.into()` in it.
+/// This statement tells it the type. The statement never runs and causes no warning. It uses no `allow` for that,
+/// because a crate that forbids the lint would reject it.
 fn hint(returns: &Return) -> TokenStream {
     let written = match returns {
         Return::Opaque => return TokenStream::new(),
@@ -259,7 +263,8 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // The compiler reports this `return` as the code that determines the type, so it gets the span of the written type.
+    // Compiler errors point to this `return` as the code that determines the type, so it gets the span of the return
+    // type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);
@@ -268,7 +273,8 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
-    // If the user had a constant of this name, the pattern would compare with it instead of binding. So the name is unusual.
+    // The name is unusual, because the pattern would compare instead of bind if the user's code had a constant of the
+    // same name.
     let value = || writer().word("__tickscope_return").done();
     writer()
         .word("if")

@@ -1,10 +1,10 @@
-//! The errors of the attribute, each with the span of the token that causes it.
+//! The errors that the attribute reports, each with the span of the offending token.
 
 use proc_macro::{Delimiter, Span, TokenStream};
 
 use crate::writer::Writer;
 
-/// An error at the token that causes it. Its text names the token found and the tokens wanted.
+/// An error at the offending token. Its text says what was found and what was wanted.
 pub(crate) struct Error {
     span: Span,
     text: String,
@@ -18,13 +18,13 @@ impl Error {
         }
     }
 
-    /// Returns an error as the result of a function.
+    /// Returns a new error as an `Err`.
     pub(crate) fn at<T>(span: Span, text: impl Into<String>) -> Result<T, Self> {
         Err(Error::new(span, text))
     }
 
-    /// Returns `::core::compile_error! { "text" }`. A macro call with braces needs no semicolon, wherever an item may
-    /// be.
+    /// Returns `::core::compile_error! { "text" }`. With braces, a macro call needs no semicolon in any position where
+    /// an item is allowed.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let text = Writer::at(self.span).text(&self.text).done();
         Writer::at(self.span)

@@ -10,14 +10,14 @@ use crate::tokens::{
     is_word, regrouped,
 };
 
-/// Functions that put code around futures.
+/// Functions that wrap futures in measuring code.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
-    /// Puts code around an expression that is a future.
+    /// Wraps an expression that is a future.
     pub(crate) future: &'a dyn Fn(TokenStream) -> TokenStream,
-    /// Puts code around statements and an expression that is a future.
+    /// Wraps statements followed by an expression that is a future.
     pub(crate) body: &'a dyn Fn(TokenStream) -> TokenStream,
-    /// Puts code around statements and an expression that is a boxed future of the given type.
+    /// Wraps statements followed by an expression that is a boxed future of the given type.
     pub(crate) boxed: &'a dyn Fn(&[TokenTree], TokenStream) -> TokenStream,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>)
     if exits.pins || !exits.found.get() {
         return first;
     }
-    // The function returns a future, so each returned `Box::pin(..)` is one.
+    // An async block shows that the function returns a future, so each `Box::pin(..)` that it returns is a future, too.
     exits.pins = true;
     exits.body(body)
 }
@@ -51,17 +51,18 @@ fn beginnings(body: &[TokenTree], from: usize) -> impl Iterator<Item = usize> {
     (from..body.len()).filter(move |&at| at == from || group_at(body, at - 1, Delimiter::Brace).is_some())
 }
 
-/// Returns the beginning of the last statement, which ends with a semicolon.
+/// Returns the index at which the last statement begins, in a body that ends with a semicolon.
 fn before_last(body: &[TokenTree]) -> usize {
     last_statement(&body[..body.len().saturating_sub(1)])
 }
 
-/// Returns whether the last statement, which ends with a semicolon, is a `return`.
+/// Returns whether the last statement is a `return`, in a body that ends with a semicolon.
 fn returns_last(body: &[TokenTree]) -> bool {
     beginnings(body, before_last(body)).any(|at| is_word(body, at, "return"))
 }
 
-/// Returns whether a statement is a macro call that never returns. Code after it is unreachable.
+/// Returns whether a statement is a call of a macro that never returns, such as `panic!`. Code after it would be
+/// unreachable.
 fn ends_in_panic(statement: &[TokenTree]) -> bool {
     let sign = (0..statement.len()).find(|&at| is_punct(statement, at, '!'));
     let is_panic = |sign: usize| {
@@ -81,7 +82,7 @@ fn ends_in_panic(statement: &[TokenTree]) -> bool {
 struct Exits<'a> {
     promise: &'a Promise,
     around: Around<'a>,
-    /// Whether `Box::pin(..)` with any contents is known to be a future.
+    /// Whether each returned `Box::pin(..)` is known to be a future, whatever it contains.
     pins: bool,
     /// Whether an async block was found.
     found: Cell<bool>,
@@ -106,7 +107,8 @@ impl Exits<'_> {
         self.promised(out)
     }
 
-    /// Wraps an expression that is visibly a future, or a future in a new box, even if the signature names no future.
+    /// Wraps an expression that can be recognized as a future even if the signature names none: an async block, or a
+    /// future in `Box::pin(..)`.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
             && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))
@@ -135,8 +137,8 @@ impl Exits<'_> {
         Some(out)
     }
 
-    /// Returns whether a chain of methods on an async block returns a future: the signature says so, or the last method is
-    /// `boxed` or `boxed_local`. Another method may consume the future.
+    /// Returns whether a chain of method calls on an async block returns a future. It does if the signature names a
+    /// future, or if the last method is `boxed` or `boxed_local`. Any other method may consume the future.
     fn is_future(&self, value: &[TokenTree]) -> bool {
         let boxes = |method| value.len() > 1 && is_word(value, value.len() - 2, method);
         !matches!(self.promise, Promise::None) || boxes("boxed") || boxes("boxed_local")
@@ -151,7 +153,7 @@ impl Exits<'_> {
         }
     }
 
-    /// Wraps the value after each `return` of the function itself.
+    /// Wraps the value of each `return` that leaves the function itself.
     fn returns(&self, trees: &[TokenTree]) -> Vec<TokenTree> {
         let mut out = Vec::new();
         let mut at = 0;
@@ -182,7 +184,7 @@ impl Exits<'_> {
     }
 }
 
-/// Returns the index of the parentheses in `Box::pin(..)`, with any path in front and perhaps `as ..` after it.
+/// Returns the index of the parentheses in `Box::pin(..)`. Any path may come before it, and `as ..` after it.
 fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     let mut at = if is_path_separator(value, 0) { 2 } else { 0 };
     while is_any_word(value, at + 3) && is_path_separator(value, at + 1) {
@@ -193,8 +195,8 @@ fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     (is_pin && is_all && group_at(value, at + 1, Delimiter::Parenthesis).is_some()).then_some(at + 1)
 }
 
-/// Returns the end of code in which a `return` does not leave the function (a function, an async block or a closure),
-/// or of a macro call, whose tokens this attribute cannot read.
+/// If a function, an async block, a closure or a macro call begins at `at`, returns its end. A `return` inside must
+/// stay as it is: it does not leave the outer function or, in a macro call, its meaning is unknown.
 fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     if let Some(end) = async_block_end(trees, at) {
         return Some(end);
@@ -212,7 +214,7 @@ fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     None
 }
 
-/// Returns whether an operand ends before `at`, so that a `|` there is an operator.
+/// Returns whether an operand ends before `at`, so that a `|` there is an operator and not the start of a closure.
 fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     const BEFORE_VALUES: [&str; 9] = [
         "async", "break", "else", "if", "in", "match", "move", "return", "while",
@@ -225,8 +227,8 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of the expression that begins at `from` and extends as far as possible. After a `<` that compares, a
-/// comma does not end it.
+/// Returns the end of the expression that begins at `from`: the next semicolon, or the next comma outside of `<..>`. A
+/// `<` that is a comparison is taken for an opening bracket, so a comma after it does not end the expression.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

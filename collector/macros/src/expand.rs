@@ -1,4 +1,4 @@
-//! Expands the attribute: its options and its item become the measured item.
+//! Expands the attribute: turns the options and the item into the measured item.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -13,10 +13,11 @@ use crate::tokens::{collect, group_at, regrouped};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
-/// Whether anything is measured. If not, items stay unchanged, and the functions below return only errors.
+/// Whether the program is measured at all. If not, items stay unchanged, and the functions below return only errors.
 const MEASURES: bool = cfg!(feature = "enable");
 
-/// Expands the attribute. After an error the item follows unchanged, so that code that uses it does not fail as well.
+/// Expands the attribute. If there is an error, the item follows it unchanged, so that code that uses the item causes
+/// no further errors.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let attempt = Options::parse(options).and_then(|options| direct(item.clone(), &options));
     let is_whole = MEASURES && attempt.is_ok();
@@ -27,15 +28,15 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     out
 }
 
-/// Returns tokens unchanged, or no tokens if nothing is measured, because `expand` then returns the whole item.
+/// Returns tokens unchanged. If nothing is measured, returns no tokens, because `expand` then appends the whole item.
 fn unchanged(trees: &[TokenTree]) -> TokenStream {
     trees.iter().filter(|_| MEASURES).cloned().collect()
 }
 
-/// Expands the item that has the attribute. Anything that cannot be profiled is an error here.
+/// Expands the item that has the attribute. If this item cannot be profiled, returns an error.
 fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
     let trees = collect(stream);
-    // The item was passed through a `macro_rules!` as one token.
+    // An item that was passed through a `macro_rules!` arrives as a single token.
     if let [TokenTree::Group(group)] = trees.as_slice()
         && group.delimiter() == Delimiter::None
     {
@@ -103,8 +104,8 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
     Ok(profiled(&item, options, item.may_look_for_async))
 }
 
-/// Expands an item inside another item. Items that cannot be profiled stay unchanged. `stays_async` is whether an
-/// attribute of an outer item may look for the word `async`.
+/// Expands an item inside another item. Items that cannot be profiled stay unchanged. `stays_async` is true if an
+/// attribute of an outer item may look for the keyword `async`.
 fn member(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {
@@ -117,7 +118,7 @@ fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStrea
     match (&item.kind, &item.body) {
         (Kind::Function { is_async, .. }, Some((at, original))) => {
             let place = item.trees[item.keyword].span();
-            // After an error the function follows unchanged, so that its callers do not fail as well.
+            // After an error, the function still follows, so that its callers cause no further errors.
             let refused = open_scope::across_await(original).map(Error::into_tokens);
             let mut out = refused.unwrap_or_default();
             if !MEASURES {
@@ -155,14 +156,14 @@ fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStrea
     }
 }
 
-/// Returns the profiled body of a function that is seen to return a future.
+/// Returns the profiled body of a function that visibly returns a future, or `None` for any other function.
 fn returned(item: &Item<'_>, options: &Options) -> Option<TokenStream> {
     let (at, body) = item.body.as_ref()?;
     let promise = Promise::of(&item.trees[item.keyword..*at]);
     emit::returned(body, &promise, options, item.trees[item.keyword].span())
 }
 
-/// Profiles everything in a group.
+/// Profiles all items in a group.
 fn members(group: &Group, options: &Options, stays_async: bool) -> TokenStream {
     let inside = map_items(group.stream(), |item| member(item, options, stays_async));
     if !MEASURES {

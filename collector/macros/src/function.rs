@@ -15,7 +15,7 @@ pub(crate) struct Signature {
     pub(crate) arguments: Option<usize>,
     /// The return type after its arrow.
     pub(crate) returned: Option<Range<usize>>,
-    /// The index of `where`, or the end.
+    /// The index of `where`, or the end of the signature.
     pub(crate) end: usize,
 }
 
@@ -26,7 +26,7 @@ impl Signature {
         let mut arguments = None;
         let mut end = trees.len();
         for at in 0..trees.len() {
-            // Arrows before the arguments belong to bounds.
+            // Arrows before the arguments belong to bounds on generic parameters.
             if arguments.is_some() && arrow.is_none() && is_arrow(trees, at) {
                 arrow = Some(at);
             }
@@ -56,14 +56,14 @@ pub(crate) enum Return {
     Unit,
     /// `-> !`
     Never,
-    /// `-> impl Bounds`, which cannot be repeated in a body.
+    /// `-> impl Bounds`, which cannot be written in a body.
     Opaque,
-    /// A type as it can be written in a body, with `_` for each `impl Bounds` in it.
+    /// Any other type, as it can be written in a body: `_` replaces each `impl Bounds` in it.
     Type(Vec<TokenTree>),
 }
 
 impl Return {
-    /// Reads the return type of a signature.
+    /// Reads the return type from a signature.
     pub(crate) fn of(signature: &[TokenTree]) -> Self {
         let Some(returned) = Signature::of(signature).returned else {
             return Return::Unit;
@@ -81,7 +81,7 @@ impl Return {
     }
 }
 
-/// Replaces each `impl Bounds` by `_`, because it is only allowed in signatures.
+/// Replaces each `impl Bounds` with `_`, because `impl Bounds` is allowed only in signatures.
 fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -103,7 +103,7 @@ fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
     out
 }
 
-/// Returns the end of the bounds that begin at `from`: the index of the token that separates or closes the types around
+/// Returns the end of the bounds that begin at `from`: the index of the first `,`, `;` or `>` that does not belong to
 /// them.
 fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
@@ -119,7 +119,7 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
 
 /// The future in a return type, if it is recognized.
 pub(crate) enum Promise {
-    /// `impl Future<..> + Send`, or other bounds that a profiled future keeps.
+    /// `impl Future<..>`, possibly with further bounds that the profiled future satisfies as well, such as `Send`.
     Opaque,
     /// `Pin<Box<dyn Future<..> + ..>>`, as it can be written in a body.
     Boxed(Vec<TokenTree>),
@@ -128,7 +128,7 @@ pub(crate) enum Promise {
 }
 
 impl Promise {
-    /// Reads the return type of a function that is not async.
+    /// Reads the future from the return type of a function that is not async.
     pub(crate) fn of(signature: &[TokenTree]) -> Self {
         let Some(returned) = Signature::of(signature).returned else {
             return Promise::None;
@@ -159,7 +159,7 @@ fn path_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     Some(last_of_path(trees, at)).filter(|&last| is_any_word(trees, last))
 }
 
-/// Returns whether bounds include `Future`, and only further bounds that a profiled future keeps.
+/// Returns whether the bounds include `Future`, and besides it only bounds that a profiled future satisfies as well.
 fn is_future(bounds: &[TokenTree]) -> bool {
     let mut has_future = false;
     for bound in pieces(bounds, '+') {

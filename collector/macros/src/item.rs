@@ -8,7 +8,7 @@ use crate::tokens::{
     opened,
 };
 
-/// The kind of an item, as far as the attribute needs it.
+/// The kind of an item, as far as it matters to the attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Function {
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Module,
     /// An invisible group that contains items: an `$item:item` of a `macro_rules!`.
     Fragment,
-    /// Any other kind, with its article, for messages.
+    /// Any other kind, as a noun with its article, for messages.
     Other(&'static str),
 }
 
@@ -47,13 +47,14 @@ pub(crate) struct Item<'a> {
     /// All tokens of the item, attributes included. Empty only at the end of the input.
     pub(crate) trees: &'a [TokenTree],
     pub(crate) kind: Kind,
-    /// The index of `fn`, `impl`, `struct`, ..; in range unless the item is cut off.
+    /// The index of `fn`, `impl`, `struct` and so on. It is in range unless the input ends within the item.
     pub(crate) keyword: usize,
     /// Whether the item has its own `profile` attribute.
     pub(crate) speaks_for_itself: bool,
     /// Whether one of the item's attributes may look for the word `async`, as `#[async_trait]` does.
     pub(crate) may_look_for_async: bool,
-    /// The braces that end the item, and their index. `None` for an item that ends otherwise, such as `fn f();` or `mod m;`.
+    /// The braces that end the item, and their index; `None` for an item that ends with something else, such as
+    /// `fn f();` or `mod m;`.
     pub(crate) body: Option<(usize, Group)>,
 }
 
@@ -65,7 +66,7 @@ enum End {
     Semicolon,
     /// At the macro's own braces, or at the semicolon.
     Macro,
-    /// Right after the token tree of the keyword.
+    /// Right after the token tree at the index of the keyword.
     Here,
 }
 
@@ -128,7 +129,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
             is_async = true;
         } else if is_word(trees, at, "extern") {
             is_extern = true;
-            // Only the ABI is allowed here, or a `$abi:literal` in its invisible group.
+            // An ABI may follow: a literal, or a `$abi:literal` in its invisible group.
             if matches!(trees.get(at + 1), Some(TokenTree::Literal(_)))
                 || group_at(trees, at + 1, Delimiter::None).is_some()
             {
@@ -152,7 +153,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
         "impl" => (Kind::Implementation, End::Braces),
         "trait" => (Kind::Trait, End::Braces),
         "mod" => (Kind::Module, End::Braces),
-        // A constant may have any name, even `union`.
+        // Checked before the keywords below, because a constant may have any name, even `union`.
         _ if is_const => (Kind::Other("a const"), End::Semicolon),
         "crate" if is_extern => (Kind::Other("an extern crate"), End::Semicolon),
         _ if is_extern => (Kind::Other("an extern block"), End::Braces),
@@ -194,7 +195,7 @@ fn braces_end(trees: &[TokenTree], keyword: usize) -> (usize, Option<(usize, Gro
 }
 
 fn macro_end(trees: &[TokenTree], sign: usize) -> usize {
-    // `macro_rules! name { .. }` has a name before its group.
+    // In `macro_rules! name { .. }`, a name comes before the group.
     let group = if is_any_word(trees, sign + 1) {
         sign + 2
     } else {
@@ -222,7 +223,7 @@ pub(crate) fn map_items(stream: TokenStream, mut each: impl FnMut(&Item<'_>) -> 
     let mut out = TokenStream::new();
     while !rest.is_empty() {
         let item = Item::first(rest);
-        // An empty item would make this loop endless.
+        // With an empty item, this loop would never end.
         let length = item.trees.len().max(1);
         out.extend(each(&item));
         rest = &rest[length..];

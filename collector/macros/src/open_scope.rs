@@ -1,8 +1,8 @@
 //! Finds scopes that are still open at an `.await`.
 //!
-//! The guard of a scope belongs to the thread that opened it, and other tasks run on that thread during the wait. Only
-//! cases that are certain are reported. The arguments of other crates' macros, and the rest of a statement with an
-//! async closure, are not searched.
+//! The guard of a scope belongs to the thread that opened it, and other tasks run on that thread while the function
+//! waits. Only cases that are certain are reported. The search skips the arguments of other crates' macros, and
+//! everything from an async closure to the end of its statement.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -35,7 +35,7 @@ struct Call<'a> {
     start: usize,
 }
 
-/// Returns the first scope in a body that is open at an `.await`.
+/// Returns an error for the first scope in a body that is open at an `.await`.
 pub(crate) fn across_await(body: &Group) -> Option<Error> {
     search(&collect(body.stream()), None).map(Open::refusal)
 }
@@ -57,8 +57,8 @@ impl Open {
     }
 }
 
-/// Returns the scope that is open at the first `.await` found between two delimiters. `open` is a scope that was opened
-/// outside of these delimiters.
+/// Searches the tokens between two delimiters for an `.await` at which a scope is open, and returns the first such
+/// scope. `open` is a scope that was opened outside of these delimiters.
 fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
@@ -67,7 +67,8 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
             continue;
         }
         if is_word(trees, at, "async") {
-            // The future is only created here, and waits when it is polled.
+            // This only creates a future. It waits later, when it is polled, so the scopes that are open here do not
+            // matter.
             let body = at + 1 + usize::from(is_word(trees, at + 1, "move"));
             if let Some(block) = group_at(trees, body, Delimiter::Brace) {
                 if let Some(found) = search(&collect(block.stream()), None) {
@@ -120,8 +121,8 @@ fn is_statement(trees: &[TokenTree], start: usize) -> bool {
 }
 
 impl<'a> Call<'a> {
-    /// Returns the call whose `!` is at `sign`. Without `tickscope::` in front, the arguments must fit tickscope's
-    /// macros, because other crates have macros with these names.
+    /// Returns the call whose `!` is at `sign`. A `scope!` without `tickscope::` in front must have arguments that fit
+    /// tickscope's macro, because other crates have a macro of the same name.
     fn of(trees: &'a [TokenTree], sign: usize) -> Option<Self> {
         let name = sign.checked_sub(1)?;
         let kind = if is_word(trees, name, "scope") {
@@ -167,7 +168,7 @@ fn is_path_before(trees: &[TokenTree], at: usize) -> bool {
     at >= 3 && is_path_separator(trees, at - 2) && is_any_word(trees, at - 3)
 }
 
-/// Returns whether the arguments are empty, one literal or constant, or `group = ..`.
+/// Returns whether the arguments of a `scope!` are empty, one literal or constant, or `group = ..`.
 fn is_name_of_scope(arguments: TokenStream) -> bool {
     let trees = collect(arguments);
     trees.len() <= 1 || (is_word(&trees, 0, "group") && is_punct(&trees, 1, '='))

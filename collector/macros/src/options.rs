@@ -9,14 +9,14 @@ const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`
 
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// The name of the row, with the token `name` for messages.
+    /// The name of the row, and the token `name` of the option, for messages.
     pub(crate) name: Option<(Ident, Literal)>,
     pub(crate) group: Option<Literal>,
-    /// Path that replaces `::tickscope`.
+    /// Path that replaces `::tickscope`, from the option `crate`.
     pub(crate) root: Option<TokenStream>,
-    /// The word `task`: the function is what a task runs.
+    /// The token of the option `task`: the function's future is run as a task.
     pub(crate) task: Option<Ident>,
-    /// The word `watch`: slow calls of the function are kept, to compare them with typical calls.
+    /// Whether the option `watch` is given: slow calls of the function are kept, to compare them with typical calls.
     pub(crate) watch: bool,
     pub(crate) skip: bool,
 }
@@ -26,9 +26,10 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// A token that the table in the crate's documentation does not allow; the error has the span of this token.
+    /// Returns an error if a token is not allowed by the table in the crate's documentation. The error has the span of
+    /// this token.
     pub(crate) fn parse(stream: TokenStream) -> Result<Self, Error> {
-        // Fragments of a `macro_rules!` (`name = $name`) come in invisible groups.
+        // Fragments of a `macro_rules!`, as in `name = $name`, arrive in invisible groups.
         let trees = opened(stream);
         let mut options = Options::default();
         let mut given: Vec<Ident> = Vec::new();
@@ -139,7 +140,7 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
     let wanted = "wanted a path such as `crate::mock` or `::other::tickscope`";
     let at = last_of_path(trees, 0);
     if !is_any_word(trees, at) {
-        // If the path has ended, the error points at the option's word.
+        // If the path ends too early, the error points at the option's keyword.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
         let found = trees
             .get(at)

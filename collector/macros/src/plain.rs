@@ -1,8 +1,8 @@
 //! Turns an async function into a function that returns its future, as the compiler does.
 //!
-//! An async function whose body awaits a profiled future would be a future around a future. The compiler computes the
-//! layout of nested futures recursively, up to its recursion limit. One future fewer for each function nearly doubles
-//! the possible depth.
+//! If the function stayed async and awaited the profiled future in its body, each call would consist of two nested
+//! futures. The compiler computes the layout of nested futures recursively, up to its recursion limit. Saving one
+//! future per call nearly doubles the depth to which functions can await each other.
 
 use proc_macro::{Group, Ident, Span, TokenStream, TokenTree};
 
@@ -11,21 +11,22 @@ use crate::item::Item;
 use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces, regrouped};
 use crate::writer::Writer;
 
-/// An async function without the word `async`.
+/// An async function, rewritten without the keyword `async`.
 pub(crate) struct Plain {
-    /// Everything before the body. A name replaces the pattern of each argument.
+    /// Everything before the body. The pattern of each argument is replaced with a name.
     pub(crate) head: TokenStream,
-    /// Statements at the beginning of the future. They move all arguments into the future, in their order, so that it
-    /// drops them at its end.
+    /// Statements at the beginning of the future. They move all arguments into the future, in order, so that the future
+    /// drops them when it ends.
     pub(crate) arguments: TokenStream,
 }
 
-/// Returns the function whose body is at `body`; `None` if its signature cannot be written without `async`.
+/// Rewrites the function whose body is at the index `body`. Returns `None` if its signature cannot be written without
+/// `async`.
 pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     let (before, signature) = item.trees[..body].split_at(item.keyword);
     let parts = Signature::of(signature);
     let returned = parts.returned.clone().map_or(&[][..], |range| &signature[range]);
-    // `!` is not allowed as an argument of a type.
+    // `!` is not allowed as a type argument.
     if returned.len() == 1 && is_punct(returned, 0, '!') {
         return None;
     }
@@ -40,7 +41,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     head.extend(signature[..at].iter().cloned());
     head.extend([arguments.written]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
-    // The compiler's messages show the whole signature if both its ends have the function's spans.
+    // Compiler errors show the whole signature if its first and its last token both have spans of the function.
     let last = signature[..parts.end]
         .last()
         .map_or(Span::call_site(), TokenTree::span);
@@ -56,8 +57,8 @@ fn is_async(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Ident(word) if word.to_string() == "async")
 }
 
-/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate, the type captures all lifetimes of the
-/// signature, in any edition of the function.
+/// Writes `-> impl Future<Output = RETURNED>`. With this crate's spans, the type captures all lifetimes of the
+/// signature, whatever the edition of the function.
 fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
     let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
     let output = match returned {
@@ -112,20 +113,21 @@ impl Arguments {
                 .last()
                 .filter(|_| is_word(pattern, pattern.len() - 1, "self"))
             {
-                // The reference captures the whole receiver, also if the body uses only a field.
+                // The reference makes the future capture the whole receiver, even if the body uses only one of its
+                // fields.
                 let receiver = writer().puncts("&").kept(receiver.clone().into()).done();
                 taken.extend(binding(writer().word("_").done(), receiver));
                 written.extend(argument.iter().cloned());
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // The whole argument is bound first, because the pattern alone would move into the future only the
-                // parts that it binds.
+                // The whole argument is bound first. With the pattern alone, only the parts that it binds would move
+                // into the future.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));
                 let value = if is_silent && !is_word(pattern, 0, "_") {
-                    // Clippy objects to `let _name = value` without an effect.
+                    // Clippy objects to `let _name = value` if it has no effect.
                     writer()
                         .path("::core::convert::identity")
                         .parentheses(name())

@@ -1,4 +1,4 @@
-//! The attributes of the crate `profiling`, for `tickscope-profiling`. They are replaced by `#[profile]`.
+//! The attributes of the crate `profiling`, for `tickscope-profiling`. They put `#[profile]` on their item.
 
 use std::iter::once;
 
@@ -6,7 +6,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 
 use crate::tokens::{group_at, is_punct, is_word, regrouped};
 
-/// Path of this library in `tickscope-profiling`, which programs call `profiling`.
+/// Path of tickscope inside `tickscope-profiling`, which programs use under the name `profiling`.
 const ROOT: &str = "::profiling::__private::tickscope";
 
 /// Puts `#[profile]` in front of an item.
@@ -16,7 +16,8 @@ pub(crate) fn marked(item: TokenStream) -> TokenStream {
     marked
 }
 
-/// Puts `#[profile]` in front of an `impl` block, in which `#[profiling::skip]` or `#[skip]` excludes functions.
+/// Puts `#[profile]` in front of an `impl` block. Functions in it that have `#[profiling::skip]` or `#[skip]` are left
+/// out.
 pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     let mut trees: Vec<TokenTree> = item.into_iter().collect();
     if let Some(last) = trees.last_mut()
@@ -28,7 +29,7 @@ pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     marked(trees.into_iter().collect())
 }
 
-/// Replaces each `skip` attribute by `#[profile(skip)]`.
+/// Replaces each `skip` attribute with `#[profile(skip)]`.
 fn with_skips(body: TokenStream) -> TokenStream {
     let trees: Vec<TokenTree> = body.into_iter().collect();
     let is_skip = |at: usize| {

@@ -1,18 +1,18 @@
-//! Small helpers for token trees.
+//! Helper functions for token trees.
 
 use proc_macro::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// Returns whether the tree at `at` is the word `word`. `r#fn` is not `fn`.
+/// Returns whether the tree at `at` is the identifier or keyword `word`. `r#fn` is not `fn`.
 pub(crate) fn is_word(trees: &[TokenTree], at: usize, word: &str) -> bool {
     matches!(trees.get(at), Some(TokenTree::Ident(ident)) if ident.to_string() == word)
 }
 
-/// Returns whether the tree at `at` is a word.
+/// Returns whether the tree at `at` is an identifier or a keyword.
 pub(crate) fn is_any_word(trees: &[TokenTree], at: usize) -> bool {
     matches!(trees.get(at), Some(TokenTree::Ident(_)))
 }
 
-/// Returns whether the tree at `at` is the sign `sign`.
+/// Returns whether the tree at `at` is the punctuation character `sign`.
 pub(crate) fn is_punct(trees: &[TokenTree], at: usize, sign: char) -> bool {
     matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
 }
@@ -27,7 +27,7 @@ pub(crate) fn is_arrow(trees: &[TokenTree], at: usize) -> bool {
     is_punct(trees, at, '-') && is_joint(trees, at) && is_punct(trees, at + 1, '>')
 }
 
-/// Returns the index of the last word of the path `a::b` or `::a::b` that begins at `at`.
+/// Returns the index of the last segment of the path `a::b` or `::a::b` that begins at `at`.
 pub(crate) fn last_of_path(trees: &[TokenTree], mut at: usize) -> usize {
     if is_path_separator(trees, at) {
         at += 2;
@@ -42,7 +42,7 @@ fn is_joint(trees: &[TokenTree], at: usize) -> bool {
     matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.spacing() == Spacing::Joint)
 }
 
-/// Returns the group at `at` if it has this delimiter.
+/// Returns the group at `at` if it has the given delimiter.
 pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> Option<&Group> {
     match trees.get(at) {
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
@@ -57,7 +57,8 @@ pub(crate) fn regrouped(group: &Group, inside: TokenStream) -> TokenTree {
     TokenTree::Group(again)
 }
 
-/// Returns the braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which is opened.
+/// Returns the braces at `at`, even if they are inside an invisible group, as for a `macro_rules!` fragment such as
+/// `$body:block`.
 pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     if let Some(braces) = group_at(trees, at, Delimiter::Brace) {
         return Some(braces.clone());
@@ -70,8 +71,8 @@ pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     }
 }
 
-/// Opens every invisible group. The result must not be written back, because it lacks the precedence that such groups
-/// express.
+/// Replaces every invisible group with its contents. The result is only for parsing. Code must not be generated from
+/// it, because without these groups operators may bind differently.
 pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     let mut trees = Vec::new();
     for tree in stream {
@@ -86,24 +87,24 @@ pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     trees
 }
 
-/// Collects the trees of a stream, to look ahead in.
+/// Collects the trees of a stream into a vector, so that the caller can look ahead.
 pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
-/// Returns the index after the first semicolon.
+/// Returns the index after the first semicolon from `from` on, or the number of trees if there is none.
 pub(crate) fn after_semicolon(trees: &[TokenTree], from: usize) -> usize {
     (from..trees.len())
         .find(|&at| is_punct(trees, at, ';'))
         .map_or(trees.len(), |at| at + 1)
 }
 
-/// The depth of `<..>`, updated token by token. In a signature a `<` is never a comparison, because expressions there
-/// are in braces.
+/// The nesting depth of `<..>`, updated token by token. In a signature, a `<` is never a comparison, because
+/// expressions there are in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
     depth: usize,
-    /// Whether the position is between the two signs of an arrow.
+    /// Whether the last token was the `-` of an arrow `->`.
     pub(crate) in_arrow: bool,
 }
 
@@ -126,7 +127,7 @@ impl Angles {
     }
 }
 
-/// Splits the trees at each `sign` outside of `<..>`. An empty piece after the last `sign` is left out.
+/// Splits the trees at each `sign` outside of `<..>`. There is no empty piece after a trailing `sign`.
 pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
     let mut angles = Angles::default();
     let mut pieces = Vec::new();
@@ -144,7 +145,8 @@ pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
     pieces
 }
 
-/// Returns the index after a function's body, or after the type `fn(..) -> T` of a local.
+/// Returns the index after the body of the function whose `fn` is at `keyword`. If `fn(..) -> T` is the type of a
+/// local, returns the index after the semicolon or braces that follow.
 pub(crate) fn function_end(trees: &[TokenTree], keyword: usize) -> usize {
     (keyword..trees.len())
         .find(|&at| group_at(trees, at, Delimiter::Brace).is_some() || is_punct(trees, at, ';'))

@@ -1,4 +1,4 @@
-//! Writes tokens, one after the other.
+//! Builds token streams, one token after another.
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
@@ -28,7 +28,7 @@ impl Writer {
         self.push(ident)
     }
 
-    /// Writes signs that belong together, such as `::`.
+    /// Writes punctuation characters that form one operator, such as `::`.
     pub(crate) fn puncts(mut self, signs: &str) -> Self {
         for (at, sign) in signs.char_indices() {
             let last = at + sign.len_utf8() == signs.len();
@@ -40,7 +40,7 @@ impl Writer {
         self
     }
 
-    /// Writes a path with its leading `::`.
+    /// Writes a path that begins with `::`.
     pub(crate) fn path(self, path: &str) -> Self {
         path.split("::")
             .skip(1)

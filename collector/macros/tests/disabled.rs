@@ -1,4 +1,4 @@
-//! Checks that the attribute returns its item unchanged without the feature `enable`.
+//! Checks that without the feature `enable` the attribute returns its item unchanged.
 //!
 //! The crate `tickscope` is not available to this test, so any path that the attribute inserted would fail to compile.
 

@@ -1,4 +1,4 @@
-//! This crate is empty. The feature `enable` of tickscope depends on it, in the exact version of tickscope. Its
-//! manifest has `links = "tickscope"`, so cargo refuses a program with two versions of tickscope that measure. Each of
-//! them would have its own call trees, ring and publisher, and would miss the counts of the other. Libraries without
-//! `enable` may depend on any version.
+//! This crate is empty. With its feature `enable`, tickscope depends on this crate in exactly its own version. The
+//! manifest of this crate has `links = "tickscope"`, so cargo refuses to build a program with two versions of tickscope
+//! that both measure. Each version would have its own call trees, ring and publisher, and would not see what the other
+//! one counts. Libraries that do not turn on `enable` may depend on any version.

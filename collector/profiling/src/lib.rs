@@ -1,6 +1,6 @@
-//! Replaces version 1 of the crate `profiling`: its macros measure with tickscope.
+//! A drop-in replacement for version 1 of the crate `profiling`. Its macros measure with tickscope.
 //!
-//! A program that uses `profiling` changes one line of its `Cargo.toml`, and no source:
+//! A program that uses `profiling` changes one line of its `Cargo.toml`, and none of its source:
 //!
 //! ```toml
 //! profiling = { package = "tickscope-profiling", version = "0.1", features = ["enable"] }
@@ -33,12 +33,12 @@
 //! ```
 //!
 //! # Limits
-//! - Attributes expand to paths that begin with `::profiling`, so this crate must have that name in the crates that use
-//!   them.
-//! - The data of a scope is not recorded, and its expression is not evaluated.
-//! - Names of scopes are constants, as all but one of the backends of `profiling` require.
-//! - Other crates that depend on `profiling` keep using it, because cargo cannot replace it by a package of another
-//!   name.
+//! - Attributes expand to paths that begin with `::profiling`, so crates that use them must depend on this crate under
+//!   that name.
+//! - The data argument of a scope is neither evaluated nor recorded.
+//! - Scope names must be constants. All but one of the backends of `profiling` require this, too.
+//! - Dependencies that use `profiling` themselves keep using the original, because cargo cannot replace a package with
+//!   one of a different name.
 
 /// Measures every function of an `impl` block, except functions marked with [`skip`].
 pub use tickscope_macros::profiling_all_functions as all_functions;
@@ -53,7 +53,8 @@ pub mod __private {
     pub use tickscope;
 }
 
-/// Opens a scope that lasts to the end of the enclosing block. The name is a constant. The data, if there is any, is not recorded.
+/// Opens a scope that lasts until the end of the enclosing block. The name must be a constant. The second argument, if any, is
+/// not recorded.
 #[macro_export]
 macro_rules! scope {
     ($name:expr $(,)?) => {
@@ -65,7 +66,7 @@ macro_rules! scope {
     };
 }
 
-/// Opens a scope with the name of the enclosing function. The data, if there is any, is not recorded.
+/// Opens a scope with the name of the enclosing function. The argument, if any, is not recorded.
 #[macro_export]
 macro_rules! function_scope {
     () => {

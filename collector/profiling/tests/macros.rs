@@ -1,7 +1,7 @@
-//! Tests a program that uses the crate `profiling`: it must have rows with the feature `enable`, and no rows without
-//! it.
+//! Tests a program that uses the crate `profiling`: its call tree must have rows with the feature `enable`, and none
+//! without it.
 
-// Uses the macros with all their forms of arguments.
+// Uses every macro, with every form of arguments that it accepts.
 fn frame() {
     profiling::function_scope!();
     for part in 0..3 {
@@ -41,7 +41,7 @@ impl World {
 
     const MOST: usize = 7;
 
-    /// The row of this function has the type's name and the function's name.
+    /// This function's row is called `World::other`, after the type and the function.
     #[inline]
     #[allow(dead_code, reason = "the function has other attributes")]
     fn other(&self) {}

@@ -1,7 +1,7 @@
-//! Hooks of the program's allocator: they count allocations for the innermost open scope of the calling thread.
+//! Hooks for the program's allocator. They count allocations for the innermost open scope of the calling thread.
 //!
-//! They neither allocate nor lock, so they may run anywhere: before `main`, in signal handlers, in destructors of a
-//! thread that ends. The collector's own allocations are not counted.
+//! They neither allocate nor lock, so they may run anywhere: before `main`, in signal handlers, and in destructors that
+//! run when a thread ends. The collector's own allocations are not counted.
 
 use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
 

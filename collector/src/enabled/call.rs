@@ -1,4 +1,5 @@
-//! Calls of futures: a call begins at the first poll of its future and lasts until the future is ready or dropped.
+//! Calls of futures. Such a call begins when its future is first polled, and lasts until the future is ready or
+//! dropped.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -23,41 +24,41 @@ pub struct Call {
 /// Value of `began` before the first poll. No clock reaches it.
 const NOT_POLLED: u64 = u64::MAX;
 
-/// Value of `began` for a call that has ended, or that began while its site was disabled or on a thread that does not
-/// count.
+/// Value of `began` for a call that has ended, or that began while its site was disabled or on a thread that is not
+/// measured.
 const NOT_COUNTED: u64 = 0;
 
-/// A poll in progress. The poll ends when this guard is dropped, also by a panic.
+/// A poll in progress. The poll ends when this guard is dropped, even during a panic.
 pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
     /// The call's slot, which records that the call is being polled; `None` if no slot was free.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
-    /// Number of the poll in its row, from 1; 0 if the number is unknown.
+    /// Sequence number of this poll among the polls of its row, starting at 1; 0 if it is unknown.
     pub(crate) number: u64,
 }
 
 impl Call {
-    /// The call of a future that was not polled yet.
+    /// The call of a future that has not been polled yet.
     pub(crate) const NEW: Self = Self {
         began: NOT_POLLED,
         id: 0,
     };
 
-    /// A call that is over, does not count, or whose beginning was not seen.
+    /// A call that has ended, that is not counted, or whose beginning was not seen.
     pub(crate) const OVER: Self = Self {
         began: NOT_COUNTED,
         id: 0,
     };
 
-    /// Returns whether the call was not polled yet.
+    /// Returns whether the future has not been polled yet.
     #[inline]
     pub(crate) fn is_new(self) -> bool {
         self.began == NOT_POLLED
     }
 
-    /// Returns whether the call counts, or may begin to count.
+    /// Returns whether the call is being counted, or may be counted once it begins.
     pub(crate) fn may_count(self) -> bool {
         self.began != NOT_COUNTED
     }
@@ -97,7 +98,7 @@ impl Call {
             }
         }
         let slot = in_flight::slot_of(self.id);
-        // At the first poll, the slot was made in the polled state.
+        // A new slot is already marked as polled, so the first poll need not do this.
         if let Some(slot) = slot.filter(|_| !is_first) {
             slot.set_polled(true);
         }
@@ -114,14 +115,14 @@ impl Call {
         })
     }
 
-    /// Ends the call. `node` is its row if the scope of its last poll has just ended.
+    /// Ends the call. If the scope of the call's last poll has just ended, `node` is the call's row.
     pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        // The last event of the thread was the end of that scope, so the call ends at the tick of this event.
+        // The thread's last event was the end of that scope, so the call ends at the same tick.
         let tick = node.and_then(|_| current_thread::hot()?.last_event());
         self.end_at(tick, site, node, is_cancelled);
     }
 
-    /// Ends the call at `tick`; `None` is the present tick. Counts the end in `node`, or else in the site's node below
+    /// Ends the call at `tick`, or now if `tick` is `None`. Counts the end in `node`, or else in the site's node below
     /// the thread's open scope.
     pub(crate) fn end_at(
         &mut self,
@@ -142,8 +143,8 @@ impl Call {
             node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
-            // This thread does not count, has no space for a row, or is in a signal handler. The call stays counted in
-            // the row where it began.
+            // This thread is not measured, has no space for a row, or is in a signal handler. The row where the call
+            // began still counts it as in flight.
             in_flight::end_without_tree(self.id);
         }
     }

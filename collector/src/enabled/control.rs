@@ -1,4 +1,5 @@
-//! Settings that a program may change while it runs: the mode, histograms, and which sites count.
+//! Settings that a program may change while it runs: the mode, latency histograms, and which sites are enabled or
+//! watched.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
@@ -8,10 +9,10 @@ use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
 use crate::types::{Mode, Over, SitesError, WatchError};
 
-/// Changes the mode of all threads, also while scopes are open.
+/// Changes the mode of all threads, even while scopes are open.
 ///
-/// Begins a new reset epoch; the snapshot that closes the old epoch is written into the ring. [`Mode::Sampled`] finds
-/// times only while a session publishes. Does nothing in a forked child.
+/// Begins a new reset epoch; the snapshot that closes the old epoch is written into the ring. [`Mode::Sampled`]
+/// measures time only while a session publishes. Does nothing in a forked child.
 ///
 /// ```
 /// tickscope::set_mode(tickscope::Mode::Adaptive);
@@ -32,12 +33,12 @@ pub fn set_histogram(on: bool) {
     capture_lock::with(|state| state.switch_by_program(mode_switch::newest().mode, on));
 }
 
-/// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many known
-/// sites match.
+/// Disables all sites that match a pattern, such as `parse`, `book::insert` or `alloc::*`, and returns the number of
+/// known sites that match.
 ///
-/// A disabled scope costs one branch, and its time is charged to its parent. The patterns also apply to sites that are
-/// first met later. Of all patterns given to this function and to [`enable_sites`], the last one that matches a site
-/// decides.
+/// A disabled scope costs one branch, and its time is charged to its parent. The pattern also applies to sites that the
+/// program has not reached yet. If several patterns given to this function and to [`enable_sites`] match a site, the
+/// last one decides.
 ///
 /// ```
 /// let _tickscope = tickscope::start("order-book");
@@ -46,17 +47,17 @@ pub fn set_histogram(on: bool) {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), there are 256 patterns already, or this
-/// is a forked child.
+/// Returns an error if the pattern is invalid (it must have 1 to 96 bytes and no control characters), if there are
+/// already 256 patterns, or if this is a forked child.
 pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, true)
 }
 
-/// Enables all sites that a pattern matches, and returns how many known sites match: see [`disable_sites`]. The pattern
-/// `*` enables all sites and forgets all earlier patterns.
+/// Enables all sites that match a pattern, and returns the number of known sites that match. See [`disable_sites`] for
+/// how patterns apply. The pattern `*` enables all sites and removes all earlier patterns.
 ///
 /// # Errors
-/// The errors of [`disable_sites`].
+/// Returns the same errors as [`disable_sites`].
 pub fn enable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, false)
 }
@@ -73,14 +74,15 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     })
 }
 
-/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls and their typical calls get
-/// separate sums for each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and reports show
-/// the sums.
+/// Watches the functions that match a pattern, such as `handle_request`. Their slow and typical calls are summed
+/// separately for each path, and `over` is the threshold from which a call is slow. The sums are shown in the viewer's
+/// Slow view, by `tickscope why` and in reports.
 ///
-/// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most
-/// four patterns are watched at once. Disabled functions that match are enabled. A pattern that is already watched gets
-/// the new threshold, and its counts start from zero. Slow calls are found only while a session publishes, in the modes
-/// exact and adaptive.
+/// While a call of a watched function is open, each event inside it costs a few nanoseconds more; other events cost no
+/// more than before. At most four patterns can be watched at once. Matching functions that are disabled are enabled. If
+/// the pattern is already watched with a different threshold, it gets the new threshold, and its counts start again
+/// from zero. Slow calls are found only while a session publishes, and only in the modes [`Mode::Exact`] and
+/// [`Mode::Adaptive`].
 ///
 /// ```
 /// use tickscope::Over;
@@ -91,17 +93,17 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four other patterns are watched already,
-/// or this is a forked child.
+/// Returns an error if the pattern is invalid (it must have 1 to 96 bytes and no control characters), if four other
+/// patterns are already watched, or if this is a forked child.
 pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
     capture_lock::watch(pattern, over.into()).map_err(|message| WatchError { message })
 }
 
-/// Stops watching the functions of a pattern. The pattern `*` stops watching all functions.
+/// Ends the watch that [`watch`] began for a pattern. The pattern `*` ends all watches.
 ///
 /// # Errors
-/// The pattern is invalid, or this is a forked child.
+/// Returns an error if the pattern is invalid or if this is a forked child.
 pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
     let failed = |message: String| WatchError { message };

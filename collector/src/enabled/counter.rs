@@ -1,10 +1,10 @@
-//! Counters, values and gauges: amounts and numbers below the open scope, without time.
+//! Counters, values and gauges: numbers recorded under the open scope, without any time.
 //!
-//! Nodes of counters, values and gauges are never open, so no time is charged to them and no node is below them. A
-//! capture may see the amount of an execution without its call; the next capture sees both.
+//! Nodes of counters, values and gauges are never open, so no time is charged to them and they have no children. A
+//! capture may see the amount added by an execution but not yet the execution itself; the next capture sees both.
 //!
-//! A value or a gauge takes `current` out of the tree while it changes its numbers. An event of a signal handler in
-//! between is dropped and counted as dropped.
+//! While a value or a gauge changes its numbers, `current` is taken out of the tree. If a signal handler causes an
+//! event in the meantime, that event is dropped and counted as dropped.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
@@ -16,12 +16,12 @@ use crate::enabled::record::tree::{Path, Tree};
 use crate::enabled::runtime::config;
 use crate::enabled::scope::{may_count, new_child};
 
-/// Adds an amount to the counter of a site, below the open scope.
+/// Adds an amount to a site's counter, under the open scope.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn count(site: &'static Site, amount: u64) {
     if site.is(SiteState::Enabled) {
-        // The mode does not matter here: in the mode off the site is disabled.
+        // The mode does not have to be checked here: in the mode `Off`, the site is disabled.
         if let Some(tree) = current_thread::hot()
             && let Some(current) = tree.current.get()
             && let Some(counter) = Tree::recent_child(current, site)
@@ -34,7 +34,7 @@ pub fn count(site: &'static Site, amount: u64) {
     count_otherwise(site, amount);
 }
 
-/// Searches for the counter among all children of the open scope.
+/// Slower variant of [`count`] that searches all children of the open scope for the counter.
 #[inline(never)]
 fn count_otherwise(site: &'static Site, amount: u64) {
     if let Some(tree) = current_thread::hot()
@@ -46,7 +46,7 @@ fn count_otherwise(site: &'static Site, amount: u64) {
     count_first(site, amount);
 }
 
-/// Handles the first execution of a counter, and threads and sites that do not count.
+/// Handles the first execution of a counter, and executions that are not counted because of their thread or site.
 #[cold]
 #[inline(never)]
 fn count_first(site: &'static Site, amount: u64) {
@@ -55,14 +55,15 @@ fn count_first(site: &'static Site, amount: u64) {
     }
 }
 
-/// The place of an execution: its tree, the open node, and the node that counts.
+/// Where an execution is recorded: the tree, the open node, and the node of the counter, value or gauge.
 struct Place {
     tree: &'static Tree,
     current: &'static Node,
     node: &'static Node,
 }
 
-/// Makes the node of a counter, a value or a gauge at its first execution; `None` if it does not count.
+/// Creates the node of a counter, a value or a gauge at its first execution. Returns `None` if the execution is not
+/// counted.
 #[cold]
 #[inline(never)]
 fn first_place(site: &'static Site) -> Option<Place> {
@@ -71,7 +72,7 @@ fn first_place(site: &'static Site) -> Option<Place> {
     }
     let tree = current_thread::hot()?;
     let Some(current) = tree.current.get() else {
-        // An event of this thread is in progress: this is a signal handler or an allocator.
+        // The thread is in the middle of an event, so this code runs in a signal handler or in an allocator.
         add(&tree.dropped, 1);
         return None;
     };
@@ -79,7 +80,7 @@ fn first_place(site: &'static Site) -> Option<Place> {
     Some(Place { tree, current, node })
 }
 
-/// Finds the node of a value or a gauge; `None` if it does not count.
+/// Finds or creates the node of a value or a gauge. Returns `None` if the execution is not counted.
 #[inline(always)]
 fn place(site: &'static Site) -> Option<Place> {
     if site.is(SiteState::Enabled)
@@ -92,7 +93,7 @@ fn place(site: &'static Site) -> Option<Place> {
     first_place(site)
 }
 
-/// Adds a number to the value of a site, below the open scope.
+/// Records a number for a site's value, under the open scope.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn value(site: &'static Site, number: u64) {
@@ -115,7 +116,7 @@ fn note_value(site: &'static Site, number: u64) {
     tree.put(current);
 }
 
-/// Sets the gauge of a site, below the open scope.
+/// Sets a site's gauge, under the open scope.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn gauge(site: &'static Site, level: i64) {
@@ -130,7 +131,7 @@ fn note_gauge(site: &'static Site, level: i64) {
         return;
     };
     tree.mark();
-    // The tick tells which of several threads has set the gauge last.
+    // The tick shows which of several threads was the last to set the gauge.
     let tick = if tree.is(Path::Fast) || tree.is(Path::Adaptive) {
         clock::tsc()
     } else {

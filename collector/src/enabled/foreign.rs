@@ -1,6 +1,6 @@
-//! Scopes and counters of other languages. Their sites are made at run time, at the first call. The caller keeps an
-//! open scope as a value. No function here takes a lock or uses the allocator, so such a scope may be used wherever a
-//! Rust scope may.
+//! Scopes and counters for code in other languages. Their sites are created at run time, when they are first reached.
+//! The caller holds an open scope as a value. No function here takes a lock or uses the allocator, so these scopes may
+//! be used wherever a Rust scope may.
 
 use crate::enabled::record::arena::{Made, Texts};
 use crate::enabled::record::current_thread;
@@ -8,10 +8,10 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::scope;
 
-/// Maximum number of sites. Calls at further sites are dropped, and the drop is counted.
+/// Maximum number of sites. Calls at any further site are dropped and counted as dropped.
 const SITES_MAX: usize = 16_384;
 
-/// Maximum number of bytes of all names and paths.
+/// Maximum total length of all names and paths, in bytes.
 const TEXT_BYTES: usize = 2 << 20;
 
 static SITES: Made<Site, SITES_MAX> = Made::none();
@@ -28,7 +28,7 @@ pub struct Place<'a> {
     pub file: &'a str,
     /// Line in the source file.
     pub line: u32,
-    /// Group of the site; empty without a group.
+    /// Group of the site; empty if the site has no group.
     pub group: &'a str,
 }
 
@@ -37,8 +37,8 @@ pub struct Place<'a> {
 #[repr(transparent)]
 pub struct Open(&'static Node);
 
-/// Makes a site that is never freed, with copies of the texts. `kind` turns the site of a scope into a site of another
-/// kind. Returns `None` if there is no space for the site.
+/// Creates a site that is never freed, with copies of the texts. `kind` receives the site of a scope, and may turn it
+/// into another kind of site, such as a counter. Returns `None` if there is no space left.
 #[cold]
 pub fn site(kind: fn(Site) -> Site, place: &Place<'_>) -> Option<&'static Site> {
     let kept = || {
@@ -53,8 +53,8 @@ pub fn site(kind: fn(Site) -> Site, place: &Place<'_>) -> Option<&'static Site> 
     site
 }
 
-/// Joins the parts of a text and keeps it for ever. If there is no space for it, counts a dropped call and returns
-/// `None`.
+/// Joins the parts of a text and keeps the result until the program ends. If there is no space left, counts a dropped
+/// call and returns `None`.
 #[cold]
 pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'static str> {
     let kept = TEXTS.keep_parts(parts);

@@ -1,7 +1,9 @@
-//! Functions that the compiler has instrumented: by sleds (`cargo tickscope`), or by calls (`-finstrument-functions`).
-//! `usual` handles the beginnings and ends that need no further checks, and `unseen` the ends without an event. `begin`
-//! runs before `main` and switches sleds on; `trampolines` lead from sleds to `hooks`, and `polls` handles the sleds of
-//! async bodies. `calls` handles the calls of `-finstrument-functions`.
+//! Functions instrumented by the compiler, either with sleds (`cargo tickscope`) or with calls
+//! (`-finstrument-functions`).
+//!
+//! `begin` runs before `main` and switches sleds on. `trampolines` lead from the sleds to `hooks`, or to `polls` if a
+//! function polls an async body. `calls` handles the calls that `-finstrument-functions` inserts. `usual` is the fast
+//! path for functions that begin and end as expected, and `unseen` handles functions that ended without an event.
 
 #[cfg(feature = "functions")]
 mod begin;

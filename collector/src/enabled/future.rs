@@ -1,4 +1,4 @@
-//! Profiled futures: each counts one call, from its first poll until it is ready or dropped. Each poll is a scope of the
+//! Profiled futures. Each counts as one call, from its first poll until it is ready or dropped. Each poll is a scope on the
 //! thread that runs it.
 
 use std::hint::unreachable_unchecked;
@@ -12,14 +12,14 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::scope;
 
-/// A future that counts a call at its first poll and charges each poll to a site. Between polls it holds no open scope, so
-/// the future may move to another thread. The call lasts until the future is ready or dropped.
+/// A future that counts a call at its first poll and charges each poll to a site. It holds no open scope between polls, so it may
+/// move to another thread. The call lasts until the future is ready or dropped.
 ///
-/// This is a type and not an async function, which would hold the future twice: as its argument and pinned. Each level
-/// of profiled functions that await each other would then double the size.
+/// This is a type rather than an async function, because an async function would hold the future twice: as its argument, and
+/// pinned. The size would then double at each level of profiled functions that await one another.
 ///
-/// The future is a field of this type and not of another type inside it, such as `ManuallyDrop`. The compiler computes
-/// the layout of nested futures recursively, up to its recursion limit, and each type counts toward this limit.
+/// The future is a direct field of this type, without a wrapper such as `ManuallyDrop`. The compiler computes the layout of
+/// nested futures recursively, up to its recursion limit, and each type in between counts towards that limit.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 #[allow(
     missing_debug_implementations,
@@ -32,12 +32,12 @@ pub enum Profiled<F> {
         call: Call,
         future: F,
     },
-    /// The future was dropped while its row was open. Only the rest of `drop` is left to run.
+    /// The future was dropped while its row was open. Only the rest of `drop` remains to run.
     #[doc(hidden)]
     Dropped,
 }
 
-/// Profiles a future, or the future into which `.await` turns a value.
+/// Profiles a future. A value that is not a future itself is converted into one first, as `.await` does.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
     site.note_future();
     Profiled::Held {
@@ -56,8 +56,8 @@ impl<F: Future> Future for Profiled<F> {
 }
 
 impl<F: Future> Profiled<F> {
-    /// Polls the future. `delay` is the time in ticks since the future was woken, if it is known. The future's row
-    /// counts this delay.
+    /// Polls the future. `delay` is the time in ticks since the future was woken, if known. It is counted in the
+    /// future's row.
     #[inline]
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,
@@ -75,8 +75,8 @@ impl<F: Future> Profiled<F> {
         let scope = scope::enter_poll(site, is_first, &call.id, delay);
         let node = scope.node;
         let polling = call.begin_poll(site, node, is_first, delay);
-        // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
-        // type is `Unpin` only if the future is.
+        // SAFETY: the future is pinned because the whole value is. Only this function and `drop` access it, neither moves it, and
+        // this type is `Unpin` only if the future is.
         let future = unsafe { Pin::new_unchecked(future) };
         let poll = future.poll(context);
         let number = polling.as_ref().map_or(0, |polling| polling.number);
@@ -99,7 +99,7 @@ impl<F> Profiled<F> {
         }
     }
 
-    /// Returns whether the future's call counts, or may begin to count.
+    /// Returns whether the future's call is counted, or will be once it is polled.
     pub(crate) fn may_count(&self) -> bool {
         self.held().is_some_and(|(_, call)| call.may_count())
     }
@@ -112,7 +112,7 @@ impl<F> Profiled<F> {
 
 impl<F> Drop for Profiled<F> {
     fn drop(&mut self) {
-        // A future that was ready or never polled is dropped as a field, after this function.
+        // A future that is ready or was never polled needs nothing here. It is dropped as a field, after this function.
         if self.held().is_some_and(|(_, call)| call.is_in_flight()) {
             self.cancel();
         }
@@ -120,13 +120,14 @@ impl<F> Drop for Profiled<F> {
 }
 
 impl<F> Profiled<F> {
-    /// Drops the future, whose call is in flight. This is a separate function, so that ready futures save no registers for it.
+    /// Drops the future, whose call is in flight. This is a separate function, so that the drop of a finished future does not
+    /// have to save any registers.
     #[inline(never)]
     fn cancel(&mut self) {
         let Self::Held { site, call, .. } = self else {
             return;
         };
-        // The futures inside are dropped with this future's row open, so that their calls end in the rows where they
+        // Inner futures are dropped while this future's row is open, so that their calls end in the rows where they
         // began.
         let _ending = Ending::of(site, call);
         // The assignment drops the future in place. Its call is already marked as over.
@@ -134,7 +135,7 @@ impl<F> Profiled<F> {
     }
 }
 
-/// Ends a cancelled call when it is dropped, also if a destructor of its future panics.
+/// Ends a cancelled call when this guard is dropped, even if a destructor of the future panics.
 struct Ending {
     call: Call,
     site: &'static Site,
@@ -143,7 +144,7 @@ struct Ending {
 }
 
 impl Ending {
-    /// Takes the call out of the future, and opens the scope of the call's row.
+    /// Takes the call out of the future, and opens a scope in the call's row.
     fn of(site: &'static Site, call: &mut Call) -> Self {
         let call = replace(call, Call::OVER);
         let tree = current_thread::hot();
@@ -163,14 +164,14 @@ impl Ending {
     }
 }
 
-/// Ends the call of a future whose poll panics. The call is then over, also if the future is kept.
+/// Ends the call of a future whose poll panics. The call is then over, even if the future itself lives on.
 struct Unwinding<'a> {
     site: &'static Site,
     call: &'a mut Call,
 }
 
 impl Drop for Unwinding<'_> {
-    /// The fields stay in registers, because `end_unwound` takes them by value.
+    /// `end_unwound` takes the fields by value, so that they can stay in registers.
     #[inline(always)]
     fn drop(&mut self) {
         end_unwound(self.site, self.call);

@@ -5,7 +5,7 @@ use crate::enabled::record::measures::Amounts;
 use crate::enabled::runtime::config;
 
 /// Adds amounts. This function neither allocates nor locks, so it may run anywhere: before `main`, in signal handlers,
-/// in destructors of a thread that ends. The collector's own work is not counted.
+/// and in destructors of a thread that is ending. The collector's own work is not counted.
 #[inline]
 pub(crate) fn measure<const N: usize>(amounts: Amounts<N>) {
     match current_thread::hot() {

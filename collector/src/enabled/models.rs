@@ -1,6 +1,6 @@
-//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with
-//! all reorderings that the memory model allows. They leave out code that only one thread runs (thread-locals, clock
-//! reads); `tests/it/threads.rs` tests that code with real threads.
+//! Models of how threads interact, run under loom. They run the same code as real programs, in all interleavings and
+//! with all reorderings that the memory model allows. Code that involves only one thread (thread-locals, clock reads)
+//! is left out; `tests/it/threads.rs` tests that code with real threads.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,12 +23,12 @@ use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 static OUTER: Site = Site::named("outer", "models", "f.rs", 1);
 static INNER: Site = Site::named("inner", "models", "f.rs", 2);
 
-/// Makes a value of zeros that lives for ever.
+/// Creates a zeroed value that is never freed.
 fn leaked<T: FromZeros + 'static>() -> &'static T {
     Box::leak(Box::new(zeros::<T>()))
 }
 
-/// Makes an open tree with a node for a site.
+/// Creates an open tree that has a node for one site.
 fn tree() -> &'static Tree {
     let tree: &'static Tree = leaked();
     assert!(tree.open(0, NO_LIMIT, 10, 10));
@@ -39,7 +39,7 @@ fn tree() -> &'static Tree {
     tree
 }
 
-/// Begins a call at a tick, like an event of the exact mode.
+/// Begins a call at tick `now()`, like an event in exact mode.
 fn begin(tree: &'static Tree, site: &'static Site, now: impl FnOnce() -> u64) {
     tree.catch_up_if_alarmed(Path::Exact);
     let current = tree.current.get().unwrap();

@@ -1,14 +1,15 @@
-//! Notes: keys and values that distinguish watched calls.
+//! Notes: keys and values that tell watched calls apart.
 
 use std::fmt::{self, Write};
 
 use crate::enabled::record::current_thread;
 
-/// Maximum lengths of a key and of a value, in bytes.
+/// Maximum length of a key, in bytes.
 const KEY_MAX: usize = 64;
+/// Maximum length of a value, in bytes.
 const VALUE_MAX: usize = 256;
 
-/// Text that is cut where its buffer ends, but not inside a character.
+/// Text that is truncated to the size of its buffer, at a character boundary.
 struct Text {
     bytes: [u8; VALUE_MAX],
     length: usize,
@@ -28,7 +29,7 @@ impl Write for Text {
     }
 }
 
-/// Returns the beginning of a text, with at most `most` bytes.
+/// Truncates a text to at most `most` bytes, at a character boundary.
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len()))
         .rev()
@@ -36,7 +37,7 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Notes a key and a value in the watched call that is open on this thread, if there is one.
+/// Attaches a key and a value to the watched call that is open on this thread, if there is one.
 #[inline]
 pub fn note(key: &str, value: fmt::Arguments<'_>) {
     if let Some(tree) = current_thread::hot()
@@ -54,9 +55,9 @@ fn note_in(key: &str, value: fmt::Arguments<'_>) {
         length: 0,
         is_full: false,
     };
-    // If the value's `Display` fails, the text written before the error is noted.
+    // If the value's `Display` fails, the text written before the error is used.
     let _ = text.write_fmt(value);
-    // Formatting runs code of the program, which may end the call.
+    // Formatting runs code of the program, which may have ended the call.
     if let Some(tree) = current_thread::hot()
         && let Ok(value) = std::str::from_utf8(&text.bytes[..text.length])
     {

@@ -1,4 +1,4 @@
-//! Pauses: stretches of time that belong to no scope.
+//! Pauses: periods of time that are not charged to any scope.
 
 use std::marker::PhantomData;
 
@@ -6,18 +6,18 @@ use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::runtime::config;
 
-/// Keeps this thread's clock stopped until it is dropped. [`pause`] makes one.
+/// Keeps this thread's clock stopped until it is dropped. Created by [`pause`].
 #[must_use = "the pause ends at once if its guard is not kept"]
 #[derive(Debug)]
 pub struct Pause {
     /// Whether [`pause`] stopped the clock.
     stopped: bool,
-    /// Not `Send`, because it holds this thread's clock.
+    /// Makes the guard `!Send`, because it stops the clock of this thread.
     _of_this_thread: PhantomData<*mut ()>,
 }
 
-/// Stops this thread's clock. The time until the guard is dropped is charged to no scope; calls are still counted.
-/// Pauses nest.
+/// Stops this thread's clock. The time until the guard is dropped is not charged to any scope, but calls are still
+/// counted. Pauses can be nested.
 ///
 /// ```
 /// fn receive(socket: &std::sync::mpsc::Receiver<u8>) -> Option<u8> {
@@ -44,7 +44,7 @@ pub fn pause() -> Pause {
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        // `own` also finds the tree of a thread that was excluded since the pause began, and may be included again later.
+        // `own` also finds the tree of a thread that was excluded during the pause, and that may be included again later.
         if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
             // The clock was stopped during all mode switches since the pause began.
             tree.catch_up_if_alarmed(config::exact_path());

@@ -1,5 +1,6 @@
-//! The code that a program runs at each scope: the thread's call tree and its parts. This code takes no lock, does no
-//! I/O and does not use the allocator.
+//! The code that runs in the program at each scope: it maintains the thread's call tree and everything that belongs to
+//! it. It does no I/O and does not use the allocator. It takes no lock either, except for calls of futures and for slow
+//! calls. Those locks are held briefly, and waiting for them is limited.
 
 pub(crate) mod arena;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
@@ -29,7 +30,7 @@ pub(crate) mod deepest_nodes;
 pub(crate) mod frames;
 #[cfg(not(all(feature = "hooks", target_arch = "x86_64")))]
 pub(crate) mod frames {
-    //! Without functions that the compiler has prepared, no function is open.
+    //! Without hooks inserted by the compiler, there are no open functions to keep track of.
 
     use crate::enabled::record::arena::zeroed;
     use crate::enabled::record::node::Node;

@@ -1,8 +1,8 @@
-//! Scopes: the guard, its beginning and its end. Only this code runs at every call of a measured function.
+//! Scopes: the guard, and how a scope begins and ends. This is the only code that runs on every call of a measured function.
 //!
-//! The beginning finds the child first and then reads the clock; the end reads the clock first. So the search is
-//! charged to the node that was current, and no time is charged twice. A child that was not guessed is found by its
-//! tag, and its memory is read only after the clock.
+//! When a scope begins, the child is found first, and then the clock is read. When a scope ends, the clock is read first. The
+//! search is therefore charged to the node that was current before, and no time is charged twice. If the child was not guessed,
+//! it is found by its tag, and its memory is not read until the clock has been read.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ use crate::own_thread::OwnThread;
 
 /// An open scope. It ends when this guard is dropped.
 ///
-/// A scope belongs to the thread that opened it. Dropping scopes out of order, or leaking one, leaves the call tree
-/// intact and is counted as unbalanced.
+/// A scope belongs to the thread that opened it. Dropping scopes out of order, or leaking one, does not damage the call tree.
+/// Such scopes are counted as unbalanced.
 #[must_use = "the scope ends at once if its guard is not kept"]
 pub struct Scope {
-    /// The node that is open; `None` if the scope does not count.
+    /// The open node; `None` if the scope is not counted.
     pub(crate) node: Option<&'static Node>,
     /// The node is in this thread's tree, so the guard must not move to another thread.
     _own_thread: OwnThread,
@@ -48,7 +48,7 @@ impl Scope {
         node
     }
 
-    /// Ends the scope, which is a poll of a future.
+    /// Ends a scope that is a poll of a future.
     #[inline(always)]
     pub(crate) fn end_poll(self, number: u64, call: &CallId, is_over: bool) {
         if let Some(node) = self.node {
@@ -59,22 +59,22 @@ impl Scope {
 }
 
 /// Opens a scope at a site.
-// A debug build compiles inlined code with the program, without optimisation. A called function is compiled with this crate, so a
-// program that optimises this crate alone has cheap scopes in its debug build as well.
+// In a debug build, inlined code is compiled as part of the program, without optimisation. A function that is not inlined is
+// compiled as part of this crate, so a program that optimises only this crate has cheap scopes in its debug build as well.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn enter(site: &'static Site) -> Scope {
     enter_counting(site, 1)
 }
 
-/// Opens a scope that counts as `calls` calls: 0 if it continues an earlier call.
+/// Opens a scope that counts as `calls` calls. `calls` is 0 if the scope continues an earlier call.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     enter_with(site, calls, || enter_unusual_site(site, calls))
 }
 
-/// Opens the scope of a poll of a future. `call` is the id of the future's call if the future was polled before. The future was
-/// woken `delay` ticks ago, if that is known.
+/// Opens a scope for a poll of a future. If the future has been polled before, `call` is the id of its call. `delay` is the
+/// number of ticks since the future was woken, if known.
 #[inline(always)]
 pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, delay: Option<u64>) -> Scope {
     enter_with(site, is_first.into(), || {
@@ -82,7 +82,7 @@ pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, del
     })
 }
 
-/// Opens a scope. `unusual` opens it if the site is new or watched.
+/// Opens a scope. If the site is new or watched, `unusual` does this instead.
 #[inline(always)]
 fn enter_with(site: &'static Site, calls: u64, unusual: impl FnOnce() -> Option<&'static Node>) -> Scope {
     if site.is(SiteState::Enabled) {
@@ -112,7 +112,7 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Handles a child that was not guessed, and modes other than exact. It makes only tail calls, so it saves no
+/// Handles wrong guesses of the child, and modes other than exact. Makes only tail calls, so that it does not have to save any
 /// registers.
 #[inline(never)]
 fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64) -> Option<&'static Node> {
@@ -122,11 +122,11 @@ fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64)
         && let Some(child) = tree.likely_child(current, site)
     {
         tree.mark();
-        // A clock read may wait for earlier loads. The child's memory may be in no near cache, so it is loaded after
-        // the clock read. In about 1 % of the searches, the tag belongs to another child.
+        // Reading the clock may wait for earlier loads. The child's memory may not be in a nearby cache, so it is loaded only
+        // after the clock has been read. In about 1 % of searches, the tag turns out to be that of another child.
         let now = clock::tsc();
         if child.site.is(site) && child.parent.is(current) {
-            // The end of the call, which may come soon, needs the latency.
+            // The call may end soon, and its end needs the latency.
             child.latency.prefetch();
             tree.learn(current, child);
             return Some(tree.begin(current, child, now, calls));
@@ -167,7 +167,8 @@ fn enter_in_another_mode(
     enter_rarely(site, calls)
 }
 
-/// Begins a call in a watched call. This is a separate function, so that the other paths save no registers for it.
+/// Begins a call inside a watched call. This is a separate function, so that the other paths do not have to save registers for
+/// it.
 #[inline(never)]
 fn enter_in_watched(
     tree: &'static Tree,
@@ -186,8 +187,8 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     enter_unusual(site, calls, |tree, node| tree.watch_call(node))
 }
 
-/// Handles polls at new sites, and at sites whose calls are watched. `call` is a reference, so that the usual path need
-/// not load it.
+/// Handles polls at new sites, and at sites whose calls are watched. `call` is passed by reference, so that the usual path does
+/// not have to load it.
 #[cold]
 #[inline(never)]
 fn enter_unusual_poll(
@@ -201,7 +202,7 @@ fn enter_unusual_poll(
     })
 }
 
-/// Opens the scope at a new or watched site. `watch` begins to watch the call.
+/// Opens a scope at a new or watched site. `watch` starts watching the call.
 #[inline(always)]
 fn enter_unusual(
     site: &'static Site,
@@ -221,7 +222,7 @@ fn enter_unusual(
     Some(node)
 }
 
-/// Handles clocks other than the time stamp counter, mode switches and new children.
+/// Handles mode switches, new children, and clocks other than the time stamp counter.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = current_thread::hot().filter(|_| !site.is(SiteState::New)) else {
@@ -229,7 +230,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     };
     tree.catch_up_if_alarmed(config::exact_path());
     let Some(current) = tree.current.get() else {
-        // An event of this thread is in progress: this is a signal handler or an allocator.
+        // This thread is already handling an event, so this scope is inside a signal handler or an allocator.
         add(&tree.dropped, 1);
         return None;
     };
@@ -246,7 +247,8 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
                 tree.begin_timed(current, child, calls, config::now);
             }
         }
-        // If another alarm has come, the old mode still applies to this event, and the next event catches up.
+        // If another alarm has been raised in the meantime, this event is still handled in the old mode, and the next event
+        // catches up.
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.learn(current, child);
             tree.mark();
@@ -263,7 +265,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     Some(child)
 }
 
-/// Returns the node of a site below the calling thread's innermost open node, also if the site is disabled.
+/// Returns the node of `site` below the thread's innermost open node, even if the site is disabled. Adds the node if necessary.
 pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
     let current = tree.current.get()?;
     tree.known_child(current, site)
@@ -271,8 +273,8 @@ pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static
         .or_else(|| child_over_the_limit(tree, current, site))
 }
 
-/// Returns the innermost open node, and a child of it for calls at a site that has no child there: a new node, or the
-/// node of calls over the limit.
+/// Finds a place for a call at a site that has no child in `current`. Returns the innermost open node, and its child for the
+/// call: a new node, or the node that counts calls over the limit.
 fn new_place(
     tree: &'static Tree,
     current: &'static Node,
@@ -287,14 +289,14 @@ fn new_place(
     }
     let child = add_child(tree, current, site).or_else(|| {
         let over = child_over_the_limit(tree, current, site);
-        // A continued call (`calls` is 0) is not lost if it counts in the node over the limit.
+        // A scope that continues a call (`calls` is 0) drops no call if the node for calls over the limit can take it.
         add(&tree.dropped, if over.is_some() { calls } else { 1 });
         over
     });
     child.map(|child| (current, child))
 }
 
-/// Adds the child of a counter, a value or a gauge.
+/// Adds a child, or counts a dropped call if that is not possible.
 pub(crate) fn new_child(
     tree: &'static Tree,
     current: &'static Node,
@@ -325,7 +327,7 @@ fn child_over_the_limit(
     child
 }
 
-/// Handles the first scope of a site or of a thread, and threads that do not count.
+/// Handles the first scope at a site or on a thread, and threads that are not counted.
 #[cold]
 #[inline(never)]
 fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
@@ -336,7 +338,7 @@ fn enter_first(site: &'static Site, calls: u64) -> Option<&'static Node> {
     }
 }
 
-/// Registers a site or a thread that is new, and returns whether it counts.
+/// Registers the site and the thread if they are new. Returns whether the scope is counted.
 #[cold]
 pub(crate) fn may_count(site: &'static Site) -> bool {
     if site.is(SiteState::New) {
@@ -344,7 +346,7 @@ pub(crate) fn may_count(site: &'static Site) -> bool {
             current_thread::drop_call();
             return false;
         }
-        // The configuration is decided before anything counts.
+        // The configuration is decided before anything is counted.
         config::settle();
         site_table::meet(site);
         if site.is(SiteState::Disabled) {
@@ -369,8 +371,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends the open poll of a future in `node`. `number` is the poll's number. The row's calls cannot replace it, because
-/// they count only first polls. `is_over` is whether the call is over.
+/// Ends the open poll of a future in `node`. `number` is the poll's number; it cannot be taken from the row's number of calls,
+/// which includes only first polls. `is_over` says whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()
@@ -380,7 +382,7 @@ pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over:
     }
 }
 
-/// Ends a poll that `end_poll` cannot end: in another mode than exact, in a watched call, or with another clock.
+/// Ends a poll that `end_poll` cannot end: in a mode other than exact, inside a watched call, or with another clock.
 #[cold]
 #[inline(never)]
 fn end_poll_otherwise(node: &'static Node, call: &CallId, is_over: bool) {
@@ -414,8 +416,8 @@ pub(crate) fn end(node: &'static Node) {
     exit_otherwise(node);
 }
 
-/// Ends a timed call in adaptive mode, and calls that [`end`] cannot end. In adaptive mode the clock is read first,
-/// because work before the reading would be charged to the call.
+/// Ends timed calls in adaptive mode, and all other calls that [`end`] cannot end. In adaptive mode the clock is read first,
+/// because any work done before that would be charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = current_thread::hot()
@@ -441,10 +443,10 @@ fn exit_in_watched(tree: &'static Tree, node: &'static Node) {
     }
 }
 
-/// Handles clocks other than the time stamp counter, mode switches, and scopes that are not the innermost.
+/// Handles mode switches, scopes that are not the innermost one, and clocks other than the time stamp counter.
 #[inline(never)]
 fn exit_rarely(node: &'static Node) {
-    // A thread that is excluded or has ended has closed all its calls already.
+    // If the thread is excluded or has ended, all its calls have already been closed.
     let Some(tree) = current_thread::hot() else {
         return;
     };

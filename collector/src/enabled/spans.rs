@@ -1,14 +1,14 @@
 //! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed.
-//! `tickscope-tracing` makes rows of them.
+//! `tickscope-tracing` turns the spans of `tracing` into rows this way.
 //!
-//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time
-//! that it is open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not
-//! show which of the two it is. So a site is treated as a function's until one of its spans is entered again, and as a
-//! future's from then on. Calls of the site counted before that are not counted as calls of futures
-//! (`Tree::leave_out_calls`).
+//! A span that is entered only once is a call like that of a scope. A span that is entered again is a call of a future:
+//! each time that it is open is a poll, and the call lasts from the first poll until the span is closed. The first
+//! entry does not show which kind of span it is. So a site is treated as a function's site until one of its spans is
+//! entered a second time, and as a future's site from then on. Calls that were counted before that do not count as
+//! calls of futures (`Tree::leave_out_calls`).
 //!
-//! A span may be exited while spans inside it are open. They end with it and are entered again in its place, as parts
-//! of the same calls.
+//! A span may be exited while spans inside it are still open. These spans end with it, and are then entered again in
+//! its place, which continues the same calls.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -31,8 +31,8 @@ const NOT_COUNTED: u64 = 0;
 /// Value of `first` if the span's call was counted at an unknown tick, or is about to be counted.
 const UNKNOWN: u64 = 1;
 
-/// Makes the site of spans that are known only at run time. The site is never freed, so callers limit the number of
-/// such sites.
+/// Creates a site for spans that are known only at run time. The site is never freed, so callers must limit the number
+/// of such sites.
 pub fn site(
     name: &'static str,
     module: &'static str,
@@ -45,8 +45,8 @@ pub fn site(
     Box::leak(Box::new(if is_counter { site.counting() } else { site }))
 }
 
-/// Begins a span with one handle. Returns its number, or 0 if there is no space for the span. All functions here ignore
-/// the number 0. [`current`] returns `tag` with the number.
+/// Creates a span with one handle. Returns the span's number, or 0 if there is no space for it. All functions here
+/// ignore the number 0. [`current`] returns `tag` along with the number.
 #[inline]
 pub fn begin(site: &'static Site, tag: u32) -> u32 {
     let place = match current_thread::hot() {
@@ -63,12 +63,12 @@ pub fn begin(site: &'static Site, tag: u32) -> u32 {
     span.is_decided.store(0, Ordering::Relaxed);
     span.is_future.store(0, Ordering::Relaxed);
     span.first.store(UNKNOWN, Ordering::Relaxed);
-    // SYNC POINT: the span's data before its handle.
+    // SYNC POINT: stores the span's data before its handle.
     span.handles.store(1, Ordering::Release);
     number
 }
 
-/// Makes one more handle of a span.
+/// Adds a handle to a span.
 #[inline]
 pub fn hold(number: u32) {
     if let Some(span) = open_spans::get(number) {
@@ -76,13 +76,14 @@ pub fn hold(number: u32) {
     }
 }
 
-/// Gives up a handle of a span. Returns whether it was the last handle: then the span is closed.
+/// Releases a handle of a span. Returns whether this was the last handle, in which case the span is closed.
 #[inline]
 pub fn release(number: u32) -> bool {
     let Some(span) = open_spans::get(number) else {
         return false;
     };
-    // With only one handle, no other thread can use the span. SYNC POINT: the span's data before its handle.
+    // If there is only one handle, no other thread can be using the span. SYNC POINT: reads the handles before the
+    // span's data.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
     // Adding `u32::MAX` subtracts one.
     if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
@@ -105,7 +106,7 @@ pub fn enter(number: u32) {
         return;
     };
     let Some(site) = span.site.get() else { return };
-    // Two threads may enter the span at the same time; one of them is the first.
+    // Two threads may enter the span at the same time, but only one of them is the first.
     let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
     if !is_first || site.is_future() {
         return enter_again(number, span, site, is_first);
@@ -116,7 +117,7 @@ pub fn enter(number: u32) {
     note_open(number, node, None);
 }
 
-/// Exits a span on the calling thread. If the thread has not entered it, nothing happens.
+/// Exits a span on the calling thread. Does nothing if the thread has not entered it.
 #[inline]
 pub fn exit(number: u32) {
     let Some(tree) = current_thread::hot().filter(|_| number != 0) else {
@@ -140,7 +141,7 @@ pub fn current() -> Option<(u32, u32)> {
     Some((number, open_spans::get(number)?.tag.load(Ordering::Relaxed)))
 }
 
-/// Notes that a span is open in a node, and that its call is polled meanwhile if `polling` is given.
+/// Notes that a span is open in `node`. If `polling` is given, this entry of the span is a poll.
 #[inline]
 fn note_open(number: u32, node: Option<&'static Node>, polling: Option<Polling>) {
     let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
@@ -160,7 +161,7 @@ fn note_open(number: u32, node: Option<&'static Node>, polling: Option<Polling>)
     tree.spans.set_depth(tree.spans.depth() + 1);
 }
 
-/// Ends an entry that was removed from the list of open spans.
+/// Ends the scope or the poll of an entry that was removed from the list of open spans.
 #[inline]
 fn end(tree: &'static Tree, open: &'static OpenSpan) {
     if open.is_poll.load(Ordering::Relaxed) != 0 {
@@ -180,12 +181,12 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
         slot.set_polled(false);
     }
     if let Some(node) = open.node.get() {
-        // The end of the call is known when the span is closed.
+        // Whether the call is over is not known until the span is closed.
         scope::end_poll(node, open.number.load(Ordering::Relaxed), &id, false);
     }
 }
 
-/// Exits a span that is not the innermost. The spans inside continue in its place.
+/// Exits a span that is not the innermost one. The spans inside it are ended and then entered again in its place.
 #[cold]
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {
@@ -201,7 +202,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     for inner in at + 1..depth {
         tree.spans.set_depth(depth);
         let Some(number) = span_at(inner) else { break };
-        // The span's entry moves to an earlier slot of the list, which is free.
+        // The span's entry moves to an earlier slot in the list, which is free now.
         tree.spans.set_depth(free);
         go_on(number);
         free = tree.spans.depth();
@@ -209,7 +210,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     tree.spans.set_depth(free);
 }
 
-/// Enters a span again that ended because a span around it was exited.
+/// Re-enters a span that ended only because a span around it was exited.
 fn go_on(number: u32) {
     let Some(span) = open_spans::get(number) else {
         return;
@@ -222,14 +223,15 @@ fn go_on(number: u32) {
     }
 }
 
-/// Enters a span that was entered before, or whose site is a future's.
+/// Enters a span that was entered before, or whose site is known to be a future's site.
 #[inline(never)]
 fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before the mark `is_future`.
+    // SYNC POINT: reads `is_future` before the span's call.
     if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
-    // A span that is open on this thread is not polled again. Only one thread may decide the kind of its call.
+    // If the span is already open on this thread, this is not another poll. Only one thread may decide what kind of
+    // call the span is.
     let is_open = || current_thread::hot().is_some_and(|tree| place_of(tree, number).is_some());
     let may_decide = (is_first || !is_open()) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
@@ -251,7 +253,7 @@ fn place_of(tree: &'static Tree, number: u32) -> Option<u32> {
     (0..tree.spans.depth()).rev().find(is_it)
 }
 
-/// Begins the call of a span that was entered once, which was counted as a function's call.
+/// Begins the call of a future for a span whose first entry was counted as a call of a function.
 fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
     let tree = current_thread::hot()?;
     let began = match span.first.load(Ordering::Relaxed) {
@@ -263,9 +265,9 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
     Some(Call { began, id })
 }
 
-/// Enters a span whose call belongs to a future. The call has begun, or begins with this poll.
+/// Enters a span whose call belongs to a future. The call has begun earlier, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    // SYNC POINT: the call before the mark `is_future`.
+    // SYNC POINT: reads `is_future` before the span's call.
     let has_call = span.is_future.load(Ordering::Acquire) != 0;
     let mut call = if has_call { call_of(span) } else { Call::NEW };
     let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
@@ -280,11 +282,11 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
     if !has_call {
         span.began.store(call.began, Ordering::Relaxed);
         span.call.store(call.id, Ordering::Relaxed);
-        // SYNC POINT: the call before the mark `is_future`.
+        // SYNC POINT: stores the span's call before `is_future`.
         span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
-        // The first entry of the span is now counted as a poll as well.
+        // The first entry of the span was not counted as a poll, so it is counted now.
         polling.tree.measure([(Quantity::Polls, 1)], config::exact_path);
     }
     note_open(number, node, polling);
@@ -297,7 +299,7 @@ fn call_of(span: &Span) -> Call {
     }
 }
 
-/// Ends the call of a span that is closed. It is unknown whether its future was ready or dropped before.
+/// Ends the call of a span that is closed. It is not known whether its future completed or was dropped.
 #[inline(never)]
 fn end_call(span: &'static Span) {
     let mut call = call_of(span);
@@ -306,7 +308,8 @@ fn end_call(span: &'static Span) {
     };
     let mut node = None;
     if site.is(SiteState::Watched) || current_thread::hot().is_none() {
-        // A watched call can end only in a poll, so one is entered here. This may also be the thread's first event.
+        // A watched call can end only in a poll, so a poll is entered here. The same is done if this is the thread's
+        // first event.
         node = scope::enter_poll(site, false, &call.id, None).keep_open();
         if let Some(node) = node {
             node.forget_beginning();

@@ -1,4 +1,4 @@
-//! Tasks: profiled futures that an executor polls, with the time from each wake to the poll that follows.
+//! Tasks: profiled futures that are polled by an executor. The time from each wake to the next poll is measured.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,33 +13,34 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 use crate::enabled::runtime::config;
 
-/// A profiled future that is the root of a task. It polls its future with its own waker, which notes the time of the
-/// wake and then calls the executor's waker. So it works with every executor.
+/// A profiled future that is the root of a task. It polls the inner future with a waker of its own, which notes the
+/// time of the wake and then calls the executor's waker. It therefore works with every executor.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Task<F> {
     future: Profiled<F>,
-    /// Made at the first poll, and again if the executor has another waker.
+    /// Created at the first poll, and again if the executor passes a different waker.
     wake: Option<NotedWake>,
 }
 
-/// The waker for the future, and its data.
+/// The waker that is passed to the future, and its data.
 struct NotedWake {
     noted: Arc<Noted>,
     waker: Waker,
 }
 
 struct Noted {
-    /// The tick of the first wake since the last poll, or 0.
+    /// The tick of the first wake since the last poll; 0 if there was none.
     woken: AtomicU64,
     executor: Waker,
 }
 
-/// Makes a future the root of a task, profiled under a name. The time from each wake of the task to the poll that
-/// follows is measured, and the view Tasks shows it as SCHED. The task works with every executor. Latencies, cancelled
-/// calls and calls in flight are the same as with [`future!`](crate::future!).
+/// Turns a future into the root of a task, and profiles it under `name`. The time from each wake of the task to the next
+/// poll is measured, and is shown as SCHED in the Tasks view. The task works with every executor. Latencies, cancelled
+/// calls and calls in flight are measured in the same way as with [`future!`](crate::future!).
 ///
 /// Long delays mean that the executor is busy with other tasks, or that a poll blocks it. The first poll has no delay,
-/// because the time of the spawn is unknown. A wake and a poll cost about 20 ns each, and the task one allocation.
+/// because it is not known when the task was spawned. Each wake and each poll costs about 20 ns, and each task costs one
+/// allocation.
 ///
 /// ```
 /// # fn spawn<F: Future<Output = usize> + Send + 'static>(future: F) -> F { future }
@@ -70,7 +71,7 @@ impl<F: Future> Future for Task<F> {
         // SAFETY: nothing is moved out of the pinned value here.
         let this = unsafe { self.get_unchecked_mut() };
         let may_count = this.future.may_count();
-        // SAFETY: the future is pinned as part of the whole, and only this function reaches it.
+        // SAFETY: the future is pinned together with `self`, and nothing moves it out of `self`.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
         if !may_count {
             return future.poll(context);
@@ -104,12 +105,13 @@ impl Noted {
     fn note(&self) {
         if self.woken.load(Ordering::Relaxed) == 0 {
             let now = config::now().max(1);
-            // The first of several wakes counts. If two come at the same time, either may count.
+            // Only the first of several wakes counts. If two come at the same time, either of them may count.
             self.woken.store(now, Ordering::Relaxed);
         }
     }
 
-    /// Returns the ticks since the first wake, and forgets the wake; `None` without a wake since the last poll.
+    /// Returns the ticks since the first wake, and forgets the wake. Returns `None` if there was no wake since the last
+    /// poll.
     fn delay(&self) -> Option<u64> {
         let is_woken = self.woken.load(Ordering::Relaxed) != 0;
         is_woken.then(|| {

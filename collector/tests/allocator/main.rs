@@ -1,5 +1,5 @@
-//! Scopes in the program's allocator, which may run while another scope or the collector itself is in the middle of its
-//! work. These tests have their own binary, because a program has one allocator.
+//! Scopes in the program's allocator, which may be called in the middle of another scope's code or of the collector's
+//! own. These tests have their own binary, because a program can have only one global allocator.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use crate::support::{
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
 
-/// Allocator that measures every allocation while holding a lock that a thread must not take twice.
+/// An allocator that measures every allocation while holding a non-reentrant lock.
 struct Measured;
 
 #[global_allocator]
@@ -35,14 +35,14 @@ static ALLOCATOR: Measured = Measured;
 /// Kernel id of the thread that holds the allocator's lock; 0 if the lock is free.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
-/// Kernel id of the thread whose next allocation ends the program; 0 if no thread is to end it.
+/// Kernel id of the thread that exits the program at its next allocation; 0 if there is none.
 static GIVES_UP: AtomicU32 = AtomicU32::new(0);
 
-/// Kernel id of the thread whose next allocation a signal interrupts; 0 if no thread is to be interrupted.
+/// Kernel id of the thread that sends itself a signal at its next allocation; 0 if there is none.
 static INTERRUPTED: AtomicU32 = AtomicU32::new(0);
 
-/// Kernel id of the thread whose next allocation ends the program with the allocator's lock held; 0 if no thread is to
-/// end it.
+/// Kernel id of the thread that exits the program at its next allocation, while it holds the allocator's lock; 0 if
+/// there is none.
 static GIVES_UP_INSIDE: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
@@ -50,7 +50,7 @@ thread_local! {
 }
 
 fn own_tid() -> u32 {
-    // SAFETY: the call takes no argument and cannot fail.
+    // SAFETY: `gettid` takes no arguments and cannot fail.
     unsafe { libc::gettid() as u32 }
 }
 
@@ -68,7 +68,7 @@ fn locked<T>(body: impl FnOnce() -> T) -> T {
     value
 }
 
-// SAFETY: each method passes its arguments on to the system's allocator.
+// SAFETY: every method forwards its arguments to the system allocator.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if GIVES_UP.load(Ordering::Relaxed) == own_tid() {
@@ -77,18 +77,18 @@ unsafe impl GlobalAlloc for Measured {
         }
         if INTERRUPTED.load(Ordering::Relaxed) == own_tid() {
             INTERRUPTED.store(0, Ordering::Relaxed);
-            // SAFETY: the call takes a number, no pointer.
+            // SAFETY: `raise` takes no pointers.
             unsafe { libc::raise(libc::SIGUSR1) };
         }
         locked(|| {
             if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
-                // SAFETY: the call takes a number; other threads run until the process ends, as in any program.
+                // SAFETY: `exit` takes no pointers. Other threads run on until the process ends, as in any program.
                 unsafe { libc::exit(7) };
             }
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
             tickscope::count!("bytes", layout.size());
-            // SAFETY: the caller keeps the contract of this call.
+            // SAFETY: the caller upholds the contract of `alloc`.
             unsafe { System.alloc(layout) }
         })
     }
@@ -96,13 +96,13 @@ unsafe impl GlobalAlloc for Measured {
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         locked(|| {
             tickscope::scope!("dealloc");
-            // SAFETY: the caller keeps the contract of this call.
+            // SAFETY: the caller upholds the contract of `dealloc`.
             unsafe { System.dealloc(pointer, layout) }
         })
     }
 }
 
-/// Returns the number of calls of a site in all threads with this name.
+/// Returns how often a site was called on all threads with this name.
 fn calls_in(snapshot: &Snapshot, thread: &str, site: &str) -> u64 {
     threads_named(snapshot, thread)
         .flat_map(|thread| snapshot.rows_of(thread))
@@ -120,7 +120,7 @@ fn churn(threads: u32) {
             black_box(vec![0u8; size % 64 + 1]);
         }
         ready.send(()).unwrap();
-        // The wait allocates once, so the count is read after the wait.
+        // Waiting allocates once, so the count is read afterwards.
         let _ = hear.recv();
         ALLOCATIONS.get()
     });
@@ -226,9 +226,9 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     }
 }
 
-/// The program exits inside its allocator, as it may if a signal handler interrupts an allocation. An allocation during
-/// the exit would wait for its own thread. Each case takes half a minute, because other threads spin for the
-/// allocator's lock until the process ends.
+/// The program exits inside its allocator, as can happen if a signal handler interrupts an allocation. Any allocation
+/// during the exit would then deadlock on the allocator's lock. Each case takes half a minute, because other threads
+/// spin on that lock until the process ends.
 fn an_exit_inside_the_allocator_allocates_nothing() {
     for from in ["main", "thread"] {
         let done = Isolated::new(test_name!()).env("FROM", from).run(|| {
@@ -253,7 +253,7 @@ static BY_LIBC: AtomicBool = AtomicBool::new(false);
 extern "C" fn exiting(_: libc::c_int) {
     tickscope::scope!("handler");
     if BY_LIBC.load(Ordering::Relaxed) {
-        // SAFETY: the call takes a number; the publisher, the only other thread, runs until the process ends.
+        // SAFETY: `exit` takes no pointers. The publisher, the only other thread, keeps running until the process ends.
         unsafe { libc::exit(7) };
     }
     std::process::exit(7);
@@ -268,7 +268,7 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
             BY_LIBC.store(std::env::var("WAY").unwrap() == "libc", Ordering::Relaxed);
             support::on_signal(libc::SIGUSR1, exiting);
             INTERRUPTED.store(own_tid(), Ordering::Relaxed);
-            // `warnings` allocates its copy with the session's lock held.
+            // `warnings` holds the session's lock while it allocates a copy of the warnings.
             drop(session.warnings());
             panic!("it goes on");
         });

@@ -7,7 +7,7 @@ const IS_MEASURED: bool = cfg!(all(
     not(tickscope_unsupported)
 ));
 
-/// Code that must compile; the tests of `disabled` use the same file.
+/// Code that must compile. The tests in `tests/disabled` use the same file.
 #[allow(
     dead_code,
     unreachable_pub,
@@ -32,7 +32,8 @@ fn each_form_of_each_macro_compiles_with_the_feature_and_without() {
 fn mistakes_are_refused_with_the_feature_and_without() {
     let cases = trybuild::TestCases::new();
     if !IS_MEASURED {
-        // The folder has the files of `cases`. The messages differ only in the source positions inside the library.
+        // These are the same cases as in `cases`. Only the source positions inside the library differ in the expected
+        // messages.
         return cases.compile_fail("tests/compile/unmeasured/*.rs");
     }
     cases.compile_fail("tests/compile/cases/*.rs");

@@ -1,5 +1,5 @@
-//! The library in builds that do not measure: macros still return their values. `check.sh` in this folder builds
-//! programs for the other tests of such builds.
+//! The library in builds that do not measure: macros still return their values. The other tests of such builds are in
+//! `check.sh` in this folder.
 
 #![cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
 #![allow(

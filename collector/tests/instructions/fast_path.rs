@@ -19,23 +19,23 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: each method passes its arguments on to the system's allocator.
+// SAFETY: every method forwards its arguments to the system allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 const SCOPES: u64 = 1_000_000;
 
-/// Opens and closes scopes, whose code is inlined into this function.
+/// Opens and closes scopes. Their code is inlined into this function.
 #[inline(never)]
 fn scopes(count: u64) {
     for number in 0..count {
@@ -48,15 +48,15 @@ fn scopes(count: u64) {
 fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     for mode in ["exact", "adaptive", "sampled", "off"] {
         for histogram in ["on", "off"] {
-            // Waits are off, because a thread that has lost its CPU makes a system call to read how long it was off the
-            // CPU.
+            // Waits are not measured, because a thread that has lost its CPU would make a system call to find out for
+            // how long.
             let test = Isolated::new(test_name!())
                 .env("TICKSCOPE_MODE", mode)
                 .env("TICKSCOPE_WAITS", "off");
             let done = test.env("TICKSCOPE_HISTOGRAM", histogram).run(|| {
                 let session = Builder::new("hot").try_start().unwrap();
                 scopes(1000);
-                // The first call with a much longer duration allocates the histogram's buckets for it.
+                // A call that takes much longer than all earlier ones makes the histogram allocate more buckets.
                 let mut calls = vec![libc::SYS_exit_group];
                 if std::env::var("TICKSCOPE_HISTOGRAM").unwrap() == "on" {
                     calls.extend([libc::SYS_mmap, libc::SYS_madvise]);
@@ -66,7 +66,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
                 scopes(SCOPES / 2);
                 let allocated = ALLOCATIONS.get() != before;
                 std::mem::forget(session);
-                // SAFETY: the call ends the process without handlers.
+                // SAFETY: `_exit` ends the process without running exit handlers.
                 unsafe { libc::_exit(if allocated { 8 } else { 7 }) }
             });
             assert_eq!(
@@ -79,7 +79,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     println!("G11: {SCOPES} scopes in each of 4 modes, 0 system calls, 0 allocations");
 }
 
-/// Functions that run when a scope with a node is opened or closed, in any mode.
+/// Functions that run, in some mode, when a scope whose node already exists is opened or closed.
 const HOT: [&str; 7] = [
     "scope5enter",
     "scope15enter_otherwise",
@@ -90,7 +90,7 @@ const HOT: [&str; 7] = [
     "tree4Tree11end_untimed",
 ];
 
-/// Returns whether an instruction locks the bus: by a `lock` prefix, or as an `xchg` with memory.
+/// Returns whether an instruction locks the bus: it has a `lock` prefix, or it is an `xchg` with memory.
 fn is_locked(line: &str) -> bool {
     let instruction = line.split('\t').nth(1).unwrap_or_default();
     instruction.starts_with("lock") || instruction.starts_with("xchg") && instruction.contains('(')

@@ -1,6 +1,6 @@
-//! Tests of the instructions of a scope: no instruction locks the bus, enters the kernel or allocates, and a signal may
-//! come between any two. The tests have their own binary, because they need a counting allocator and little code to
-//! disassemble.
+//! Tests of the machine code of a scope: no instruction locks the bus, no code enters the kernel or allocates, and a
+//! signal may arrive between any two instructions. The tests have their own binary, because they need a counting
+//! allocator and little code to disassemble.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A signal between any two instructions, sent while ptrace steps through the code.
+//! Steps through code with ptrace, and delivers signals between its instructions.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,32 +10,32 @@ extern "C" fn handler(_: libc::c_int) {
     tickscope::scope!("handled");
 }
 
-/// Stops the process for its tracer.
+/// Stops the process, so that its tracer can take over.
 fn stop() {
-    // SAFETY: the call takes a number, no pointer.
+    // SAFETY: `raise` takes no pointers.
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
 fn trace(request: libc::c_uint, pid: libc::pid_t, signal: libc::c_int) -> libc::c_long {
     let nothing = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: the requests take at most a signal number, and the process is a child of this test.
+    // SAFETY: these requests read or write no memory of the tracer, and the process is a child of this test.
     unsafe { libc::ptrace(request, pid, nothing, libc::c_long::from(signal)) }
 }
 
 /// Waits for the process to stop or end; returns the reason.
 fn stopped(pid: libc::pid_t) -> ExitStatus {
     let mut status = 0;
-    // SAFETY: the pointer is to a valid place.
+    // SAFETY: `status` is valid for writes.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, libc::__WALL) }, pid);
     ExitStatus::from_raw(status)
 }
 
-/// Number of instructions between two signals. The thread needs three instructions from being included to having its
-/// tree, so a signal comes in between.
+/// Number of instructions between two signals. At least one signal arrives between marking the thread as included and
+/// giving it its tree, because these are three instructions apart.
 const STEP: u64 = 2;
 
-/// If `include` marked the thread as included before it had a tree, a scope in a signal handler would look for the tree
-/// for ever.
+/// If `include` marked the thread as included before the thread had a tree, a scope in a signal handler would look for
+/// the tree forever.
 fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     let mut running = Isolated::new(test_name!()).start(|| {
         support::on_signal(libc::SIGUSR1, handler);

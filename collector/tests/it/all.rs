@@ -57,11 +57,11 @@ use std::process::ExitCode;
 
 pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "report")]
-    // The test of a program that returns from `main` needs its child to return here.
+    // The test of a program that returns from `main` needs a child that returns right here.
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
-    // Tests with the longest waits are first, so that they run in parallel with the others.
+    // The tests that wait longest come first, so that they run in parallel with the others.
     support::main(&[
         publisher::TESTS,
         clocks::TESTS,

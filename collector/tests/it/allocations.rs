@@ -1,5 +1,5 @@
-//! Counts of allocations while the program and the collector do other work. `programs` tests, in each mode, which scope
-//! counts an allocation, and the counts after resets and after the end of threads.
+//! Counts of allocations while the program and the collector do other work. The tests in `programs` cover the rest, in
+//! every mode: which scope an allocation is counted in, and the counts after resets and after threads have ended.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -66,29 +66,29 @@ fn note(blocks: u64, bytes: usize, freed_blocks: u64, freed_bytes: usize) {
     });
 }
 
-// SAFETY: each method passes its arguments on to the system's allocator.
+// SAFETY: every method forwards its arguments to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size(), 0, 0);
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         note(0, 0, 1, layout.size());
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size(), 0, 0);
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         note(1, new_size, 1, layout.size());
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, new_size) }
     }
 }
@@ -111,7 +111,7 @@ fn made(count: usize) -> Vec<Box<[u8; 64]>> {
 fn all_ways_to_allocate_are_counted() {
     {
         tickscope::scope!("ways");
-        // Four ways: allocate zeroed memory, grow, shrink, free.
+        // The four ways are to allocate zeroed memory, to grow, to shrink and to free.
         let mut bytes = black_box(vec![0u8; 100]);
         bytes.reserve_exact(300);
         bytes.truncate(50);
@@ -129,7 +129,7 @@ fn the_collectors_own_work_is_not_the_programs() {
         let snapshots = [tickscope::snapshot(), tickscope::reset()];
         assert!(tickscope::disable_sites("nothing::*").is_ok());
         tickscope::set_histogram(round % 2 == 0);
-        // The program owns its snapshots, so their frees count.
+        // The snapshots belong to the program, so freeing them is counted.
         drop(snapshots);
         tickscope::set_mode(Mode::Exact);
     }
@@ -138,7 +138,8 @@ fn the_collectors_own_work_is_not_the_programs() {
     assert_eq!(allocations, 0);
 }
 
-/// Signal handlers open scopes between and inside events while the thread's scopes allocate.
+/// Signal handlers open scopes while the thread allocates in its own scopes. They interrupt it at any point, even in
+/// the middle of opening or closing a scope.
 fn handlers_change_no_count() {
     drop(made(1));
     profile(true);
@@ -158,10 +159,10 @@ fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     (bytes, live_error(variance))
 }
 
-/// Allocates blocks of many sizes, about `bytes` in total. Returns the blocks and their total size in bytes.
+/// Allocates blocks of many sizes, about `bytes` bytes in total. Returns the blocks and their total size in bytes.
 fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
     tickscope::scope!("holds");
-    // The vector has the capacity for all blocks, so it never grows and is one block itself.
+    // The vector never grows, because it has room for all blocks. It is itself one of the counted blocks.
     let mut blocks = Vec::with_capacity(bytes / 64);
     let mut all = bytes / 64 * size_of::<Vec<u8>>();
     let sizes = [64, 100, 640, 4_000, 5_000, 40_000, 300_000];
@@ -177,7 +178,7 @@ fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
 
 fn live_bytes_are_as_far_from_the_truth_as_they_say() {
     let rounds = 100;
-    // A new thread is used, because its random numbers are the same in each run.
+    // A new thread makes the test repeatable: its random numbers are the same in each run.
     let thread = std::thread::spawn(move || {
         tickscope::scope!("thread");
         let (mut inside, mut sum) = (0, 0.0);
@@ -198,14 +199,14 @@ fn live_bytes_are_as_far_from_the_truth_as_they_say() {
     });
     let (inside, sum) = thread.join().unwrap();
     assert!(inside * 20 >= rounds * 19, "{inside} of {rounds}");
-    // 8 MiB give 16 samples in each round. 1 600 samples in total have a standard deviation of 2.5 %.
+    // 8 MiB give 16 samples in each round, so the mean over all 1 600 samples has a standard deviation of 2.5 %.
     let mean = sum / rounds as f64;
     assert!((mean - 1.0).abs() < 0.1, "{mean} of the truth");
 }
 
 fn a_block_that_cannot_grow_is_live_where_it_was() {
     let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
-    // A block of this size is always sampled, and its sample represents no other block.
+    // A block of this size is always sampled, and its sample stands for this block alone.
     let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
     assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
     // No allocator can serve this new size.
@@ -214,10 +215,10 @@ fn a_block_that_cannot_grow_is_live_where_it_was() {
     assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
 }
 
-/// An allocator that returns addresses without memory behind them.
+/// An allocator that returns addresses with no memory behind them.
 struct Addresses(AtomicUsize);
 
-// SAFETY: the memory at these addresses is never used, and each address is returned once.
+// SAFETY: the memory at these addresses is never accessed, and no address is returned twice.
 unsafe impl GlobalAlloc for Addresses {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         std::ptr::without_provenance_mut(self.0.fetch_add(layout.size(), Ordering::Relaxed))

@@ -175,7 +175,7 @@ mod module {
     fn b() {}
 }
 
-/// The tests of the macros cover the other kinds of items.
+/// The other kinds of items are covered by the tests of the macro crate.
 fn a_function_in_a_marked_module_has_its_own_line() {
     module::a();
     let snapshot = checked(tickscope::snapshot());
@@ -185,7 +185,7 @@ fn a_function_in_a_marked_module_has_its_own_line() {
     assert_eq!(path_of(&snapshot, 1), ["a", "b"]);
 }
 
-/// Futures that are not from an `async fn`: blocks, and values that `.await` turns into a future.
+/// Futures that do not come from an `async fn`: blocks, and values that `.await` turns into futures.
 fn blocks_and_futures_of_others_are_profiled_by_name() {
     struct Request(u64);
     impl IntoFuture for Request {
@@ -298,8 +298,8 @@ fn resets_close_an_epoch_and_go_on() {
 
 fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
     for round in 1..=20 {
-        // Each round has a new directory, because the last round's publisher may still clean up and would empty
-        // this ring.
+        // Each round has a new directory, because the last round's publisher may still be cleaning up. In the same
+        // directory, it would empty this round's ring.
         let place = tempfile::tempdir().unwrap();
         let session = Builder::new("resets").dir(place.path()).try_start().unwrap();
         let path = session.path().unwrap();
@@ -335,7 +335,7 @@ fn opt_in_counts_only_threads_that_are_included() {
 }
 
 fn an_unusable_directory_is_an_error_that_says_what_next() {
-    // No directory can hold a ring, because the limit on the length of a file is below the ring's length.
+    // No directory can hold a ring, because files are limited to less than the size of a ring.
     let before = limit(libc::RLIMIT_FSIZE, 64 << 10);
     let error = Builder::new("nowhere").try_start().unwrap_err().to_string();
     assert!(

@@ -24,7 +24,7 @@ fn work() {
     tickscope::scope!("step");
 }
 
-/// Starts a session in the child; at exit it writes an HTML report, which contains the snapshot.
+/// Starts, in the child, a session that writes an HTML report at exit. The report contains the snapshot.
 fn reporting() -> Session {
     let report = Destination::File(support::shared_place().join("report.html"));
     started(Builder::new("reports").report_at_exit(report))
@@ -52,7 +52,7 @@ pub(crate) fn returns_from_main() -> bool {
     std::env::var_os(RETURNS).is_some()
 }
 
-/// Runs the part of the test in the child that returns from `main`. `main` itself calls this function.
+/// The child's part of the test of returning from `main`. It is called by `main` itself.
 pub(crate) fn returning() -> ExitCode {
     tell("begun", "");
     let busy = mpsc::channel();
@@ -354,7 +354,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 }
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
-    // The first limit stops the report, and the second one also stops the line about it.
+    // With the first limit the report cannot be written; with the second, neither can the message about it.
     let cases = [(100, "tickscope: no report at exit: "), (0, "")];
     let make = |_| Isolated::as_usual(test_name!());
     for ((_, says), done) in each(cases, make, |(length, _)| {
@@ -391,17 +391,17 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
     }
 }
 
-/// A program whose report goes into a closed pipe must end with its own exit code, and not by SIGPIPE.
+/// A program whose report goes into a closed pipe must end with its own exit code rather than be killed by SIGPIPE.
 fn a_closed_or_full_output_changes_no_code() {
     for end in ["| true; exit ${PIPESTATUS[0]}", "> /dev/full"] {
         let mut shell = Command::new("bash");
-        // In the script `$0` is the next argument, the path of this program.
+        // In the script, `$0` is the argument that follows: the path of this program.
         shell.args(["-c", &format!("\"$0\" {end}")]);
         shell.arg(std::env::current_exe().unwrap());
         let test = Isolated::through(test_name!(), shell).env("TICKSCOPE_REPORT", "stdout");
         let done = test.env("END", end).run(|| {
-            // C programs have this default, and Rust programs may restore it to end at a closed pipe. SAFETY: this
-            // disposition runs no code.
+            // This is the default in C programs. Rust programs may restore it, so that they end when a pipe is closed.
+            // SAFETY: the default disposition runs no code of this program.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             work();
             if std::env::var("END").unwrap().starts_with('|') {
@@ -411,7 +411,7 @@ fn a_closed_or_full_output_changes_no_code() {
                         events: 0,
                         revents: 0,
                     };
-                    // SAFETY: `pipe` is a valid place for one entry.
+                    // SAFETY: `pipe` is valid for reads and writes of one entry.
                     unsafe { libc::poll(&mut pipe, 1, 0) };
                     pipe.revents & libc::POLLERR != 0
                 });
@@ -423,7 +423,8 @@ fn a_closed_or_full_output_changes_no_code() {
     }
 }
 
-/// A program that ends without exit handlers leaves no report, only the ring with its newest record. See `exits`.
+/// A program that ends without running its exit handlers leaves no report, only the ring with its newest record. See
+/// also `exits`.
 fn other_ends_leave_the_ring() {
     for (end, signal) in [
         ("panic with panic=abort", Some(libc::SIGABRT)),
@@ -439,11 +440,11 @@ fn other_ends_leave_the_ring() {
             wait_until("the record", || calls_of(&newest(&ring), "work") == 1);
             match &*std::env::var("END").unwrap() {
                 "panic with panic=abort" => {
-                    // With `panic = "abort"` the standard library aborts after the hook.
+                    // This simulates `panic = "abort"`, where the standard library aborts after the hook.
                     std::panic::set_hook(Box::new(|_| std::process::abort()));
                     panic!("on purpose");
                 }
-                // SAFETY: the call takes a number, no pointer.
+                // SAFETY: `_exit` takes no pointers.
                 "_exit" => unsafe { libc::_exit(0) },
                 _ => drop(Command::new("true").exec()),
             }
@@ -480,7 +481,7 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
     assert_eq!(snapshot.threads[0].open.len(), 1);
 }
 
-/// The report at exit must not wait for std's lock on standard error, which another thread never releases.
+/// The report at exit must not wait for std's lock on standard error, which another thread holds forever.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
     let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", "report");
     let done = test.succeeds(|| {

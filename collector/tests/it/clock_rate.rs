@@ -1,4 +1,4 @@
-//! Clocks whose rate the session measures, and clocks that change their rate or differ between CPUs.
+//! Clocks whose rate is measured by the session, and clocks that change their rate or differ between CPUs.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use crate::support::{self, checked, isolated, ring_of, spend, started, ticks_of,
 use tickscope::{Builder, Clock, Session};
 use tickscope_format::snapshot::CaptureKind;
 
-/// State of a clock: its ticks per us, the time in ns at which this rate began, and the tick at that time.
+/// State of a clock: its rate in ticks per us, the time in ns at which it took on this rate, and its tick at that time.
 struct Running {
     per_us: u64,
     since_ns: u64,
@@ -33,7 +33,7 @@ fn monotonic_ns() -> u64 {
     BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Reads the test's clock. The session must measure its rate.
+/// Reads the test's clock. The session is not told its rate and has to measure it.
 fn running() -> u64 {
     let running = RUNNING.lock().unwrap();
     running.at(monotonic_ns())
@@ -73,7 +73,8 @@ fn a_rate_that_is_none_is_measured() {
     assert_eq!((snapshot.clock.epoch, snapshot.clock.errors), (0, 0));
 }
 
-/// Another rate, a stopped clock, the first rate again: each change begins a new epoch. Earlier times stay unchanged.
+/// The clock changes its rate, stops, and returns to its first rate. Each change begins a new epoch and leaves earlier
+/// times unchanged.
 fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
     let session = session();
     let ring = ring_of(&session);
@@ -130,7 +131,7 @@ fn by_cpu() -> u64 {
 fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     const APART: u64 = 1000;
     let _session = started(Builder::new("cpus").clock(Clock::Custom(by_cpu, 1e9)));
-    // Two threads that stay on their CPUs are measured exactly, however much the clocks differ.
+    // Two threads that stay on their CPUs are measured exactly, however far apart the clocks of the CPUs are.
     for ahead in [0, APART] {
         std::thread::spawn(move || {
             AHEAD.set(ahead);
@@ -141,7 +142,8 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     }
     let snapshot = tickscope::snapshot();
     assert_eq!((ticks_of(&snapshot, "stays"), snapshot.clock.errors), (14, 0));
-    // A thread changes its CPU: each step back is counted as a clock error and charged to no row.
+    // A thread moves between CPUs. Each time its clock steps back, this counts as a clock error and is charged to no
+    // row.
     let wanderings = 50;
     for _ in 0..wanderings {
         tickscope::scope!("wanders");
@@ -161,7 +163,8 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     assert_eq!(snapshot.lifetime.ticks, 14 + outer + inner);
 }
 
-/// Compares the errors of the first and the refined rate; `DRIFT_SECONDS=60` in the environment measures for a minute.
+/// Compares the error of the refined rate with that of the first estimate. `DRIFT_SECONDS=60` in the environment makes
+/// the test measure for a minute.
 fn the_rate_is_refined_as_the_program_runs() {
     let told = isolated!(|| {
         let seconds = std::env::var("DRIFT_SECONDS").map_or(2, |text| text.parse().unwrap());

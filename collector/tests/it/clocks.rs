@@ -1,4 +1,4 @@
-//! Clocks: the choice of the clock and its reason, exact trees with a manual clock, and clocks that step back.
+//! Clocks: which clock is chosen and why, exact trees with a manual clock, and clocks that step back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,8 +21,8 @@ fn nest(depth: u32) {
 
 /// Opens scopes for some milliseconds of wall time, and returns a snapshot taken after them.
 fn measure(clock: Clock) -> Snapshot {
-    // Waits are not measured: if other threads often take the CPU, reading waits takes over 2 % of the time, which is
-    // in no row.
+    // Waits are not measured. The time for reading them belongs to no row, and could exceed the tolerance of 2 % if
+    // other threads often take the CPU.
     let builder = Builder::new("clock").clock(clock).waits(false);
     let session = builder.try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -50,7 +50,7 @@ fn measure(clock: Clock) -> Snapshot {
     after
 }
 
-/// Reason that the session gives for the choice of a hardware counter.
+/// The reason that the session gives for choosing a hardware counter.
 const RELIABLE: &str = if cfg!(target_arch = "aarch64") {
     "the architecture's virtual counter"
 } else {
@@ -121,7 +121,7 @@ fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_onc
                     8 if back == 0 => {
                         tickscope::time!("before", ());
                         back = 1 + random.below(1_000);
-                        // Adaptive mode reads no clock at some events, so it does not see this step.
+                        // In adaptive mode some events do not read the clock, so the step may go unnoticed.
                         unseen += if mode == "exact" { 0 } else { back };
                         step_back(back);
                         tickscope::time!("back", ());
@@ -176,7 +176,8 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     assert_eq!(first.clock.reason, "the program's own");
 }
 
-/// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once the thread is parked.
+/// Whether the clock stops the publisher's thread: one test parks it, the other makes it panic. `WAITS` is set once the
+/// thread is about to park.
 static HELD: AtomicBool = AtomicBool::new(false);
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -188,7 +189,7 @@ fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
     let clock = || {
         while HELD.load(Ordering::Relaxed) && is_publisher() {
             WAITS.store(true, Ordering::Relaxed);
-            // The thread parks instead of spinning, because CPU time counts as progress.
+            // The thread parks instead of spinning, because a thread that uses CPU time counts as making progress.
             std::thread::park();
         }
         spend(1);

@@ -1,7 +1,8 @@
-//! No call and no tick is lost or counted twice. Over resets and undos from all threads, the epochs add up exactly to
-//! the lifetime. The counted calls are those that the threads made, and every snapshot taken meanwhile is consistent.
+//! No call and no tick is lost or counted twice. Whatever resets and undos happen meanwhile, the epochs add up exactly
+//! to the lifetime totals. Every call that the threads made is counted, and every snapshot taken meanwhile is
+//! consistent.
 //!
-//! `UNDOS=100` in the environment lets each storm last until 100 resets were undone, instead of 5.
+//! With `UNDOS=100` in the environment, each storm lasts until 100 resets have been undone, instead of 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -17,12 +18,12 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
-/// Number of calls that the threads made, counted by the test.
+/// Number of calls that the threads have made, as counted by the test itself.
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// Sum that the threads added to counters, counted by the test.
+/// Sum of all amounts that the threads have added to counters, as counted by the test itself.
 static SUM: AtomicU64 = AtomicU64::new(0);
-/// Number of guards that were leaked inside a scope or closed out of order. A close out of order counts twice: one guard closes
-/// both calls, and the other guard finds no call.
+/// Number of guards that were leaked inside a scope or dropped out of order. Two guards dropped in the wrong order
+/// count as two: dropping the outer guard also closes the inner call, and the inner guard then finds no call to close.
 static UNBALANCED: AtomicU64 = AtomicU64::new(0);
 /// Snapshots that `reset` returned.
 static CLOSED: Mutex<Vec<Snapshot>> = Mutex::new(Vec::new());
@@ -32,7 +33,7 @@ fn made(calls: u64) {
     CALLS.fetch_add(calls, Ordering::Relaxed);
 }
 
-/// Opens random nested scopes, with every kind of event at any depth.
+/// Opens randomly nested scopes, with every kind of event at any depth.
 fn nest(random: &mut Random, depth: u64) {
     made(1);
     tickscope::scope!("nest");
@@ -117,7 +118,7 @@ fn nest_quietly(random: &mut Random) {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nest(random, 5)));
 }
 
-/// Opens scopes and leaks their guards, so that the thread ends with open scopes.
+/// Opens scopes and leaks their guards, so that the thread ends with the scopes still open.
 fn leave_open() {
     made(2);
     std::mem::forget(tickscope::scope_guard!("open"));
@@ -135,7 +136,7 @@ fn undos_of_a_storm() -> u64 {
 fn storm(ops: &[Op]) {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
-            // The test's output must contain the reason of a failure.
+            // If the test fails, its output must contain the reason.
             support::complain(&info.to_string());
         }
     }));
@@ -186,7 +187,7 @@ fn storm(ops: &[Op]) {
             before = now;
         }
     });
-    // The end of the session also does a reset that was requested just before.
+    // A reset that was requested just before the end of the session is still performed.
     drop(session);
     let last = tickscope::snapshot();
     add_up(&ring, &last, undos);
@@ -267,7 +268,7 @@ fn a_storm_of_modes_loses_nothing() {
     Isolated::new(test_name!()).run(|| storm(&ops)).succeeded();
 }
 
-/// Opens scopes on random paths, whose many nodes make a capture slow.
+/// Opens scopes on random paths. Their large number of nodes makes a capture slow.
 fn wander(random: &mut Random, depth: u64) {
     macro_rules! places {
         ($($at:literal $name:literal)*) => {

@@ -1,5 +1,5 @@
-//! Programs that close all descriptors, become daemons, or change their rights. The collector must tolerate all of
-//! these.
+//! Programs that close all file descriptors, become daemons, or drop their privileges. The collector must tolerate all
+//! of this.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -17,14 +17,14 @@ use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// Closes all descriptors from `first` on, as daemons do.
+/// Closes all descriptors from `first` upwards, as daemons do.
 fn close_from(first: u32) {
     // SAFETY: this test does not use the closed descriptors again.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
     assert_eq!(result, 0);
 }
 
-/// Closes all descriptors except the descriptors of `files`, also descriptors between those of two files.
+/// Closes all descriptors except those of `files`, including any in the gaps between them.
 fn close_between(files: &[(i32, PathBuf)]) {
     let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
     for number in (3..64).filter(|number| !is_own(number)) {
@@ -33,7 +33,7 @@ fn close_between(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// Opens files as the program; they get the lowest free descriptors.
+/// Opens files on behalf of the program. They get the lowest free descriptors.
 fn own_files(place: &Path) -> Vec<(i32, PathBuf)> {
     (0..20)
         .map(|number| {
@@ -53,8 +53,8 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// Files of the program get the numbers of the closed descriptors. The session must not close these files, must not let
-/// its history grow into them, and must not report the intact ring as cut.
+/// The program's own files get the numbers of the descriptors that were closed. The session must not close these files
+/// or write its history into them. It must not report the ring as truncated either, because the ring is intact.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {
         let session = quick("closes");
@@ -63,13 +63,13 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         close_from(3);
         let files = own_files(&support::shared_place());
         tickscope::time!("after", ());
-        // The reset makes the publisher write a history, which grows.
+        // The reset makes the publisher write a history, for which the file has to grow.
         drop(tickscope::reset());
         tickscope::time!("after", ());
         wait_until("a later record", || {
             calls_of(&newest(&RingFile::open(&path).unwrap()), "after") == 1
         });
-        // The publisher has opened new descriptors, which are closed as well.
+        // By now the publisher has opened new descriptors. They are closed as well.
         close_between(&files);
         check_own(&files);
         tickscope::time!("after", ());
@@ -89,7 +89,8 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
     let files = own_files(&support::shared_place());
     wait_until("another ring", || session.path().is_some_and(|now| now != path));
     let warnings = session.warnings().join("\n");
-    // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
+    // Without a descriptor, the publisher cannot check the file before it stores into the mapping, and the store could
+    // raise a signal.
     let said = match tickscope_testkit::ring::kernel_copies() {
         true => "was removed or moved by another program",
         false => "was moved away, and the program has closed its descriptor",
@@ -100,7 +101,8 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
     drop(quick("again"));
 }
 
-/// The report at exit must not go into a file of the program that has got the descriptor of standard error.
+/// The report at exit must not go into one of the program's own files that has taken over the descriptor of standard
+/// error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     let make = |_| Isolated::as_usual(test_name!());
     for (end, done) in each_passes(["own", "log", "null"], make, |end| {
@@ -125,19 +127,19 @@ fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     }
 }
 
-/// Becomes a daemon by the usual two forks; returns true in the daemon.
+/// Turns into a daemon by forking twice, as usual. Returns true in the daemon.
 fn daemonize() -> bool {
     for _ in 0..2 {
         // SAFETY: this process has only this thread and the publisher.
         match unsafe { libc::fork() } {
             0 => {
-                // SAFETY: the call takes no argument; its second call fails harmlessly.
+                // SAFETY: `setsid` takes no arguments. In the second round it fails, which does no harm.
                 unsafe { libc::setsid() };
             }
             child => {
                 assert!(child > 0);
                 let mut status = -1;
-                // SAFETY: the pointer is to a valid place.
+                // SAFETY: `status` is valid for writes.
                 unsafe { libc::waitpid(child, &mut status, 0) };
                 return false;
             }
@@ -204,7 +206,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
-/// The child must not wait for a lock whose holder is a thread of the parent.
+/// The child must not wait for a lock that is held by a thread of the parent.
 fn a_child_forked_past_the_c_library_goes_on() {
     let session = quick("forks");
     let over = AtomicBool::new(false);
@@ -217,14 +219,14 @@ fn a_child_forked_past_the_c_library_goes_on() {
         });
         let _over = support::Over(&over);
         for _ in 0..50 {
-            // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
+            // SAFETY: this forks with the bare system call, as some runtimes do, so that no fork handlers run.
             let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
             if child == 0 {
                 tickscope::time!("child", ());
                 tickscope::request_reset();
                 let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
                 let counts = session.status() == Status::Counting;
-                // SAFETY: the call ends the process without handlers.
+                // SAFETY: `_exit` ends the process without running exit handlers.
                 unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
             }
             assert_eq!(support::status_of(child as i32).code(), Some(7));
@@ -250,22 +252,22 @@ fn scopes_between_fork_and_exec_are_no_harm() {
     assert_eq!(session.status(), Status::Publishing);
 }
 
-/// Gives up all rights that a program can give up while it runs.
+/// Drops all privileges that a program can drop while it runs.
 fn give_up_rights() -> Result<(), &'static str> {
     let place = support::shared_place();
     let place = std::ffi::CString::new(place.to_str().unwrap()).unwrap();
-    // SAFETY: the call takes numbers, no pointer.
+    // SAFETY: `PR_SET_DUMPABLE` takes no pointers.
     let dumpable = unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
     assert_eq!(dumpable, 0);
-    // SAFETY: the call takes a number, no pointer.
+    // SAFETY: `unshare` takes no pointers.
     if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
         return Err("no rights to unshare");
     }
-    // SAFETY: the argument is a string that ends in a zero.
+    // SAFETY: `place` is a NUL-terminated string.
     assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
-    // SAFETY: the call takes a number, no pointer.
+    // SAFETY: `setgid` takes no pointers.
     assert_eq!(unsafe { libc::setgid(65534) }, 0);
-    // SAFETY: the call takes a number. The C library changes the id of all threads.
+    // SAFETY: `setuid` takes no pointers. The C library changes the id of all threads.
     assert_eq!(unsafe { libc::setuid(65534) }, 0);
     Ok(())
 }
@@ -290,7 +292,7 @@ fn a_program_that_gives_up_its_rights_goes_on_publishing() {
     }
 }
 
-/// System calls that the publisher makes after its first record, and that a waiting program makes.
+/// System calls made by the publisher after its first record, or by a program that is waiting.
 const CALLS: [libc::c_long; 15] = [
     libc::SYS_futex,
     libc::SYS_clock_gettime,
@@ -309,7 +311,7 @@ const CALLS: [libc::c_long; 15] = [
     libc::SYS_process_vm_writev,
 ];
 
-/// System calls that the publisher makes rarely: for memory, for a growing history, and at its end.
+/// System calls that the publisher makes rarely: to get memory, to let the history grow, and when it ends.
 const RARE_CALLS: [libc::c_long; 14] = [
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -330,7 +332,7 @@ const RARE_CALLS: [libc::c_long; 14] = [
 fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
-        // The publisher makes its start-up calls in the first second.
+        // The publisher makes the system calls of its start-up in the first second.
         let ring = ring_of(&session);
         let record = |ring: &RingFile| ring.newest().unwrap().sequence;
         let _slot = ring.take_slot().unwrap();
@@ -338,14 +340,15 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
         wait_until("the beginning to be over", || {
             began.elapsed() > Duration::from_millis(1500)
         });
-        // Calls of the test, which reads its ring, and of a thread that has lost its CPU and reads its waits.
+        // `pread64` is for the test itself, which reads the ring. `getrusage` is for a thread that has lost its CPU and
+        // reads its waits.
         let own = [libc::SYS_pread64, libc::SYS_getrusage];
         support::allow_only(&[&CALLS[..], &RARE_CALLS, &own].concat(), true);
         tickscope::time!("after", ());
         let first = record(&ring);
         loop {
             if record(&ring) > first + 3 {
-                // SAFETY: the call ends the process without handlers.
+                // SAFETY: `_exit` ends the process without running exit handlers.
                 unsafe { libc::_exit(7) }
             }
             std::hint::spin_loop();
@@ -357,7 +360,8 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
-/// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still measure.
+/// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still be
+/// measured.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
     for (way, done) in each_passes(["scopes", "start"], live, |way| {

@@ -1,4 +1,4 @@
-//! Dumps from any thread at any depth: a dump writes a complete file, or no file and returns the reason.
+//! Dumps from any thread at any depth. A dump either writes a complete file, or leaves no file and returns the reason.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ fn threads_dump_at_once_and_deep_inside() {
         }
     });
     assert_eq!(entries(&dir).len(), 20);
-    // All threads dump to one name: one dump succeeds, with a complete file.
+    // All threads dump to the same path. One dump succeeds, and its file is complete.
     let path = dir.join("same.html");
     let written = std::thread::scope(|scope| {
         let threads = [(); 4].map(|()| scope.spawn(|| tickscope::dump(&path, Format::Html)));
@@ -108,7 +108,7 @@ fn threads_dump_at_once_and_deep_inside() {
     assert_eq!(entries(&dir).len(), 21);
 }
 
-/// Returns the CPU time of the calling thread in ns, which excludes other programs.
+/// Returns the CPU time of the calling thread in ns. Unlike wall time, it does not depend on other programs.
 fn cpu_ns() -> u64 {
     support::cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -123,7 +123,7 @@ fn the_time_of_writing_is_not_charged() {
     }
     let took = cpu_ns() - begin;
     let charged = ticks_of(&tickscope::snapshot(), "dumping");
-    // Only the captures, each of one node, are charged; writing a page of 250 kB takes far longer.
+    // The scope is charged only for capturing the tree, which has one node. Writing a page of 250 kB takes far longer.
     assert!(charged < took / 2, "{charged} of {took}");
 }
 
@@ -158,7 +158,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         if !may_write {
             let said = error(&place.join("now.txt"));
             assert!(said.contains("now.txt"), "{said}");
-            // In /proc the message is the system's reason, without advice.
+            // In /proc the message has only the system's reason, without any advice.
             let tells = said.contains("; give a place that this program may write to");
             assert!(tells || place == Path::new("/proc"), "{said}");
         }
@@ -167,7 +167,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 }
 
 fn am_root() -> bool {
-    // SAFETY: the call takes no argument and cannot fail.
+    // SAFETY: `geteuid` takes no arguments and cannot fail.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -176,7 +176,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
     fs::create_dir(&dir).unwrap();
     work(1);
     let mask = signals("SigBlk");
-    // The limit acts like a full disk, but with another error code.
+    // The limit has the same effect as a full disk, except for the error code.
     let before = support::limit(libc::RLIMIT_FSIZE, 100);
     let dumped = tickscope::dump(dir.join("now.html"), Format::Html);
     support::limit(libc::RLIMIT_FSIZE, before);
@@ -191,7 +191,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
     assert_eq!(signals("SigBlk"), mask);
 }
 
-/// Returns a set of signals of this thread, as the kernel reports it.
+/// Returns one of this thread's signal sets, named as in `/proc/thread-self/status`.
 fn signals(set: &str) -> u64 {
     u64::from_str_radix(&support::status_line("thread-self", set), 16).unwrap()
 }

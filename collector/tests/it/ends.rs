@@ -1,5 +1,6 @@
-//! No call is missing from the start or the end of a program. `ENDS` in the environment is the number of programs of
-//! each kind, and `PATHS` the number of paths per thread. `.ci/nightly` runs many programs on a busy machine.
+//! No call is lost, however early or late in the program it is made. In the environment, `ENDS` sets the number of
+//! programs of each kind, and `PATHS` the number of paths per thread. `.ci/nightly` runs many programs on a busy
+//! machine.
 
 use std::sync::{Arc, Barrier};
 
@@ -12,7 +13,8 @@ fn asked(variable: &str, few: u64) -> u64 {
     std::env::var(variable).map_or(few, |many| many.parse().unwrap())
 }
 
-/// Checks that the program ended normally with all calls in its ring: in total, and by name unless rows were pruned.
+/// Checks that the program ended normally and that its ring has all calls: in total, and also by name if no rows were
+/// pruned.
 fn assert_whole(done: &Done, calls: &[(&str, u64)]) {
     assert!(done.status.success(), "{done:?}");
     let ring = done.ring();
@@ -42,7 +44,7 @@ fn a_program_of_a_millisecond_leaves_all_calls() {
     }
 }
 
-/// Makes calls on a path that is different for each number.
+/// Makes calls on a path that is unique to `number`.
 fn path(number: u64, depth: u32) {
     if depth > 0 {
         match number % 4 {

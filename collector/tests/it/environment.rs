@@ -1,4 +1,4 @@
-//! Settings in environment variables, and systems in which a program cannot publish.
+//! Settings in environment variables, and systems on which a program cannot publish.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn marked() -> u8 {
     1
 }
 
-/// A publisher without records to write before the first scope must not wake 10 000 times a second.
+/// Before the first scope, the publisher has no records to write, so it must not wake up 10 000 times a second.
 fn live_rests_before_the_first_scope() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
@@ -28,7 +28,7 @@ fn live_rests_before_the_first_scope() {
             let switches = || status_line(&publisher, "voluntary_ctxt_switches");
             let looks = || switches().parse::<u64>().unwrap();
             wait_until("some looks", || looks() > 10);
-            // Each pause is as long as all earlier pauses together, up to a tenth of a second.
+            // The publisher's pauses get longer: each lasts as long as all earlier pauses together, up to 0.1 s.
             let began = Instant::now();
             let before = looks();
             wait_until("three looks", || looks() >= before + 3);
@@ -37,7 +37,8 @@ fn live_rests_before_the_first_scope() {
     done.succeeded();
 }
 
-/// A viewer that looks for rings between two sessions must not find a short-lived ring.
+/// `TICKSCOPE=live` begins a session, but if the program starts its own before the first scope, that one replaces it.
+/// There must be no ring before the first scope or start, because viewers could attach to a ring that soon vanishes.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
     let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
     for (name, done) in each_passes(["", "inner"], live, |name| {
@@ -92,9 +93,9 @@ fn live_begins_also_where_threads_include_themselves() {
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
 }
 
-/// Checks that `body` leaves the error of the last system call unchanged.
+/// Checks that `body` leaves `errno` unchanged.
 fn keeps_errno(what: &str, body: impl FnOnce()) {
-    // SAFETY: -1 is no descriptor; the call returns an error.
+    // SAFETY: -1 is never a valid descriptor, so the call only returns an error.
     unsafe { libc::close(-1) };
     body();
     let error = std::io::Error::last_os_error().raw_os_error();
@@ -104,7 +105,7 @@ fn keeps_errno(what: &str, body: impl FnOnce()) {
 fn scopes_and_counters_leave_errno_as_it_was() {
     support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
     keeps_errno("the first scope of the program", || _ = marked());
-    // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
+    // The kernel refuses memory. This thread runs first, because later it could reuse the tree of an ended thread.
     std::thread::spawn(|| {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         support::refuse(libc::SYS_mmap, protection, libc::EPERM);
@@ -116,7 +117,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     std::thread::spawn(|| {
         support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
         keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-        // One of these calls allocates a histogram, because its duration has no bucket yet.
+        // At least one of these calls allocates a histogram, because there is no bucket yet for its duration.
         for _ in 0..100 {
             keeps_errno("a scope's end", || tickscope::time!("call", ()));
         }
@@ -130,11 +131,11 @@ fn scopes_and_counters_leave_errno_as_it_was() {
 }
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
-    // KiB of free address space: 0 is too little for a larger table, 12 is enough for it but not for the nodes.
+    // Free address space in KiB: with 0 there is no room for a larger table; with 12 there is, but not for the nodes.
     let make = |_| Isolated::as_usual(test_name!());
     each_passes([0, 12], make, |room| {
         let session = Builder::new("limited").max_process_nodes(1000).try_start();
-        // The session ends, because a publisher would also need memory.
+        // The session is ended first, because a publisher would also need memory.
         drop(session.unwrap());
         marked();
         let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
@@ -360,7 +361,7 @@ fn good_values_win_over_the_program() {
     });
 }
 
-/// Opens a scope and reports the session's state; removes a ring outside the test's directory.
+/// Opens a scope and reports the session's state. If the ring is outside the test's directory, removes it.
 fn work_anyhow() {
     let session: Session = tickscope::start("anyhow");
     marked();
@@ -383,7 +384,7 @@ fn told(done: &Done, name: &str) -> String {
     std::fs::read_to_string(done.place().join(name)).unwrap()
 }
 
-/// Checks that a warning names a directory that failed and the reason, and that the session uses the next one.
+/// Checks that a warning names the unusable directory and the reason, and that the session uses another directory.
 fn passed_over(done: &Done, bad: &Path, reason: &str) {
     let warnings = told(done, "warnings");
     warnings.says([bad.to_str().unwrap(), reason, "trying the next place"]);
@@ -403,7 +404,7 @@ fn a_directory_that_may_not_be_written_is_passed_over() {
 }
 
 fn a_directory_of_another_user_is_passed_over() {
-    // SAFETY: the call takes no argument and cannot fail.
+    // SAFETY: `geteuid` takes no arguments and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         skip("only root can give a directory away");
     }
@@ -437,7 +438,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
         });
-        // The history after the ring has this length at first, and may grow to 4 MiB.
+        // In the file, the history follows the ring. It starts with a length of 1 MiB and may grow to 4 MiB.
         drop(tickscope::reset());
         wait_until("history", || ring.coarse_newest().unwrap().is_some());
         let length = std::fs::metadata(&path).unwrap().len();
@@ -448,7 +449,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
-    // About 3 MB are free, but a history may use a quarter of the free space only if this quarter is 1 MiB or more.
+    // About 3 MB are free. A history may use a quarter of the free space, but only if that is at least 1 MiB.
     on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);

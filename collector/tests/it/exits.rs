@@ -1,4 +1,4 @@
-//! All ways to end a program: each ends soon, with the program's own exit code.
+//! All the ways in which a program can end. Each must end it promptly, and with its own exit code.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock};
 use tickscope_format::file::open::Liveness;
 use tickscope_format::snapshot::CaptureKind;
 
-/// Ways to end the program, with the exit code or the signal that the parent sees.
+/// Ways to end the program, each with the exit code or the signal that the parent sees.
 const WAYS: [(&str, Option<i32>, Option<i32>); 7] = [
     ("process::exit", Some(7), None),
     ("exit", Some(7), None),
@@ -30,16 +30,16 @@ static WAY: LazyLock<String> = LazyLock::new(|| std::env::var("WAY").unwrap());
 
 fn end() {
     let raise = |signal| {
-        // SAFETY: the call takes a number, no pointer.
+        // SAFETY: `raise` takes no pointers.
         unsafe { libc::raise(signal) };
     };
     match &**WAY {
         "process::exit" => std::process::exit(7),
-        // SAFETY: the call takes a number; the other threads of this test may run until the process ends.
+        // SAFETY: `exit` takes no pointers. The other threads of this test may run until the process ends.
         "exit" => unsafe { libc::exit(7) },
-        // SAFETY: the call takes a number, no pointer.
+        // SAFETY: `_exit` takes no pointers.
         "_exit" => unsafe { libc::_exit(7) },
-        // SAFETY: the call takes a number, no pointer.
+        // SAFETY: `quick_exit` takes no pointers.
         "quick_exit" => unsafe { quick_exit(7) },
         "abort" => std::process::abort(),
         "killed" => raise(libc::SIGKILL),
@@ -49,7 +49,7 @@ fn end() {
 
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Ends the process at the first signal, whatever code the signal interrupted.
+/// Ends the process at the first signal, whatever code was interrupted.
 extern "C" fn ending(_: libc::c_int) {
     if !ENDS.swap(true, Ordering::Relaxed) {
         tickscope::scope!("handler");
@@ -68,7 +68,7 @@ fn busy(barrier: &Barrier) {
     }
 }
 
-/// Runs the work of one of many threads. A thread mostly sleeps, because there are too many to keep all of them busy.
+/// Runs the work of one of many threads, which mostly sleeps, because there are too many threads to keep them all busy.
 fn at_work(barrier: &Barrier) {
     let mut begun = false;
     loop {
@@ -98,20 +98,20 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                     "scope" => tickscope::time!("ends", end()),
                     _ => {
                         support::on_signal(libc::SIGUSR1, ending);
-                        // SAFETY: the call takes no argument and cannot fail.
+                        // SAFETY: `pthread_self` takes no arguments and cannot fail.
                         let main = unsafe { libc::pthread_self() };
                         std::thread::spawn(move || {
-                            // SAFETY: the main thread does not end before the program.
+                            // SAFETY: the main thread lives as long as the program.
                             unsafe { libc::pthread_kill(main, libc::SIGUSR1) }
                         });
                         let allocates = std::env::var("FROM").unwrap() != "handler";
                         loop {
                             tickscope::scope!("interrupted");
                             if allocates {
-                                // A block of this size takes the allocator's lock.
+                                // Allocating a block of this size takes the allocator's lock.
                                 drop(std::hint::black_box(vec![1u8; 3000]));
                             } else {
-                                // A snapshot holds the collector's lock.
+                                // Taking a snapshot holds the collector's lock.
                                 drop(tickscope::snapshot());
                             }
                         }
@@ -139,7 +139,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
 
 static EXITS: AtomicBool = AtomicBool::new(false);
 
-/// Reads a clock that exits in the middle of a capture, as a signal handler may.
+/// A clock that calls `exit` when it is read in the middle of a capture, just as a signal handler might.
 fn exiting_clock() -> u64 {
     if EXITS.swap(false, Ordering::Relaxed) {
         end();
@@ -147,7 +147,8 @@ fn exiting_clock() -> u64 {
     1
 }
 
-/// The exit holds the collector's lock and needs the session's lock; the publisher takes them in the other order.
+/// The exit holds the collector's lock and needs the session's lock, while the publisher takes the two in the opposite
+/// order.
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
@@ -161,7 +162,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
             support::wait_until("the last record", || {
                 newest(&ring).capture.kind == CaptureKind::Final
             });
-            // The publisher waits for the pipe, and then for the collector's lock.
+            // The publisher waits for the full pipe first, and then for the collector's lock.
             EXITS.store(true, Ordering::Relaxed);
             drop(tickscope::snapshot());
             panic!("it goes on");
@@ -170,7 +171,8 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     }
 }
 
-/// Returns the milliseconds from the call of `exit` to the time at which the parent sees the end.
+/// Returns how many milliseconds pass between the call to `exit` and the moment when the parent sees that the process
+/// has ended.
 fn milliseconds_to_end(off: bool) -> f64 {
     const THREADS: usize = 1_000;
     let test = Isolated::as_usual("a_thousand_threads_at_work_do_not_hold_up_the_end");
@@ -214,7 +216,7 @@ fn ready() -> ! {
 
 fn send(running: &support::Running, signal: i32) {
     running.told("ready");
-    // SAFETY: the call takes numbers; the process is a child that was not waited for yet.
+    // SAFETY: `kill` takes no pointers, and the process is a child that has not been waited for yet.
     unsafe { libc::kill(running.pid().cast_signed(), signal) };
 }
 
@@ -278,7 +280,7 @@ fn a_forked_child_ends_by_the_signal() {
             std::thread::sleep(support::FOR_GOOD);
             0
         });
-        // SAFETY: the call takes numbers, no pointer.
+        // SAFETY: `kill` takes no pointers.
         unsafe { libc::kill(child, libc::SIGTERM) };
         assert_eq!(support::status_of(child).signal(), Some(libc::SIGTERM));
     });

@@ -14,7 +14,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, first_word, request_words};
 use tickscope_format::snapshot::Mode;
 
-/// Largest share of a core for the publisher: half of it for requests, half for all its other work.
+/// The share of a core that the publisher may use: half of it for requests, half for all its other work.
 const SHARE_MOST: f64 = 0.10;
 
 /// Returns the most expensive requests in turn, with patterns that fail to match as late as possible.
@@ -56,7 +56,7 @@ fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     written
 }
 
-/// Creates many rows, so that each record has a cost.
+/// Creates many rows, so that writing a record takes noticeable time.
 fn work(depth: u32) {
     for site in ["one", "two", "three"] {
         match site {
@@ -89,7 +89,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             let hostile = scope.spawn(move || flood(&path, stop));
             let publisher_cpu = || newest(&ring).capture.cost.publisher_cpu_ns;
             let before = publisher_cpu();
-            // The flood first uses up the budget that the publisher has saved.
+            // The flood must first use up the budget that the publisher has saved up.
             wait_until("a flood", || publisher_cpu() > before + 400_000_000);
             let memory = anonymous();
             let (begin, first) = (Instant::now(), newest(&ring).capture);

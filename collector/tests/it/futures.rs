@@ -1,4 +1,4 @@
-//! Calls of futures: their duration from first poll to end, on any thread; calls in flight; tasks.
+//! Calls of futures: durations from the first poll to the end, on any thread; calls in flight; and tasks.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::support::{by_hand, check_with_polls, measured, rows_named, spend, tre
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Future that is pending this number of times.
+/// A future that returns `Pending` this many times before it is ready.
 struct Pending(u32);
 
 impl Future for Pending {
@@ -68,7 +68,8 @@ fn calls(snapshot: &Snapshot, name: &str) -> Calls {
     }
 }
 
-/// Returns, for each path, its name as `outer > inner`, its calls in flight, its innermost calls, and the oldest age.
+/// Returns, for each path, its name in the form `outer > inner`, the number of calls in flight, how many of these are
+/// innermost, and the age of the oldest call in ns.
 fn in_flight(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
     let paths = &snapshot.tasks.paths;
     let name = |path: &TaskPath| snapshot.sites[path.site.index()].name.clone();
@@ -186,8 +187,8 @@ fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
         let polls = after.measures.of_row(Quantity::Polls, row);
         let latencies = after.latencies.of(row).count();
         let what = after.site_of(NodeId(row)).name.as_str();
-        // Dropping a future is not a poll, so it adds no latency. "elsewhere" is a scope with one call, so it has one
-        // latency.
+        // A latency is recorded for each poll. Dropping a future is not a poll, so it adds none. "elsewhere" is an
+        // ordinary scope, whose single call has one latency.
         let expected = if what == "elsewhere" { 1 } else { polls };
         assert_eq!(latencies, expected, "latencies of polls of {what}");
     }
@@ -235,20 +236,21 @@ fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
         let snapshot = tickscope::snapshot();
         assert_eq!(calls(&snapshot, name).polls, 3);
         let of_row = |quantity| measured(&snapshot, name, quantity);
-        // Two of three polls count, because the time at which the first poll was requested is unknown.
+        // Only two of the three polls count, because it is unknown when the first one was requested.
         assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
         assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
     }
 }
 
-/// A pool of threads that poll futures from one queue, so that futures move between them.
+/// A pool of threads that poll futures from a shared queue, so that futures move between threads.
 struct Pool {
     queue: Mutex<Vec<Boxed>>,
     stop: AtomicBool,
 }
 
 impl Pool {
-    /// Polls futures, and drops some unfinished, until `stop` is set and no future is left; returns the number dropped.
+    /// Polls futures, and drops some of them unfinished, until `stop` is set and no future is left. Returns how many it
+    /// has dropped.
     fn work(&self, mut seed: u64) -> u64 {
         let mut cancelled = 0;
         loop {
@@ -310,7 +312,7 @@ fn calls_that_move_between_threads_are_all_there() {
         }
     };
     std::thread::scope(|scope| {
-        // Stops the pool also if a check below fails.
+        // The pool is stopped even if a check below fails.
         let stops = Stops(&pool.stop);
         let threads: Vec<_> = (1..=4)
             .map(|seed| {
@@ -352,7 +354,7 @@ fn calls_that_move_between_threads_are_all_there() {
     }
 }
 
-/// Modules with a chain of functions that await each other, with the attribute and without.
+/// Two modules with the same chain of functions, each of which awaits the next, with and without the attribute.
 macro_rules! chain {
     ($($name:ident -> $next:ident),*) => {
         mod marked {

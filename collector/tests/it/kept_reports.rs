@@ -1,5 +1,5 @@
-//! Reports and the log in a program without the feature `report`. The program writes the snapshot instead of a report,
-//! and its message names the command that makes a report from the snapshot.
+//! Reports and the log in a program without the feature `report`. Instead of a report, the program writes the snapshot,
+//! and prints the command that makes a report from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

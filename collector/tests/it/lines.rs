@@ -1,4 +1,5 @@
-//! Samples of the program counter: their code, rows and threads, and that they do the program no harm.
+//! Samples of the program counter. They must be attributed to the right code, row and thread, and must not disturb the
+//! program.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -33,7 +34,7 @@ fn outer(time: Duration) {
     work(time);
 }
 
-/// Returns the number of samples whose innermost scope has this name, and their CPU time in ns.
+/// Returns the number of samples whose innermost scope has this name, and the CPU time in ns that they stand for.
 fn found(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     let is_it = |inside| match inside {
         SampledIn::Row(row) => snapshot.site_of(NodeId(row)).name == name,
@@ -77,7 +78,8 @@ fn by_path(snapshot: &Snapshot) -> BTreeMap<(String, bool), u64> {
     sums
 }
 
-/// Waits for a snapshot that fulfils a condition. The wait is needed because samples come only at the kernel's ticks.
+/// Waits for a snapshot that satisfies a condition. The wait is needed because samples are taken only at the kernel's
+/// timer ticks.
 fn once(holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
     loop {
         let snapshot = tickscope::snapshot();
@@ -98,7 +100,7 @@ fn samples_tell_the_scope_and_the_code_of_each_thread() {
     let lines = &snapshot.lines;
     assert_eq!(lines.state, LinesState::On(libc::SIGPROF as u32));
     assert_eq!(lines.asked_hz, 1_000);
-    // Not all samples are in this program, because part of each clock reading runs in the kernel.
+    // Not all samples are in this program's own code, because reading a clock partly runs in the kernel.
     let own = std::env::current_exe().unwrap();
     let in_own = lines.samples.iter().filter(|sample| {
         let module = lines.modules.get(sample.module as usize);
@@ -107,13 +109,13 @@ fn samples_tell_the_scope_and_the_code_of_each_thread() {
     let in_own: u64 = in_own.map(|sample| sample.samples).sum();
     assert!(in_own > 0, "{lines:?}");
     let ((_, outer_ns), (_, inner_ns)) = (found(&snapshot, "outer"), found(&snapshot, "inner"));
-    // No thread shows more CPU time than it used. The used time is known up to the last sample.
+    // Samples never show more CPU time than the threads have used. That time is known as of the last sample.
     let used: u64 = snapshot.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
     assert!(outer_ns + inner_ns <= used, "{outer_ns} {inner_ns} of {used}");
     let rate = lines.rate_hz().unwrap();
     assert!(rate <= 2_000.0, "{rate}");
     drop(session);
-    // Sampling has stopped, and the counts of samples stay.
+    // Sampling has stopped, and the samples so far are kept.
     let ended = tickscope::snapshot();
     assert_eq!(ended.lines.state, LinesState::Off);
     assert_eq!(ended.lines.asked_hz, 1_000);
@@ -147,7 +149,7 @@ fn samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has
         .map(|(name, ended)| (name.as_str(), *ended))
         .collect();
     assert_eq!(paths, [("left", true), ("right", false)]);
-    // An undone reset also restores the samples of a thread that ended after the reset.
+    // Undoing a reset also restores the samples of a thread that has ended since the reset.
     let (go, is_to_go) = std::sync::mpsc::channel::<()>();
     let (ready, is_ready) = std::sync::mpsc::channel();
     let third = std::thread::spawn(move || {
@@ -189,8 +191,8 @@ fn a_program_that_uses_sigprof_keeps_it() {
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
     once(|snapshot| found(snapshot, "inner").0 > 3);
     support::on_signal(libc::SIGPROF, own_handler);
-    // At its next check the publisher moves to another signal, so the program's handler gets no signal of the
-    // collector.
+    // At its next check the publisher switches to another signal, so that the program's handler receives no signals
+    // from the collector.
     let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
     let moved = once(other);
     let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
@@ -202,7 +204,7 @@ fn a_program_that_uses_sigprof_keeps_it() {
     assert_eq!(OWN.load(Ordering::Relaxed), came + 1);
 }
 
-/// Repeats blocking calls of each kind, with work before each call so that timers fire.
+/// Repeats blocking calls of several kinds, with work before each call, so that sampling timers fire.
 fn blocking_calls_go_on_and_the_programs_own_timers_come() {
     count_alarms();
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
@@ -241,7 +243,7 @@ fn reads(round: u64) {
         std::thread::sleep(Duration::from_millis(1));
         writer.write_all(&round.to_le_bytes()).unwrap();
     });
-    // `read` is used, because `read_exact` would retry after a signal.
+    // `read_exact` is not used, because it would retry if a signal interrupted it.
     let mut bytes = [0; 8];
     assert_eq!(reader.read(&mut bytes).unwrap(), 8);
     assert_eq!(u64::from_le_bytes(bytes), round);
@@ -278,7 +280,7 @@ fn waits_for(_: u64) {
     });
 }
 
-/// Runs another program, which does not inherit the collector's timers.
+/// Runs another program. It does not inherit the collector's timers.
 fn runs(_: u64) {
     let done = std::process::Command::new("sleep").arg("0.001").status().unwrap();
     assert!(done.success(), "{done}");
@@ -305,7 +307,7 @@ fn many_threads_are_sampled() {
         for _ in 0..threads {
             scope.spawn(|| {
                 tickscope::scope!("one of many");
-                // All threads are alive at once, so that the publisher finds all of them.
+                // All threads are alive at the same time, so that the publisher finds them all.
                 all.wait();
                 while !is_found.load(Ordering::Relaxed) {
                     work(Duration::from_millis(1));
@@ -327,14 +329,16 @@ fn many_threads_are_sampled() {
     once(|snapshot| found(snapshot, "inner").0 > 3);
 }
 
-/// A child inherits no timer of the collector, and its own timer of the same id is left alone.
+/// A child inherits none of the collector's timers. If it creates a timer of its own that gets the same id, that timer
+/// is left alone.
 fn forked_children_are_unharmed() {
     let session = Builder::new("lines").lines(true).try_start().unwrap();
     once(|snapshot| found(snapshot, "inner").0 > 3);
     let child = support::fork(|| {
         let mut id: libc::c_int = 0;
         let none = std::ptr::null::<libc::sigevent>();
-        // SAFETY: the pointer to the id is valid; a null event requests a signal at the timer's end.
+        // SAFETY: `id` is valid for writes. A null event is allowed, and means that the timer sends a signal when it
+        // expires.
         let made = unsafe {
             libc::syscall(
                 libc::SYS_timer_create,
@@ -346,7 +350,7 @@ fn forked_children_are_unharmed() {
         work(Duration::from_millis(20));
         drop(session);
         let mut left = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
-        // SAFETY: the place is valid.
+        // SAFETY: `left` is valid for writes.
         let there =
             unsafe { libc::syscall(libc::SYS_timer_gettime, libc::c_long::from(id), left.as_mut_ptr()) };
         i32::from(made != 0 || there != 0)
@@ -356,8 +360,8 @@ fn forked_children_are_unharmed() {
     once(|snapshot| found(snapshot, "inner").0 > before + 3);
 }
 
-/// A timer signal that is pending at `exec` would end the new program, which has no handler. The kernel discards
-/// signals of timers at `exec`.
+/// A timer signal still pending after `exec` would end the new program, which has no handler for it. The kernel
+/// discards pending timer signals at `exec`.
 fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     let number = |name: &str| {
         std::env::var(name)
@@ -366,8 +370,8 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     };
     let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
     let _session = Builder::new("lines").lines(true).try_start().unwrap();
-    // Each round works for a different time, so that the kernel's clock, which ticks every 1 to 10 ms, ticks just
-    // before some `exec`.
+    // The work takes a different time in each round, so that in some round the kernel's timer, which ticks every 1 to
+    // 10 ms, ticks just before the `exec`.
     work(Duration::from_micros(left % 10 * 1_100));
     if left > 0 {
         let error = Command::new(std::env::current_exe().unwrap())

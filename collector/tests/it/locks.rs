@@ -1,4 +1,4 @@
-//! Locks: which rows wait, which rows make other threads wait, and that the locks behave like std's locks.
+//! Locks. They must show which rows wait and which rows make other threads wait, and must behave like std's locks.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -25,23 +25,25 @@ fn the_interface_is_that_of_std() {
     of_tickscope::all();
 }
 
-/// Kernel ids of the threads that are about to wait, by number; 0 before a thread has stored its id.
+/// Kernel ids of the threads that are about to wait, indexed by the number that the test gives each thread; 0 until the
+/// thread has stored its id.
 static WAITERS: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
 
-/// Stores the id of the calling thread under this number. The thread must wait next.
+/// Stores the id of the calling thread under this number. Right after that, the thread must wait for a lock.
 fn waits_next(number: usize) {
-    // SAFETY: the call takes no argument and cannot fail.
+    // SAFETY: `gettid` takes no arguments and cannot fail.
     WAITERS[number].store(unsafe { libc::gettid() } as u32, Ordering::Release);
 }
 
-/// Returns whether a thread sleeps. A thread that merely has no CPU does not sleep.
+/// Returns whether a thread is asleep. A runnable thread that is waiting for a CPU is not.
 pub(crate) fn is_asleep(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))
 }
 
-/// Waits until the threads with these numbers sleep: after [`waits_next`] the lock is their only reason to sleep.
+/// Waits until the threads with these numbers are asleep. After [`waits_next`] they sleep only if they wait for the
+/// lock.
 fn until_asleep(numbers: impl IntoIterator<Item = usize>) {
     for number in numbers {
         wait_until("a thread to sleep", || {
@@ -55,14 +57,14 @@ const HOLD: Duration = Duration::from_millis(20);
 
 const HOLD_NS: u64 = HOLD.as_nanos() as u64;
 
-/// Sleeps for `HOLD` while other threads wait; returns the time in ns.
+/// Sleeps for `HOLD` while other threads wait, and returns the actual duration in ns.
 fn hold() -> u64 {
     let begin = Instant::now();
     std::thread::sleep(HOLD);
     begin.elapsed().as_nanos() as u64
 }
 
-/// Returns the tolerance for a time: two percent and 1 us, because two clocks measure it.
+/// Returns the tolerance for a time: 2 % plus 1 us, because the times compared are measured by different clocks.
 fn about(ns: u64) -> u64 {
     ns / 50 + 1_000
 }
@@ -72,7 +74,7 @@ fn charged(snapshot: &Snapshot, name: &str) -> u64 {
     of(snapshot, name, MadeOthersWait)
 }
 
-/// Checks that rows are charged for at most the time that other rows waited.
+/// Checks that the time for which rows are charged is at most the time that other rows have waited.
 fn check_charges(snapshot: &Snapshot) {
     check(snapshot);
     let sites = snapshot.sites.iter();
@@ -151,7 +153,7 @@ fn each_holder_is_charged_for_its_own_part() {
     until_asleep([0, 1]);
     let held = hold();
     {
-        // The holder is charged at the row where it releases the lock.
+        // The charge goes to the row in which the holder releases the lock.
         tickscope::scope!("last");
         drop(guard);
     }
@@ -273,7 +275,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
     drop(guard);
     let snapshot = tickscope::snapshot();
     check_charges(&snapshot);
-    // Each check of the condition but the last leads to a wait, and spurious wake-ups add checks.
+    // A wait follows each check of the condition except the last one, and spurious wake-ups cause more checks.
     let calls = calls_of(&snapshot, "[condvar] changed") - before;
     assert!((2..=looked + 1).contains(&calls), "{calls} waits, {looked} looks");
     assert_eq!(calls_of(&snapshot, "condition"), looked);
@@ -304,7 +306,7 @@ fn a_lock_without_contention_has_no_row() {
     assert!(snapshot.measures.of(MadeOthersWait).is_none());
 }
 
-/// Makes another thread wait for a lock, and waits for that thread's end.
+/// Makes another thread wait for a lock, and joins that thread.
 fn contend(lock: &'static Mutex<u32>) {
     let guard = lock.lock().unwrap();
     WAITERS[0].store(0, Ordering::Release);
@@ -330,7 +332,7 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
     tickscope::set_mode(Mode::Exact);
     let snapshot = tickscope::snapshot();
     assert_eq!(all(&snapshot, MadeOthersWait), 0);
-    // No row is charged either if the wait began in another mode.
+    // Nor is any row charged if the wait began in another mode and ends in mode off.
     let guard = LOCK.lock().unwrap();
     WAITERS[0].store(0, Ordering::Release);
     let waiter = std::thread::spawn(|| {
@@ -347,8 +349,8 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
     assert!(charged(&tickscope::snapshot(), "holder") >= HOLD_NS / 2);
 }
 
-/// Threads end while they hold locks, and new threads reuse their trees. The rows stay unchanged, and waits that never
-/// end are shown.
+/// Threads end while they hold locks, and new threads reuse their trees. The new threads must not be charged, and waits
+/// that never end must be shown.
 fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     static LEAKED: Mutex<u32> = named_mutex("leaked", 0);
     static READ: RwLock<u32> = named_rwlock("read for ever", 0);
@@ -386,8 +388,8 @@ fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     std::process::exit(0);
 }
 
-/// Many short threads in reused trees contend for many locks. In every snapshot taken meanwhile the charges are at most
-/// the waited time.
+/// Many short-lived threads, which reuse the trees of earlier ones, contend for many locks. Snapshots taken meanwhile
+/// must be consistent, and the total charged must not exceed the total time waited.
 fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     const LOCKS: usize = 20;
     static LOCKS_OF_ONE_PLACE: [Mutex<u64>; LOCKS] = [const { Mutex::new(0) }; LOCKS];
@@ -434,7 +436,7 @@ fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     assert!(snapshot.measures.of(MadeOthersWait).is_some());
 }
 
-/// A process forks while other threads wait for a lock. The child does not have these threads, and must not hang.
+/// A process forks while another thread waits for a lock. That thread does not exist in the child, which must not hang.
 fn a_child_forked_during_a_wait_goes_on() {
     static LOCK: Mutex<u32> = Mutex::new(0);
     let guard = LOCK.lock().unwrap();
@@ -451,12 +453,12 @@ fn a_child_forked_during_a_wait_goes_on() {
         i32::from(*LOCK.lock().unwrap() != 100)
     });
     assert!(crate::support::status_of(pid).success());
-    // `fork` leaks the closure in the parent, and with it the parent's guard, so the lock stays taken.
+    // In the parent, `fork` leaks the closure and the guard with it, so the lock stays locked.
     assert!(!waiter.is_finished());
     std::process::exit(0);
 }
 
-/// A thread's first event may be a wait, and a thread may be charged before its first scope.
+/// A thread may wait for a lock, or be charged for making others wait, before its first scope.
 fn threads_without_a_scope_wait_and_are_charged() {
     static LOCK: Mutex<u32> = named_mutex("first", 0);
     std::thread::spawn(|| {

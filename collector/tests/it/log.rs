@@ -1,4 +1,4 @@
-//! The log: lines about calls in groups, which the program itself writes to standard error.
+//! The log: lines about the calls of each group, which the program itself writes to standard error.
 
 use std::io::Read;
 use std::sync::Barrier;
@@ -11,7 +11,7 @@ use tickscope::Builder;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 
-/// Fields of a line of the log that the tests check.
+/// The fields of a log line that the tests check.
 #[derive(Debug)]
 struct Line {
     thread: String,
@@ -49,7 +49,7 @@ fn sum(lines: &[Line], of: impl Fn(&Line) -> f64) -> f64 {
     lines.iter().map(of).sum()
 }
 
-/// Waits until the publisher has written `times` records. At each record the publisher checks whether lines of the log
+/// Waits until the publisher has written `times` more records. With each record, the publisher checks whether log lines
 /// are due.
 fn looked(times: u64) {
     let rings = || rings_in(&support::shared_place().join("rings"));
@@ -71,7 +71,7 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         looked(5);
     });
     assert_eq!(done.stdout, "");
-    // The first intervals may be before the first scope; their lines have a text in parentheses.
+    // The first intervals may lie before the first scope. Their lines have a remark in parentheses instead of a name.
     let lines = lines(&done.stderr).into_iter();
     let lines: Vec<_> = lines.skip_while(|line| line.name.starts_with('(')).collect();
     assert!(lines.len() >= 4, "{}", done.stderr);
@@ -81,8 +81,8 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         "{}",
         done.stderr
     );
-    // If a thread loses its CPU in the middle of an event, the log has the time since the previous event only after
-    // this event.
+    // If a thread loses its CPU in the middle of an event, the time since its previous event is logged only once the
+    // event is over. Until then, lines say `(nothing)`.
     let of_main = |line: &Line| line.thread == "main" && line.name == "[pipe]";
     assert!(
         lines.iter().all(|line| of_main(line) || line.name == "(nothing)"),
@@ -93,7 +93,7 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         sum(&lines, |line| line.inside_ms),
         sum(&lines, |line| line.interval_ms),
     );
-    // The first of these intervals includes time before the first scope.
+    // The first of these intervals includes some time before the first scope.
     assert!(inside <= passed * 1.05, "{}", done.stderr);
     assert!(inside > passed * 0.5, "{}", done.stderr);
     let ring = done.ring();
@@ -182,7 +182,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
     let text = text.trim_start_matches('x');
     let (log, _) = text.split_once("\n(").unwrap();
     assert!(lines(log).len() > 500, "{log}");
-    // A log whose pipe has no reader must not delay the exit.
+    // If the pipe has no reader any more, the log must not delay the exit.
     drop(reader);
 }
 

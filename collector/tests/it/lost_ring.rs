@@ -1,5 +1,5 @@
-//! Ring files that are cut, removed or out of space while the program runs. The program must keep running, report the
-//! damage, and publish a new ring.
+//! Ring files that are truncated, removed or run out of space while the program runs. The program must keep running,
+//! report the damage, and publish a new ring.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const EMPTIED: &str =
     "was emptied or overwritten by another program, wanted the bytes that this program wrote";
 const REMOVED: &str = "was removed or moved by another program";
 
-/// Checks that the session publishes another ring with all earlier counts, and names the reason in a warning.
+/// Checks that the session publishes a new ring, which still has all earlier counts, and gives the reason in a warning.
 fn replaced(session: &Session, lost: &Path, why: &str) {
     let path = wait_for("another ring", || session.path().filter(|path| path != lost));
     wait_until("publishing", || session.status() == Status::Publishing);
@@ -49,7 +49,7 @@ fn replaced(session: &Session, lost: &Path, why: &str) {
     }
 }
 
-/// After a cut, the next store into the mapping would raise SIGBUS.
+/// After the file is truncated, the next store into the mapping would raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
     for length in [
         0,
@@ -75,7 +75,7 @@ fn a_ring_cut_at_any_place_is_replaced() {
     }
 }
 
-/// The file has its full length but only zeros, so no new viewer can open it.
+/// The file keeps its full length but contains only zeros, so new viewers cannot open it.
 fn a_ring_emptied_and_long_again_is_replaced() {
     let (session, path) = begin("emptied");
     let file = open_to_write(&path);
@@ -83,7 +83,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
     punch_hole(&file, 0, length).unwrap();
     replaced(&session, &path, EMPTIED);
     drop(session);
-    // Only the page with the ring's control words is emptied, while the ring has a history.
+    // This time the ring has a history, and only the page with the ring's control words is emptied.
     let (session, path) = begin("emptied");
     drop(tickscope::reset());
     let ring = RingFile::open(&path).unwrap();
@@ -92,20 +92,20 @@ fn a_ring_emptied_and_long_again_is_replaced() {
     replaced(&session, &path, EMPTIED);
 }
 
-/// Replaces a file by another file of the same name.
+/// Replaces a file with another one of the same name.
 fn put_in_place_of(path: &Path) {
     let other = path.with_extension("other");
     fs::write(&other, "something else").unwrap();
     fs::rename(&other, path).unwrap();
 }
 
-/// The program must not keep writing to a ring that no new viewer can find.
+/// The program must not keep writing to a ring that new viewers cannot find.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     let removals: [fn(&Path); 6] = [
         |path| fs::remove_file(path).unwrap(),
         |path| {
-            // The folder is renamed before its removal, because the program creates the next ring in a folder of the
-            // old name.
+            // The folder is renamed before it is removed, because the program creates the next ring in a new folder of
+            // the same name.
             let dir = path.parent().unwrap();
             let gone = dir.with_extension("gone");
             fs::rename(dir, &gone).unwrap();
@@ -134,12 +134,13 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     }
 }
 
-/// After the second lost ring the session waits a minute before each new ring, so that repeated removals cost little.
+/// Once two rings are lost, the session waits for a minute before it makes another one, so that repeated removals cost
+/// little.
 fn a_second_lost_ring_waits_for_its_minute() {
     let (session, first) = begin("again");
     open_to_write(&first).set_len(0).unwrap();
     let second = wait_for("another ring", || session.path().filter(|path| *path != first));
-    // The session writes to a removed ring until it has a new ring.
+    // The session keeps writing to a removed ring until there is a new one.
     let ring = RingFile::open(&second).unwrap();
     fs::remove_file(&second).unwrap();
     wait_until("it is said", || {
@@ -149,7 +150,7 @@ fn a_second_lost_ring_waits_for_its_minute() {
     wait_until("the next record", || ring.newest().unwrap().sequence > last);
     assert_eq!(session.status(), Status::Publishing);
     assert_eq!(session.path(), Some(second));
-    // The session does not write to a ring that was cut.
+    // The session does not write to a ring that was truncated.
     let fd = format!("/proc/self/fd/{}", own_descriptor());
     open_to_write(Path::new(&fd)).set_len(0).unwrap();
     wait_until("it stops", || session.status() == Status::Counting);
@@ -166,18 +167,18 @@ fn a_second_lost_ring_waits_for_its_minute() {
     assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
     drop(tickscope::reset());
     tickscope::request_reset();
-    // The publisher also runs without a ring, and does the reset.
+    // The publisher keeps running without a ring, and performs the reset.
     wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
     if std::env::var_os("LOST_AGAIN").is_some() {
         let path = wait_for("the minute", || session.path());
         assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
     }
-    // The warning advises to start a new session, which works.
+    // The warning advises the user to restart the session. Doing so works.
     drop(session);
     drop(Builder::new("anew").try_start().unwrap());
 }
 
-/// Returns the collector's open descriptor of its ring.
+/// Returns the descriptor that the collector has open for its ring.
 fn own_descriptor() -> String {
     let entries = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap());
     let mut rings = entries.filter(|entry| {
@@ -185,7 +186,7 @@ fn own_descriptor() -> String {
         let target = target.to_string_lossy();
         target.contains(".ring") && {
             let flags = fs::read_to_string(format!("/proc/self/fdinfo/{}", entry.file_name().display()));
-            // The test's own descriptors are read-only.
+            // The descriptors that the test itself has open for a ring are read-only.
             flags.is_ok_and(|text| {
                 text.lines()
                     .any(|line| line.starts_with("flags:") && line.ends_with('2'))
@@ -195,7 +196,7 @@ fn own_descriptor() -> String {
     rings.next().unwrap().file_name().into_string().unwrap()
 }
 
-/// A store into the hole would raise SIGBUS, because the page fault finds no space.
+/// A store into the hole would raise SIGBUS, because the file system has no space left for the page.
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
     wants_kernel_copies();
     on_small_file_system(test_name!(), 8 << 10, || {
@@ -204,7 +205,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-        // Either a record cannot be written to the hole, or the coarse ring gets no space for its first record.
+        // What fails is either writing a record to the hole, or getting space for the coarse ring's first record.
         replaced(&session, &path, "os error");
         // The new ring is in the next directory, because this file system is full.
         let other = session.path().unwrap();
@@ -213,7 +214,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
     });
 }
 
-/// SIGXFSZ, the signal of this limit, ends a program by default.
+/// A write beyond `RLIMIT_FSIZE` raises SIGXFSZ, which ends a program by default.
 fn a_limit_on_the_length_of_files_is_no_signal() {
     let (session, path) = begin("limited");
     support::limit(libc::RLIMIT_FSIZE, fs::metadata(&path).unwrap().len());
@@ -228,8 +229,8 @@ fn a_limit_on_the_length_of_files_is_no_signal() {
     assert_eq!(session.path(), Some(path));
 }
 
-/// After the main thread's end, `/proc/PID` shows no memory or descriptors. Still no count may be lost, and a new ring
-/// is made.
+/// After the main thread has ended, `/proc/PID` no longer shows the memory and descriptors of the process. Even so, no
+/// count may be lost, and a lost ring must be replaced.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
     let (session, path) = begin("leaderless");
     let main_ended = || {
@@ -247,22 +248,22 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                 assert_eq!((session.status(), warnings), (Status::Publishing, Vec::new()));
                 ring.newest().unwrap().sequence > last + 3 && calls_of(&newest(&ring), "after") == 1
             });
-            // The history also grows.
+            // The history can still grow.
             drop(tickscope::reset());
             wait_until("history", || ring.coarse_newest().unwrap().is_some());
             fs::remove_file(&path).unwrap();
             replaced(&session, &path, REMOVED);
         };
-        // A panic would end only this thread, because it is not the main thread.
+        // A panic outside the main thread would end only this thread, so it is turned into an exit code.
         let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
         std::process::exit(i32::from(fate.is_err()));
     });
-    // SAFETY: the call ends only this thread. `pthread_exit` would unwind through Rust frames. The other threads
-    // use no data of this one.
+    // SAFETY: the call ends only this thread, and no other thread uses data on its stack. `pthread_exit` would unwind
+    // through Rust frames.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
 }
 
-/// Runs the child under strace, which makes a system call fail. The test is skipped if strace is missing.
+/// Runs the child under strace, which injects errors into a system call. Skips the test if strace is missing.
 fn with_fault(name: &'static str, inject: &str, body: fn()) {
     if support::is_child() {
         support::tell("begun", "");
@@ -284,7 +285,7 @@ fn with_fault(name: &'static str, inject: &str, body: fn()) {
 }
 
 fn a_fault_of_the_kernel_names_call_error_and_path() {
-    // The first 39 calls write the ring and a first record. The replacement fails the same way, so no ring is left.
+    // The first 39 calls write the ring and a first record. The new ring fails in the same way, so none is left.
     with_fault(test_name!(), "process_vm_writev:error=EIO:when=40+", || {
         let (session, path) = begin("faulty");
         wait_until("it stops", || session.status() == Status::Counting);
@@ -296,7 +297,7 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
     });
 }
 
-/// Some containers forbid the system calls that copy memory through the kernel.
+/// Some containers forbid the system calls by which the publisher has the kernel copy records into the ring.
 fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
     with_fault(
         test_name!(),
@@ -309,14 +310,14 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             support::ask(&mut slot, tickscope_format::slots::Op::Reset);
             wait_until("history", || ring.coarse_newest().unwrap().is_some());
             assert_eq!(session.warnings(), [""; 0]);
-            // A cut that comes before the publisher's check raises no signal.
+            // The publisher checks the file before it writes, so a truncation that it notices in time raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
             replaced(&session, &path, "cut by another program to 5000 bytes");
         },
     );
 }
 
-/// A program may install a seccomp filter while it runs.
+/// A program may install a seccomp filter at any time while it runs.
 fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
     with_fault(test_name!(), "process_vm_writev:error=EPERM:when=20+", || {
         let (session, path) = begin("refused-later");

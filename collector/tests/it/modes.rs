@@ -1,4 +1,5 @@
-//! Modes and their estimates; switching sites off and on; latency histograms. `programs` tests switches inside scopes.
+//! Modes and their estimates; switching sites off and on; latency histograms. Switching inside of scopes is covered by
+//! the tests in `programs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -57,8 +58,8 @@ fn what_adaptive_mode_did_not_time_is_estimated_from_what_it_did() {
     let snapshot = tickscope::snapshot();
     assert_eq!(snapshot.capture.mode, Measured::Adaptive);
     assert_eq!(calls_of(&snapshot, "leaf"), 2 * CALLS);
-    // Adaptive mode subtracts its cost from times, but the manual clock does not tick for this cost. So each call has
-    // an error of 10 to 70 ticks.
+    // Adaptive mode subtracts its own cost from times, but the manual clock does not advance for that cost, so each
+    // call has an error of 10 to 70 ticks.
     let near = |name: &str, ticks: u64| {
         let found = ticks_of(&snapshot, name);
         let error = found as f64 / ticks as f64 - 1.0;
@@ -119,7 +120,8 @@ fn samples_show_the_shares_of_the_time() {
         wait_until("some samples", || newest(&ring).measuring.samples > 150);
         let snapshot = tickscope::snapshot();
         let share = ticks_of(&snapshot, "three") as f64 / snapshot.measured_ticks() as f64;
-        // The true share is 0.75. Its standard error is 0.035, and more on a busy machine. Calls alone would give 0.5.
+        // The true share is 0.75. The standard error is 0.035, and larger on a busy machine. By calls alone the share
+        // would be 0.5.
         assert!((0.6..0.9).contains(&share), "{share}");
         assert!(
             snapshot.measuring.sampling_hz > 5.0,
@@ -166,7 +168,7 @@ fn a_site_that_is_off_costs_nothing_and_its_time_is_its_parents() {
     tickscope::reset();
     assert!(was_off(tickscope::snapshot()).is_empty());
     assert!(tickscope::disable_sites("").is_err());
-    // A rule also applies to a site that is met later; the next record shows the site as off.
+    // A rule also applies to sites that are first reached later. The next record then shows the site as off.
     assert_eq!(tickscope::disable_sites("la*").unwrap(), 0);
     let ring = ring_of(&session);
     let late = || tickscope::time!("late", ());
@@ -195,7 +197,7 @@ fn viewers_switch_modes_and_sites() {
         let now = newest(&ring);
         assert_eq!(now.capture.mode, mode);
         assert_eq!(now.capture.reset_epoch, reply.reset_epoch);
-        // A switched-off program has almost no overhead.
+        // The upper bound of a scope's cost is below a microsecond in every mode.
         assert!(now.capture.cost.upper_ns < 1000.0);
     }
     let pattern = Pattern::new("inner").unwrap();
@@ -223,7 +225,7 @@ fn the_environment_chooses_mode_and_histograms() {
     });
 }
 
-/// If each switch allocated new histograms and never reused the old, no memory would be left for latencies.
+/// If each switch allocated new histograms instead of reusing the old ones, the memory for latencies would run out.
 fn switching_histograms_off_and_on_reuses_their_memory() {
     let _session = session("toggled");
     inner(1);
@@ -245,7 +247,7 @@ fn switching_histograms_off_and_on_reuses_their_memory() {
     assert_eq!(latencies(&tickscope::snapshot(), "inner").count(), 64);
 }
 
-/// A thread with a single sample must have time, although its first sample is also its last.
+/// A thread that was sampled only once must show some time, although its first sample is also its last.
 fn threads_that_meet_one_sample_show_time() {
     let _session = Builder::new("short").try_start().unwrap();
     tickscope::set_mode(Mode::Sampled);
@@ -264,10 +266,11 @@ fn threads_that_meet_one_sample_show_time() {
     assert!(seconds > passed / 8.0, "{seconds} s of {passed}");
 }
 
-/// Number of the last switches of mode that the collector remembers for sleeping threads; see `mode_switch.rs`.
+/// How many of the most recent mode switches the collector remembers for sleeping threads; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// Time before the oldest remembered switch may have been in modes that measure no time.
+/// For the time before the oldest remembered switch, the modes are no longer known. Some of them may not have measured
+/// time, so none of it is charged.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     let _session = session("forgotten");
     tickscope::time!("first", ());
@@ -276,7 +279,8 @@ fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     for (switches, forgets) in [(20, false), (KEPT - 2, false), (KEPT + 2, true), (5 * KEPT, true)] {
         let guard = tickscope::scope_guard!("sleeps");
         let mut timed = 0;
-        // Another thread switches the mode, because an allocation here would make this thread catch up.
+        // The mode is switched on another thread, because any allocation on this thread would make it catch up with
+        // the switches.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 tickscope::thread::exclude();

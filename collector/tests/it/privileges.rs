@@ -1,4 +1,4 @@
-//! A program with more rights than its caller (here set-group-id) ignores the caller's choice of directories.
+//! A program with more privileges than its caller (here, set-group-ID) ignores the caller's choice of directories.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -10,14 +10,14 @@ use crate::support::{as_child, is_child, status_line, test_name};
 use tickscope::{Builder, Status};
 use tickscope_testkit::suite::skip;
 
-/// Id of the user who starts the program, and of the group whose rights the program's file adds.
+/// Ids of the user who starts the program and of the group whose privileges the set-group-ID program gains.
 const USER: u32 = 65_534;
 const GROUP: u32 = 54_321;
 
 #[tickscope::profile]
 fn work() {}
 
-/// Publishes, and prints the path of the ring.
+/// Starts a session and prints the path of its ring.
 fn publish() {
     work();
     let session = Builder::new("more-rights").try_start().unwrap();
@@ -64,7 +64,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
     };
     let written = || fs::read_dir(&chosen).unwrap().count();
 
-    // A program without additional rights uses the user's directory.
+    // A program without additional privileges uses the directory that the user chose.
     let ring = ring_of(&run(test_name!(), &program, &chosen));
     assert!(Path::new(&ring).starts_with(&chosen), "{ring}");
     assert!(chosen.join("report.txt").exists());
@@ -75,7 +75,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
     chown(&program, None, Some(GROUP)).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o2755)).unwrap();
     let ring = ring_of(&run(test_name!(), &program, &chosen));
-    // If files on this system give programs no rights, the program again has only the user's rights.
+    // On some systems set-group-ID has no effect. The program then runs with the user's own privileges again.
     if Path::new(&ring).starts_with(&chosen) && (is_nosuid(dir.path()) || has_no_new_privileges()) {
         skip("programs get no rights here");
     }
@@ -93,7 +93,7 @@ fn has_no_new_privileges() -> bool {
     status_line("self", "NoNewPrivs") == "1"
 }
 
-/// Returns whether this file system is mounted so that files give programs no rights.
+/// Returns whether the file system of this path is mounted with `nosuid`, so that set-group-ID has no effect.
 fn is_nosuid(path: &Path) -> bool {
     let path = path.canonicalize().unwrap();
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();

@@ -1,4 +1,5 @@
-//! Forks, exits, aborts and panics: the program behaves as without tickscope, and its ring shows how it ended.
+//! Forks, exits, aborts and panics. The program must behave as it would without tickscope, and its ring must show how
+//! it ended.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use crate::support::{
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::Liveness;
 
-/// Whether the thread that chooses the clock is reading it. The reading lasts until `MAY_SETTLE` is set.
+/// Whether the thread that chooses the clock has begun to read it. This read does not return until `MAY_SETTLE` is set.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
 static MAY_SETTLE: AtomicBool = AtomicBool::new(false);
 
@@ -186,10 +187,10 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     });
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     for pid in children {
-        // SAFETY: the call takes numbers; signal 0 only tests whether the process exists.
+        // SAFETY: `kill` takes no pointers, and signal 0 only tests whether the process exists.
         let result = unsafe { libc::kill(pid, 0) };
         assert_eq!(result, 0, "the child lives");
-        // SAFETY: the process is a grandchild of this test.
+        // SAFETY: `kill` takes no pointers, and the process is a grandchild of this test.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }
 }
@@ -207,7 +208,8 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 
-/// If each thread in a forked child allocated a new block, the child's memory would grow without limit.
+/// If each thread in a forked child allocated a new block and never gave it back, the child's memory would grow without
+/// limit.
 fn threads_of_a_forked_child_give_back_their_memory() {
     fn threads(count: u32) {
         for _ in 0..count {
@@ -222,7 +224,7 @@ fn threads_of_a_forked_child_give_back_their_memory() {
         let before = anonymous();
         threads(1000);
         let grown = anonymous().saturating_sub(before);
-        // A block with its first nodes and table has at least 12 KiB.
+        // A block with its first nodes and its table takes at least 12 KiB, so 1 000 of them would take 12 MB.
         i32::from(grown >= 4_000 << 10)
     });
     assert!(status_of(child).success(), "its memory grew");

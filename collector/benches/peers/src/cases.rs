@@ -1,7 +1,7 @@
 //! The cases of the `overhead` benchmark, divided into passes.
 //!
-//! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the rest, so a
-//! pass has fewer scopes.
+//! A pass is one frame for puffin and one trace for fastrace. fastrace keeps at most 10 240 spans per trace and drops
+//! the rest, so a pass has fewer scopes than that.
 
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ macro_rules! cases {
     ($($name:ident $scopes:expr;)*) => {
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-        /// Returns the function that runs a case once with the scopes of a peer.
+        /// Returns a function that runs a case once and opens its scopes with the peer `P`.
         pub(crate) fn case<P: Peer>(name: &str) -> Option<fn()> {
             match name {
                 $(stringify!($name) => Some(|| {
@@ -46,10 +46,10 @@ cases! {
     sphereflake 16 * PASS;
 }
 
-/// Width and height of the picture in pixels. At this size, one drawing opens nearly [`PASS`] scopes.
+/// Width and height of the image in pixels. At this size, drawing the image once opens nearly [`PASS`] scopes.
 const SPHEREFLAKE_SIZE: usize = 32;
 
-/// Draws one small picture on the calling thread.
+/// Draws one small image on the calling thread.
 fn sphereflake<P: Peer>(_: u64) {
     thread_local! {
         static SCENE: Scene = Scene::build::<Plain>(6);

@@ -10,7 +10,7 @@ use crate::peers;
 
 pub(crate) const FLAG: &str = "--child";
 
-/// In the child process: measures a case with a peer, and writes the row.
+/// Runs in the child process: measures a case with a peer, and writes the result row to standard output.
 pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     let measured = peers::measure_named(peer, case).ok_or(format!("no peer {peer} or no case {case}"))?;
     let recorded = measured
@@ -32,8 +32,8 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     ))
 }
 
-/// In the parent process: runs a child and waits until it exits. Returns the child's measurements, and the time from
-/// its last scope to its exit.
+/// Runs in the parent process: starts a child and waits until it exits. Returns the child's measurements, and the time
+/// from its last scope to its exit.
 pub(crate) fn run(peer: &str, case: &str) -> Result<(Measured, Duration), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-/// Prefix of a row. The parent ignores lines without it, which are the peer's own output.
+/// Prefix of a result row. Lines that are neither a row nor [`END`] come from the peer itself, and the parent ignores
+/// them.
 pub(crate) const ROW: &str = "ROW ";
 /// Line that a child writes after its last scope, before it finishes the profiler.
 pub(crate) const END: &str = "END";

@@ -1,10 +1,10 @@
-//! Measures the cost of a scope in other profilers. They are compared with the plain program, with the floor of two
-//! bare clock reads, and with tickscope.
+//! Measures the cost of a scope in tickscope and in other profilers. The baselines are the program without a profiler,
+//! and a floor of two bare clock reads per scope.
 //!
 //! `peers [--json] [--case NAME] [--peer NAME]`
 //!
-//! Each peer measures each case in its own process. So peers share no memory and no caches, and each has its own memory
-//! peak and exit.
+//! Each peer runs each case in a process of its own. So the peers share no memory and no caches, and peak memory use
+//! and exit time are measured separately for each run.
 
 mod cases;
 mod child;

@@ -1,5 +1,5 @@
-//! Measures a case with a peer and without it. Pairs run in the order ABBA, so that a machine that gets slower or
-//! faster does not favour either side.
+//! Measures a case with and without a peer. The four runs of a pair are in the order ABBA (plain, measured, measured,
+//! plain), so that a machine that gets slower or faster favours neither side.
 
 use std::time::Duration;
 
@@ -24,13 +24,13 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     /// 95 % confidence interval of `ratio`.
     pub(crate) interval: (f64, f64),
-    /// CPU time per scope in ns that all other threads used while scopes ran and while the profiler finished.
+    /// CPU time in ns per scope that all other threads used while the scopes ran and while the profiler finished.
     pub(crate) background_ns: f64,
     /// Number of scopes that the peer opened in all runs.
     pub(crate) scopes: u64,
-    /// Number of scopes that the peer has recorded; `None` if it has no count.
+    /// Number of scopes that the peer recorded; `None` if it keeps no count.
     pub(crate) recorded: Option<u64>,
-    /// Memory peak in KiB.
+    /// Peak memory use in KiB.
     pub(crate) peak_kib: u64,
 }
 
@@ -85,7 +85,7 @@ fn background_cpu() -> f64 {
     process.saturating_sub(thread).as_nanos() as f64
 }
 
-/// Returns the memory peak in KiB by the kernel's count; 0 if the kernel does not report it.
+/// Returns the peak memory use in KiB as reported by the kernel, or 0 if it is not reported.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -14,7 +14,7 @@ pub(crate) trait Peer: Probe + Sized {
         work();
     }
 
-    /// Ends the profiler as a program would. Returns the number of scopes by the profiler's own count, if it has one.
+    /// Shuts the profiler down as a program would. Returns how many scopes the profiler recorded, if it keeps a count.
     fn finish(self) -> Option<u64>;
 }
 

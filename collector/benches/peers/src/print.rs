@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::measure::Measured;
 
-/// Prints the line above the rows.
+/// Prints the heading: how the rows are measured, the load of the machine, and the column names.
 pub(crate) fn heading() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("medians of 40 ABBA pairs, one thread, a process for each row; [..] = 95 % interval");
@@ -41,7 +41,7 @@ pub(crate) fn row(peer: &str, case: &str, row: &Measured, exit: Duration) {
     );
 }
 
-/// Prints a row for programs: the keys of the `overhead` benchmark, then additional keys.
+/// Prints a row as JSON: the same keys as the `overhead` benchmark, followed by additional keys.
 pub(crate) fn json(peer: &str, case: &str, row: &Measured, exit: Duration) {
     let (low, high) = row.interval;
     let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());

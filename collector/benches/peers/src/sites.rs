@@ -1,8 +1,8 @@
-//! A call site for each name.
+//! A call site for each scope name in the workloads.
 //!
-//! Most peers need a `static` at each call site, made by their own macro. But the workload opens its scopes through a
-//! generic function, so each name gets a call site in this file. The name is a constant wherever a scope opens, so
-//! after inlining the compiler keeps only one arm, without a comparison.
+//! Most peers need a `static` at each call site, which their own macro creates. But the workloads open their scopes
+//! through a generic function, so this file has one call site for each name. Wherever a scope opens, its name is a
+//! constant, so after inlining only one arm of the `match` is left, without a comparison.
 
 /// Expands to `$site!(NAME)` for the value of `$name`.
 macro_rules! site {
@@ -17,7 +17,7 @@ macro_rules! site {
     (@ $name:expr, $site:ident, $($known:literal)*) => {
         match $name {
             $($known => $site!($known),)*
-            // Scopes whose names are missing in the table all count as "?", so the mistake is noticed.
+            // Scopes whose names are missing from the table all count as "?", so that the omission is noticed.
             _ => $site!("?"),
         }
     };

@@ -1,4 +1,5 @@
-//! Compares the cost of a scope in C with a scope in Rust, by instructions and by time. The programs take turns.
+//! Compares the cost of a scope in C with that of a scope in Rust, in instructions and in time. The programs run
+//! alternately.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,13 +7,13 @@ use std::time::Instant;
 
 use crate::support::{self, Language, compile, done, source};
 
-/// Environment variable of the process that measures Rust: number of scopes to open.
+/// Environment variable that makes this test program measure scopes in Rust. Its value is the number of scopes to open.
 const TIMES: &str = "SCOPES_IN_RUST";
 
 /// Number of runs of each program.
 const ROUNDS: usize = 15;
 
-/// Times the loop of `loop.c` in Rust and ends the process, if the environment contains the number of scopes.
+/// If [`TIMES`] is set, runs the loop of `loop.c` in Rust, prints the time per scope, and exits the process.
 pub(crate) fn measure_rust() {
     let Ok(times) = std::env::var(TIMES) else { return };
     let times: u32 = times.parse().unwrap();
@@ -163,6 +164,6 @@ fn what_a_scope_costs() {
 
 tickscope_testkit::tests![
     ; ignored:
-    // The measurement needs a release build and an otherwise idle machine: see .ci/nightly.
+    // Needs a release build and an otherwise idle machine, so only .ci/nightly runs it.
     what_a_scope_costs,
 ];

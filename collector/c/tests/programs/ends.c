@@ -1,5 +1,5 @@
-/* A program that runs for a millisecond and ends in a given way: ends WAY. Before each end, "work" is called a
- * hundred times. */
+/* Runs for a millisecond and ends in the given way: ends WAY. Whatever the way, the scope "work" is opened a hundred
+ * times. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void *last(void *nothing) {
 
 int main(int count, char **arguments) {
     const char *way = count > 1 ? arguments[1] : "";
-    /* TICKSCOPE=live has begun a session already. */
+    /* With "live", the test sets TICKSCOPE=live, which has already begun a session. */
     tickscope_session *session = strcmp(way, "live") == 0 ? NULL : tickscope_start("ends");
     work();
     if (strcmp(way, "last thread") == 0) {

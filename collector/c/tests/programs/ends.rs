@@ -1,10 +1,11 @@
-//! Checks that no call is lost in any way in which a program in C ends normally.
+//! Checks that no call is lost in any of the normal ways for a C program to end.
 
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::support::{Counted, Language, build, done, program};
 
-/// Returns how often each way is tested. `.ci/nightly` sets a high number, and runs the programs next to busy loops.
+/// Returns how many times to test each way of ending. `.ci/nightly` sets a high number, and runs busy loops at the
+/// same time.
 fn times() -> u32 {
     std::env::var("ENDS").map_or(1, |ends| ends.parse().unwrap())
 }

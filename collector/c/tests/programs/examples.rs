@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::{self, Language, done};
 
 fn make(folder: &Path, words: &[String]) {
-    // The variables of a `make` that runs these tests must not affect the `make` that they run.
+    // If `make` runs these tests, its variables must not affect the `make` that the tests run.
     let mut command = Command::new("make");
     command.env_remove("MAKEFLAGS").env_remove("MFLAGS");
     done(command.arg("-C").arg(folder).args(words));
@@ -31,7 +31,8 @@ fn the_examples_do_what_they_say() {
         let (out, error) = (output.stdout, output.stderr);
         String::from_utf8(out).unwrap() + &String::from_utf8(error).unwrap()
     };
-    // Siblings are sorted by time, so the branches drawn before their names vary and are not compared.
+    // Siblings are sorted by time, so the tree lines drawn in front of their names vary between runs and are not
+    // compared.
     let has = |text: &str, wanted: &[&str]| {
         let lines: Vec<&str> = text.lines().collect();
         for words in wanted {
@@ -78,7 +79,7 @@ fn the_examples_do_what_they_say() {
     has(&log, &["bytes read", "main [api]", "main [upkeep]"]);
 }
 
-/// The files that `make install` has installed below a prefix.
+/// The files that `make install` puts below a prefix.
 struct Installed {
     dir: tempfile::TempDir,
     prefix: PathBuf,
@@ -115,7 +116,7 @@ impl Installed {
         make(support::package(), &words);
     }
 
-    /// Runs a program with the shared library.
+    /// Runs a program that needs the installed shared library.
     fn run(&self, program: &Path) {
         let mut command = support::program(program, self.dir.path());
         done(command.env("LD_LIBRARY_PATH", self.prefix.join("lib")));

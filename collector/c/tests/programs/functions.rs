@@ -1,5 +1,5 @@
-//! Tests functions compiled with `-finstrument-functions`, which report their calls, in programs that do not use the
-//! library's header.
+//! Tests that functions compiled with `-finstrument-functions` report their calls, in a program that does not include
+//! the library's header.
 
 use tickscope_testkit::suite::skip;
 
@@ -14,7 +14,7 @@ fn each_call_of_an_unaware_program_ends_once() {
         for words in [&["-O0"][..], &["-O2"], &["-O2", "-fno-omit-frame-pointer"]] {
             let words = [words, &["-std=c++17", "-g", "-finstrument-functions"]].concat();
             let program = support::build(dir.path(), compiler, Language::Cpp, &words, "unaware.cpp");
-            // How modes work does not depend on optimisation, so all modes run only with -O0.
+            // Modes work the same at every optimization level, so only -O0 is tested with all of them.
             let modes = if words.contains(&"-O0") {
                 &["exact", "adaptive", "sampled"][..]
             } else {
@@ -49,7 +49,7 @@ fn check(counted: &Counted, what: &str) {
     for name in ["shapes::Square<int>::area", "shapes::Square<double>::area"] {
         assert_eq!(of(name), 1, "{what}: {calls:?}");
     }
-    // A function that has ended by longjmp or by an exception is not the caller of later calls.
+    // A function that was left by longjmp or by an exception is not the caller of later calls.
     let below = |outer: &str, inner: &str| counted.calls_below(outer, inner);
     assert_eq!(below("main", "jumps"), 10, "{what}");
     assert_eq!(below("main", "jumps_far"), 5, "{what}");

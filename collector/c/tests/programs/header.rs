@@ -1,5 +1,5 @@
-//! Tests the header. Every compiler must accept it, and it must declare the library's functions. With
-//! -DTICKSCOPE_DISABLE it must leave nothing in a program.
+//! Tests the header. Every compiler must accept it, and it must declare exactly the library's functions. With
+//! -DTICKSCOPE_DISABLE, it must leave no trace in the compiled program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use object::{Object, ObjectSymbol};
 
 use crate::support::{self, Counted, Language, compile, done, source};
 
-/// Further warnings that projects switch on, as errors. All tests have the usual warnings.
+/// Additional warnings that some projects enable. They count as errors here, like the usual warnings in all tests.
 const MORE: [&str; 8] = [
     "-Wshadow",
     "-Wconversion",
@@ -95,7 +95,7 @@ fn the_library_has_what_the_header_declares_and_nothing_else() {
     assert_eq!(names, declared);
 }
 
-/// Compiles `pair.c` with one of the ways to define the macros, and returns the object file.
+/// Compiles `pair.c` with the option `how`, which selects a definition of the macros, and returns the object file.
 fn pair(dir: &Path, compiler: &str, language: Language, how: &str) -> PathBuf {
     let object = dir.join("pair.o");
     let standard = language.standards()[0];
@@ -152,8 +152,8 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Jump targets are addresses in each function itself, so they differ and are removed. The padding after this
-        // function belongs to the next one.
+        // Jump targets are addresses within the function, so they differ between the two functions and are removed. So
+        // is the padding at the end, which belongs to the next function.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
         let lines = lines.map(|line| match line.starts_with('j') {
@@ -171,7 +171,8 @@ fn all_that_it_has_does_what_it_says() {
     let dir = tempfile::tempdir().unwrap();
     for language in [Language::C, Language::Cpp] {
         let compiler = language.compiler();
-        // A weak symbol does not make the linker take an object out of an archive.
+        // A weak symbol alone does not make the linker take an object out of an archive, so `--whole-archive` is
+        // needed.
         for words in [
             &["-O2"][..],
             &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,--whole-archive"],
@@ -195,7 +196,7 @@ fn check(counted: &Counted) {
     let calls = counted.calls();
     let all = [
         ("leaves", 7),
-        // 1 + 1 + 1 + 3 + 3, and 3 after the site was enabled again.
+        // 1 + 1 + 1 + 3 + 3 from `leaves(0)` to `leaves(4)`, and 3 after the site was enabled again.
         ("in loop", 12),
         ("counts", 10),
         ("count", 10),
@@ -267,12 +268,13 @@ fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
     assert_eq!(counted.calls_below("caf\u{e9}", r"\xff"), 1);
     let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
     assert_eq!(site(r"\xff").group, r"gr\xfcn");
-    // The environment is read before `main` as well: the first scope already found the request for a report in it.
+    // The scope that opens before `main` is in the report that TICKSCOPE_REPORT requests, so the environment was already
+    // read when it opened.
     let text = fs::read_to_string(&report).unwrap();
     assert!(text.contains("names::early"), "{text}");
 }
 
-/// Finds the table row in the book that begins with `first`, and returns the rest of this row.
+/// Finds the table row that begins with `first` in the book, and returns the rest of that row.
 fn rows<'a>(book: &'a str, first: &str) -> Option<&'a str> {
     book.lines()
         .find_map(|line| line.strip_prefix("| `")?.strip_prefix(first))

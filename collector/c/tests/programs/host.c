@@ -1,5 +1,5 @@
-/* Loads libraries, calls each one's work, writes each one's counts to a file, and unloads them: host LIBRARY FILE
- * ... */
+/* Loads each library, calls its function "work" on two threads, writes its counts to a file named after FILE, and unloads
+ * it. Does all this twice. Usage: host LIBRARY FILE ... */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{self, Counted, Language, compile, done, source};
 
-/// Builds the plugin with the shared library, or with its own collector.
+/// Builds the plugin. If `is_shared`, it uses the shared library; otherwise it contains a collector of its own.
 fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
     let library = dir.join(name);
     let mut command = compile(compiler, Language::C, &["-O2", "-fPIC", "-shared"]);
@@ -55,7 +55,7 @@ fn libraries_share_a_collector_or_have_one_each() {
         }
         done(&mut command);
         let calls = |name: &str, round: u32| calls(&dir.path().join(format!("{name}.{round}.tks")));
-        // Two threads run each library's work, 5 and 3 times.
+        // In each round, two threads call `work` of each library, with 5 and with 3 iterations.
         let times = |n: u64| (2 * n, 8 * n, 8 * n);
         let wanted = if is_shared { [1, 2, 3, 4] } else { [1, 1, 2, 2] };
         let counted = [

@@ -1,4 +1,4 @@
-/* Macros on one line, nested, and in arguments of macros: they cause no warning. */
+/* Macros that share a line, that are nested, or that are arguments of other macros must cause no warning. */
 #include <tickscope.h>
 
 #define TWO(name) TICKSCOPE_SCOPE(name " one"); TICKSCOPE_SCOPE(name " two")

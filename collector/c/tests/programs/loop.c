@@ -1,4 +1,4 @@
-/* Prints the nanoseconds per call of a loop with the given number of calls. With -DBARE the calls have no scope. */
+/* Makes the given number of calls in a loop, and prints the time per call in ns. With -DBARE, the calls open no scope. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

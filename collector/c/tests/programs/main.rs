@@ -1,5 +1,5 @@
-//! Tests programs in C and C++ with the library, built by the compilers of this machine. Without a compiler, the tests
-//! are skipped.
+//! Tests C and C++ programs that use the library, built with the compilers of this machine. If there is no compiler,
+//! the tests are skipped.
 
 #![allow(
     clippy::unwrap_used,

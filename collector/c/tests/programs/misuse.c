@@ -1,4 +1,4 @@
-/* Calls each function with invalid arguments, and with all values that other functions return. */
+/* Calls each function with invalid arguments, and with every value that another function may return. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check_at(int line, int is_right) {
 }
 #define CHECK(is_right) check_at(__LINE__, is_right)
 
-/* Returns whether a call has failed with this text in its error. */
+/* Returns whether a call failed with an error that contains the given text. */
 static int fails(int result, const char *said) {
     char why[512];
     size_t length = tickscope_error(why, sizeof why);
@@ -44,7 +44,7 @@ static void sites(void) {
     }
 }
 
-/* A NULL site counts nothing. It is volatile, so that the compiler does not know its value. */
+/* A NULL site counts nothing. The variable is volatile, so that the compiler does not know its value. */
 static tickscope_site *volatile none;
 
 static void no_site(void) {
@@ -74,7 +74,7 @@ static void scopes(void) {
     tickscope_include_thread();
     pthread_create(&thread, NULL, leave_in_thread, tickscope_enter(&site));
     pthread_join(thread, NULL);
-    /* The scope has already ended, so it ends nothing. */
+    /* This scope has already ended, so the call has no effect on any scope. */
     tickscope_leave(outer);
 }
 

@@ -1,4 +1,4 @@
-/* Names that are not UTF-8, and a scope that is opened before libc has begun. */
+/* Names that are not UTF-8, and a scope that is opened before libc is initialized. */
 #include <tickscope.h>
 
 static void early(void) { TICKSCOPE_SCOPE("early"); }

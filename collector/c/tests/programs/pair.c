@@ -1,4 +1,4 @@
-/* One function twice: with scopes and without. */
+/* The same function without scopes and with scopes. */
 #include <tickscope.h>
 
 int plain(const int *numbers, int count);

@@ -1,4 +1,4 @@
-//! The library, the compilers, and the counts of programs.
+//! Builds the library, builds and runs programs with it, and reads what they counted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use tickscope_testkit::suite::skip;
 
 /// System libraries that a linker needs after the static library.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
-/// Omits the library's debug information, because copying it doubles the time of the linker.
+/// Leaves out the library's debug information, because copying it doubles the link time.
 pub(crate) const QUICKLY: &str = "-Wl,--strip-debug";
 
-/// A language, with its compilers and its standards.
+/// A language, with the compilers and the language standards to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     C,
@@ -37,7 +37,7 @@ impl Language {
         }
     }
 
-    /// Returns the compilers of this machine. Skips the test if there is no compiler.
+    /// Returns the compilers that this machine has. Skips the test if there is none.
     pub(crate) fn compilers(self) -> Vec<&'static str> {
         let names = match self {
             Self::C => ["gcc", "clang"],
@@ -99,9 +99,9 @@ pub(crate) fn libraries() -> &'static Path {
     })
 }
 
-/// Returns the flags with which a C compiler uses the linker of the Rust toolchain, if there is one. With an archive as
-/// large as libtickscope.a, that linker takes a third of the usual linker's time. The examples are linked by the usual
-/// linker.
+/// Returns the flags that make a C compiler use the linker that comes with the Rust toolchain, or no flags if there is
+/// no such linker. With an archive as large as libtickscope.a, that linker takes a third of the time of the default
+/// linker. The examples are linked with the default linker.
 fn quick_linker() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -117,7 +117,7 @@ fn quick_linker() -> &'static [String] {
     })
 }
 
-/// Returns a command of a compiler with the header's folder, strict warnings and `words`.
+/// Returns a compiler command with the header's folder as an include path, strict warnings and the options `words`.
 pub(crate) fn compile(compiler: &str, language: Language, words: &[&str]) -> Command {
     let mut command = Command::new(compiler);
     command.arg("-I").arg(package().join("include"));
@@ -138,7 +138,8 @@ pub(crate) fn build(dir: &Path, compiler: &str, language: Language, words: &[&st
     program
 }
 
-/// Returns a command that runs a program without settings from the environment, and with its rings in `dir`.
+/// Returns a command that runs a program without any tickscope settings from the environment, and with its ring files
+/// in `dir`.
 pub(crate) fn program(path: &Path, dir: &Path) -> Command {
     let mut command = Command::new(path);
     for (name, _) in std::env::vars_os() {
@@ -150,7 +151,7 @@ pub(crate) fn program(path: &Path, dir: &Path) -> Command {
     command
 }
 
-/// Runs a command that must succeed.
+/// Runs a command, and panics if it fails.
 pub(crate) fn done(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -165,14 +166,14 @@ impl Counted {
         Self(snapshot_file::read(path).unwrap())
     }
 
-    /// Returns the calls of all rows by name.
+    /// Returns the number of calls by name, summed over all rows of that name.
     pub(crate) fn calls(&self) -> BTreeMap<String, u64> {
         let mut calls = BTreeMap::new();
         self.rows(|name, _, count| *calls.entry(name.to_string()).or_default() += count);
         calls
     }
 
-    /// Returns the calls of rows named `inner` directly below rows named `outer`.
+    /// Returns the number of calls in rows named `inner` that are directly below rows named `outer`.
     pub(crate) fn calls_below(&self, outer: &str, inner: &str) -> u64 {
         let mut sum = 0;
         self.rows(|name, parent, count| {
@@ -183,7 +184,7 @@ impl Counted {
         sum
     }
 
-    /// Calls `row` with each row's name, its parent's name and its calls.
+    /// Calls `row` with each row's name, its parent's name and its number of calls.
     fn rows(&self, mut row: impl FnMut(&str, Option<&str>, u64)) {
         let Self(snapshot) = self;
         let name = |node| snapshot.site_of(node).name.as_str();

@@ -62,7 +62,7 @@ fn an_impl_block() {
     assert_eq!(log_of(Table::after_less), "+table/after_less -table/after_less");
     assert_eq!(log_of(Table::named), "+own -own");
     assert_eq!(log_of(Table::quiet_on_a_condition), "");
-    // SAFETY: the function has no contract.
+    // SAFETY: the function has no safety requirements.
     let log = log_of(|| unsafe { Table::bare() });
     assert_eq!(log, "+table/bare bare -table/bare");
     assert_eq!(log_of(|| Table::of_c()), "+table/of_c -table/of_c");
@@ -80,7 +80,7 @@ trait Shape {
     fn r#type(&self) -> u8;
 }
 
-#[allow(unused_braces)] // the test needs braces in front of the body
+#[allow(unused_braces)] // the test needs braces before those of the body
 #[profile]
 impl<T: Fn(u8) -> u8, const N: usize> Shape for Wrapper<T, { N }>
 where
@@ -114,13 +114,13 @@ impl Marked for fn(u8) -> u8 {
 }
 
 /// # Safety
-/// No contract.
+/// There are no requirements.
 unsafe trait Unsafe {
     fn go();
 }
 
 #[profile]
-// SAFETY: the trait has no contract.
+// SAFETY: the trait has no safety requirements.
 unsafe impl Unsafe for Table {
     fn go() {}
 }

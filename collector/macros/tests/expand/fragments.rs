@@ -1,4 +1,4 @@
-//! Tests items from a `macro_rules!`, whose fragments reach the attribute in invisible groups.
+//! Tests items that a `macro_rules!` generates. Its fragments reach the attribute in invisible groups.
 
 use tickscope_macros::profile;
 

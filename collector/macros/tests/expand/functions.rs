@@ -56,7 +56,7 @@ fn options_reach_the_scope() {
     assert_eq!(log_of(skipped), "body");
 }
 
-/// The expansion uses the path of the option `crate`.
+/// Stands in for another crate: the function below gives the path of `mock` in the option `crate`.
 mod other {
     pub(super) mod mock {
         macro_rules! scope_ {
@@ -76,7 +76,7 @@ fn the_crate_option_replaces_the_root() {
     assert_eq!(log_of(of_another_crate), "other");
 }
 
-#[allow(unused_braces)] // the test needs braces in front of the body
+#[allow(unused_braces)] // the test needs braces before those of the body
 #[profile]
 pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(
     value: T,
@@ -161,17 +161,17 @@ fn qualifiers_stay() {
     let no_contract: unsafe fn() -> u8 = no_contract;
     let called_from_c: extern "C" fn(u8) -> u8 = called_from_c;
     let both: unsafe extern "C" fn(u8) -> u8 = both;
-    // SAFETY: the function has no contract.
+    // SAFETY: the function has no safety requirements.
     let first = logged(|| unsafe { no_contract() });
     assert_eq!(first, (1, "+no_contract -no_contract"));
     assert_eq!(logged(|| called_from_c(2)), (2, "+called_from_c -called_from_c"));
-    // SAFETY: the function has no contract.
+    // SAFETY: the function has no safety requirements.
     let last = logged(|| unsafe { both(3) });
     assert_eq!(last, (3, "+both -both"));
     assert_eq!(log_of(r#match), "+match -match");
 }
 
-// Attributes outside and inside of the function test that both kinds stay where they are.
+// There are attributes outside and inside of the function, to test that both kinds stay where they are.
 #[allow(clippy::mixed_attributes_style)]
 /// Documented.
 #[inline(never)]
@@ -239,7 +239,7 @@ fn the_guard_outlives_the_locals_and_not_the_arguments() {
     );
 }
 
-/// The arguments have the names that the expansion could use.
+/// The arguments have names that the expansion itself might use.
 #[profile]
 fn same_names(_guard: u8, value: u8) -> u8 {
     _guard + value

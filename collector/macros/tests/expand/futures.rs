@@ -23,7 +23,7 @@ pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Waits once: the first poll is pending.
+/// Waits once: its first poll returns `Pending`.
 pub(crate) async fn pause() {
     let mut waited = false;
     poll_fn(|_| {
@@ -134,7 +134,7 @@ async fn nested_opaque() -> Option<impl Fn(u8) -> u8> {
     Some(|x| x + 1)
 }
 
-/// Only the signature gives the type of the error. The other type stays opaque.
+/// Only the signature determines the type of the error. The other type stays opaque.
 #[profile]
 async fn half_opaque<'a>(
     text: &'a str,
@@ -152,7 +152,7 @@ async fn mutable(mut count: u8, (a, b): (u8, u8)) -> u8 {
     count
 }
 
-#[allow(unused_braces)] // the test needs braces in front of the body
+#[allow(unused_braces)] // the test needs braces before those of the body
 #[profile]
 async fn arrow_in_bounds<F: Fn(u8) -> u8, const N: usize>(f: F) -> [u8; { N }]
 where
@@ -168,8 +168,8 @@ async fn inner_attributes() {
     note(Odd.to_string());
 }
 
-/// The inserted type hint names a type that is not `Send`. The future is `Send`, because no such value lives across an
-/// await.
+/// The inserted type hint names a type that is not `Send`. The future is `Send` nevertheless, because no value of this
+/// type is alive across an await.
 #[profile]
 async fn returns_local(flag: bool) -> Option<Rc<u8>> {
     pause().await;
@@ -198,7 +198,7 @@ mod lowercase {
     #![allow(non_upper_case_globals)]
     const value: &str = "6";
 
-    /// If the expansion bound a value under the name of the constant, it would not compile.
+    /// If the expansion bound a variable with the same name as the constant above, this function would not compile.
     #[tickscope_macros::profile]
     pub(super) async fn constant() -> Option<u8> {
         value.parse().ok()
@@ -240,7 +240,7 @@ fn signatures_of_all_sorts() {
     assert_eq!(finish(items_first()), Ok(5));
     assert_eq!(finish(lowercase::constant()), Some(6));
     assert_eq!(finish(same_names(8)), 8);
-    // SAFETY: the function has no contract.
+    // SAFETY: the function has no safety requirements.
     assert_eq!(finish(unsafe { no_contract() }), 4);
     drop(uninhabited(Err(1)));
 }
@@ -334,7 +334,7 @@ fn all_arguments_are_dropped_in_the_poll_in_the_order_of_a_plain_function() {
     );
 }
 
-/// Scope macro of another crate, which takes two names.
+/// A scope macro of another crate, which takes two names.
 macro_rules! other_scope {
     ($module:literal, $name:literal) => {
         let _guard = concat!($module, $name);
@@ -354,7 +354,7 @@ async fn one() -> u8 {
     1
 }
 
-/// A function whose scopes all end before its `.await`s. The function has scopes and `.await`s in many orders.
+/// Has scopes and `.await`s in many orders. Each scope ends before the next `.await`.
 #[profile]
 async fn scopes_that_end_in_time(flag: bool) -> u8 {
     {
@@ -372,7 +372,7 @@ async fn scopes_that_end_in_time(flag: bool) -> u8 {
         scope!("other", "crate");
         one().await;
     }
-    // The scope is open here, but the awaiting future is only created.
+    // This scope stays open, but the futures below are only created and never awaited.
     tickscope::scope!("makes");
     #[allow(clippy::items_after_statements)]
     async fn inner() -> u8 {

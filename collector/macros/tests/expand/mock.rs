@@ -1,7 +1,7 @@
-//! A mock of the collector: the items that the expansion calls write a log per thread.
+//! A mock of the collector: the items that the expansion uses write to a thread-local log.
 //!
 //! A scope is logged as `+name .. -name`. A future is logged as `*name` when it is counted, and as `+name -name` for
-//! each poll. A name in a group is `group/name`.
+//! each poll. A name in a group is logged as `group/name`.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ pub(crate) fn note(what: impl Into<String>) {
     LOG.with_borrow_mut(|log| log.push(what.into()));
 }
 
-/// Runs `run`; returns its result and the log of the run.
+/// Calls `run`, and returns its result and what it logged.
 pub(crate) fn logged<T>(run: impl FnOnce() -> T) -> (T, &'static str) {
     LOG.take();
     let result = run();
@@ -28,7 +28,7 @@ pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> &'static str {
 pub(crate) struct Site(pub(crate) String);
 
 impl Site {
-    /// Makes a site. `path` is the path of a function inside the function to be named.
+    /// Makes a site. `path` is the path of a helper function that is nested in the function to be named.
     pub(crate) fn new(group: Option<&str>, name: Option<&str>, path: &str) -> Self {
         let path = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
         let name = name.unwrap_or(path.rsplit("::").next().unwrap_or(path));

@@ -232,7 +232,7 @@ trait Orders {
     }
 }
 
-/// Method in the form that `#[async_trait]` leaves.
+/// Has a method in the form that `#[async_trait]` generates.
 #[profile]
 impl Orders for Shop {
     fn f<'life0, 'async_trait>(
@@ -261,7 +261,7 @@ impl Orders for Shop {
     }
 }
 
-/// Methods with futures that the attribute does not see.
+/// Methods that use futures but do not visibly return one.
 #[profile]
 impl Shop {
     fn start(&self) -> std::future::Ready<u8> {
@@ -313,7 +313,7 @@ fn options_reach_the_site() {
     assert_eq!(log_of(|| finish(named())), "*g/n +g/n -g/n");
 }
 
-/// The word `async` stays if another attribute may look for it.
+/// The function stays `async` if another attribute may look for that keyword.
 mod attributes_below {
     use super::*;
 

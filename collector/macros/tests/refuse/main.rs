@@ -1,5 +1,5 @@
-//! Tests the errors of `#[profile]`, with and without the feature `enable`, and the compiler's messages on mistakes in
-//! a profiled body.
+//! Tests the errors that `#[profile]` reports, with and without the feature `enable`, and the errors that the compiler
+//! reports for mistakes in a profiled body.
 
 #[test]
 fn refusals() {

@@ -1,4 +1,4 @@
-//! The counters of a tree and their baselines, by node index; the arithmetic of resets.
+//! The counters of a tree and their baselines, by node index, and the arithmetic that resets apply to them.
 
 use tickscope_format::snapshot::{Lifetime, Quantity};
 
@@ -17,38 +17,38 @@ pub(crate) struct Counts {
     pub(crate) timed: u64,
     /// The sum, if the node is a counter.
     pub(crate) sum: u64,
-    /// In adaptive mode: the ticks for which samples found the thread in this node.
+    /// In adaptive mode: the ticks that sampling attributes to this node.
     pub(crate) found: u64,
 }
 
-/// Amounts of a node other than calls and time, indexed by the code of the quantity.
+/// What a node has measured besides calls and time, indexed by the code of the quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
-/// Amounts of a node that only grow. A reset keeps them as the baseline.
+/// Amounts of a node that never decrease. A reset stores them as the baseline.
 pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Returns the larger amount of each pair. Captures use it so that no amount falls below its baseline.
+    /// Returns the larger of the two values of each amount. Captures use it so that no amount falls below its baseline.
     fn at_least(self, other: Self) -> Self;
 }
 
-/// Counters, baselines, and the baselines before the last reset. A missing value is zero. Index 0 is the root, which counts the
-/// time outside of all scopes.
+/// The counters of all nodes, their baselines, and the baselines that were in use before the last reset. A missing value is
+/// zero. Index 0 is the root, which counts the time outside of all scopes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Baseline {
     counts: Epochs<Vec<Counts>>,
     measured: Epochs<Vec<Measured>>,
-    /// Durations of calls, and the numbers of values.
+    /// Histograms of call durations, and of the numbers that values have recorded.
     pub(crate) histograms: Histograms,
-    /// The smallest and largest numbers of values and gauges.
+    /// The smallest and largest numbers that values and gauges have recorded.
     pub(crate) ranges: Ranges,
     /// How often the thread was found waiting in each system call.
     pub(crate) waits_in: WaitsIn,
-    /// Durations of calls of futures.
+    /// Histograms of how long calls of futures took.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks charged to the root that belong to rows. `handed_past` counts them until the last reset,
-    /// `handed_undo` until the reset before it, and `handed_now` since the last reset.
+    /// In adaptive mode: ticks that were charged to the root, although they belong to rows. `handed_past` counts them
+    /// up to the last reset, `handed_undo` up to the reset before that, and `handed_now` since the last reset.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -95,7 +95,7 @@ impl Amounts for Counts {
 }
 
 impl Measured {
-    /// Returns the ticks in which the thread was waiting, and in which it was ready.
+    /// Returns the ticks that the thread spent waiting, and those that it spent ready but without a CPU.
     pub(crate) fn off_cpu(self) -> [u64; 2] {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
@@ -116,7 +116,8 @@ impl Measured {
         self.0[quantity.code() as usize] = value;
     }
 
-    /// Sets the counts of a future's calls. Until the counts are shown, [`Quantity::InFlight`] is the number of calls begun.
+    /// Sets the counts for calls of a future. Until `set_in_flight` is called, [`Quantity::InFlight`] holds the number of calls
+    /// that have begun.
     pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64, vanished: u64) {
         self.set(Quantity::InFlight, begun);
         self.set(Quantity::FutureEnds, ended);
@@ -124,7 +125,8 @@ impl Measured {
         self.set(Quantity::FutureVanished, vanished);
     }
 
-    /// Sets the number of calls of a future that are in flight, from `whole`, the counts without a baseline.
+    /// Computes the number of a future's calls that are in flight. `whole` has the counts before the baseline is
+    /// subtracted.
     fn set_in_flight(&mut self, whole: Self) {
         let begun = whole.get(Quantity::InFlight);
         let ends = [
@@ -172,8 +174,8 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<Vec<T>> {
-    /// Stores the present amounts. No amount falls below its baseline, although the last reset may have seen a few
-    /// ticks that the thread then charged to another node.
+    /// Stores the current amounts, raised to their baselines where they are lower. They can be lower because the last
+    /// reset may have seen a few ticks that the thread then charged to another node.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
         let present = present.iter().enumerate();
@@ -192,7 +194,7 @@ impl<T: Amounts> Epochs<Vec<T>> {
 }
 
 impl Baseline {
-    /// Stores the present counters. No counter falls below its baseline.
+    /// Stores the current counters, raised to their baselines where they are lower.
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
@@ -204,8 +206,8 @@ impl Baseline {
         self.counts.shown(index)
     }
 
-    /// Returns the amounts of a node other than calls and time since the reset. Most programs have none, which is the
-    /// fast case.
+    /// Returns what a node has measured since the reset, besides calls and time. Most programs measure nothing else, so
+    /// that case is fast.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let Some(&whole) = self.measured.current.get(index) else {
             return Measured::default();
@@ -225,7 +227,7 @@ impl Baseline {
     }
 
     /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level to show. A node whose call
-    /// has ended has a duration to show, even if the call began before the reset and took no tick since.
+    /// has ended has a duration to show, even if the call began before the reset and was charged no ticks since then.
     pub(crate) fn is_bare(&self, index: usize) -> bool {
         self.shown(index).is_zero()
             && self.measured(index) == Measured::default()
@@ -240,12 +242,12 @@ impl Baseline {
         self.cpu.current.map(|cpu| cpu.saturating_sub(base))
     }
 
-    /// Sets how many of the root's ticks in this epoch belong to rows.
+    /// Sets how many of the root's ticks in the current epoch belong to rows.
     pub(crate) fn hand(&mut self, ticks: u64) {
         self.handed_now = ticks;
     }
 
-    /// Adds all calls and ticks ever counted in rows. The root is no row.
+    /// Adds all calls and ticks that were ever counted in rows. The root does not count as a row.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         lifetime.ticks = lifetime
             .ticks
@@ -257,7 +259,7 @@ impl Baseline {
         }
     }
 
-    /// Begins a new epoch; everything shown so far belongs to the past.
+    /// Begins a new epoch, which shows nothing that was counted before.
     pub(crate) fn reset(&mut self) {
         self.counts.reset();
         self.measured.reset();
@@ -297,7 +299,7 @@ impl Baseline {
         self.async_histograms.absorb(index, &other.async_histograms, from);
     }
 
-    /// Adds the amounts of another baseline that belong to no node.
+    /// Adds those amounts of another baseline that are kept per thread and not per node.
     pub(crate) fn absorb_thread(&mut self, other: &Self) {
         self.handed_past += other.handed_past;
         self.handed_undo += other.handed_undo;
@@ -357,7 +359,7 @@ mod tests {
     }
 
     proptest! {
-        /// The epochs add up to the lifetime, even if a counter wavers between captures.
+        /// The epochs add up to the lifetime, even if a counter sometimes goes down a little between captures.
         #[test]
         fn epochs_add_up_to_the_lifetime(
             captures in proptest::collection::vec((proptest::collection::vec(0u64..1000, 1..6), any::<bool>()), 1..40),

@@ -1,8 +1,8 @@
 //! The lock around the collector's state. It is never held while a snapshot is encoded or written.
 //!
-//! The program may call `exit` anywhere, even in code that is called while its own thread holds this lock. The end of the program
-//! therefore waits for the lock with a time limit, and other code asks which thread holds it. A forked child never gets the lock,
-//! because the holder's thread may not exist there.
+//! The program may call `exit` anywhere, even in code that runs while its own thread holds this lock. Code that runs at the end
+//! of the program therefore waits for the lock only for a limited time, and other code checks which thread holds it. A forked
+//! child never gets the lock, because the thread that holds it may not exist there.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,11 +18,11 @@ use crate::enabled::platform::threads;
 use crate::enabled::record::registry;
 use crate::enabled::runtime::config;
 
-/// Reason why a forked child changes nothing.
+/// Error message for requests that a forked child cannot carry out.
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
 
-/// The state; `None` before the lock was taken for the first time.
+/// The state; `None` until the lock is taken for the first time.
 static STATE: Mutex<Option<CollectorState>> = Mutex::new(None);
 
 /// The thread that holds the lock; 0 if no thread does.
@@ -111,7 +111,8 @@ pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) ->
     value
 }
 
-/// Takes the lock, or gives up after `longest`. The calling thread may already hold the lock further down its stack.
+/// Takes the lock, or gives up after `longest`. The wait may be in vain, because a caller on the same thread may
+/// already hold the lock.
 pub(crate) fn take_within(longest: Duration) -> Option<Locked> {
     take_alone_within(longest).map(Locked::with_left_threads)
 }
@@ -131,10 +132,10 @@ pub(crate) fn take_alone_within(longest: Duration) -> Option<Locked> {
     }
 }
 
-/// Watches the functions that a pattern matches.
+/// Watches the functions that match a pattern.
 ///
 /// # Errors
-/// A sentence that gives the reason, if the functions cannot be watched.
+/// Returns a sentence that says why the functions cannot be watched.
 pub(crate) fn watch(pattern: &str, over: Over) -> Result<(), String> {
     let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
     if with(|state| state.watch(pattern, over)).ok_or(FORKED)? {

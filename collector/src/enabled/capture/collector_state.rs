@@ -1,11 +1,13 @@
-//! The collector's state outside of the trees, and the order of a capture, of a reset and of a switch of modes.
+//! The collector's state apart from the trees, and the order of steps in captures, resets and mode switches.
 //!
-//! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A
-//! snapshot shows the counter minus the baseline, and a reset raises the baseline by the amount *shown*. An amount that
-//! a capture missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
+//! A counter is written only by the thread that it belongs to, so a reset does not write counters. Instead, the state
+//! keeps a baseline for each node. A snapshot shows the counter minus the baseline, and a reset raises the baseline by
+//! the amount *shown*. An amount that a capture missed is therefore shown in the next epoch, and the sum over all
+//! epochs is exactly the lifetime total.
 //!
-//! The file of each field's type documents the invariants of that field. Two invariants span several fields: all fields
-//! begin an epoch together, right after a capture, and each thread counts in exactly one of `live` and `finished`.
+//! The invariants of a field are documented in the file that defines its type. Two invariants span several fields: all
+//! fields begin an epoch together, right after a capture, and each thread is counted in exactly one of `live` and
+//! `finished`.
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
@@ -63,13 +65,13 @@ pub(crate) struct CollectorState {
 }
 
 impl CollectorState {
-    /// Captures a snapshot. The baselines keep the amounts that the snapshot shows.
+    /// Captures a snapshot. The amounts that it shows are also stored with the baselines, for the next reset.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
 
-    /// Captures a snapshot. With `is_whole`, it has all kept data of watched calls, and the calls that are in flight at
-    /// this moment.
+    /// Captures a snapshot. If `is_whole` is true, the snapshot contains everything that was kept about watched calls,
+    /// and the calls in flight are read anew.
     pub(crate) fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         for row in lost_futures::end(is_whole) {
@@ -107,7 +109,7 @@ impl CollectorState {
         }
     }
 
-    /// Reads all threads into a snapshot, and returns their losses.
+    /// Reads all threads into a snapshot, and returns what they have lost.
     fn show_threads(&mut self, snapshot: &mut Snapshot, epoch: &Epoch) -> Lost {
         let mut lost = self.finished.lost;
         lost.losses.dropped += registry::dropped_calls();
@@ -153,7 +155,7 @@ impl CollectorState {
         self.rules.look();
         let mut off_sites = Vec::new();
         for site in site_table::met() {
-            // Every site that was met is in the list of sites, even without a row.
+            // Every site that the program has reached is listed, even if it has no row.
             let id = self.sites.id(site);
             if site.is_ruled_off() {
                 off_sites.push(id);
@@ -234,7 +236,7 @@ impl CollectorState {
         }
     }
 
-    /// Finds the system calls in which threads wait, if waiting is charged in this epoch.
+    /// Finds the system calls in which threads are waiting, if the mode of this epoch charges time.
     pub(crate) fn look_at_waits(&mut self, looks: &mut Looks) {
         if self.epochs.switch().mode.charges_time() {
             self.live.look_at_waits(looks);
@@ -272,7 +274,8 @@ impl CollectorState {
         }
     }
 
-    /// Forgets the initial mode, because the program has chosen another mode before anything was counted.
+    /// Forgets the mode and the last sampling round. Nothing has been counted yet, so the program may still choose
+    /// another mode.
     pub(crate) fn forget_beginning(&mut self) {
         self.epochs.set_switch(None);
         self.sampling.looked_at = None;
@@ -280,8 +283,8 @@ impl CollectorState {
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
     pub(crate) fn reset(&mut self) -> Snapshot {
-        // A value recorded during this capture may belong to either epoch, so the capture has its own stretch of
-        // numbers.
+        // A value recorded during this capture may belong to either epoch, so the capture gets a stretch of its own
+        // (see `record/numbers.rs`).
         numbers::begin_stretch();
         let closing = self.capture(CaptureKind::Closing);
         numbers::begin_stretch();
@@ -329,7 +332,7 @@ impl CollectorState {
         functions::follow();
     }
 
-    /// Applies the rules to sites met since the last call.
+    /// Applies the rules to sites that the program has reached since the last call.
     pub(crate) fn look_at_sites(&mut self) {
         self.rules.look();
         functions::follow();
@@ -346,9 +349,9 @@ impl CollectorState {
     }
 
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
-    /// that the thread counts once. The tree must get no more events.
+    /// that the thread is counted exactly once. The tree must not receive any more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // While the lock is held, no capture can show time after the tick up to which this call charges time.
+        // Time is charged up to now. Because the lock is held, no capture can have shown any time after that.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         self.watches.read(block, &mut self.sites, true);

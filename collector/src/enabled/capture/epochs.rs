@@ -1,9 +1,9 @@
-//! An amount that grows, and its baselines: the arithmetic of resets that all counted amounts share.
+//! An amount that grows, with its baselines. All counted amounts share this arithmetic of resets.
 //!
-//! No amount is below its baseline. A reset takes the present amount as baseline, so nothing is shown and nothing is lost. An
-//! undo of the last reset restores the previous baseline.
+//! An amount is never below its baseline. A reset makes the current amount the new baseline, so the amount shown drops to zero
+//! but nothing is lost. Undoing the last reset restores the previous baseline.
 
-/// The present amount, and the amounts at the last reset and at the reset before it.
+/// The current amount, and the amounts at the last reset and at the reset before that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epochs<T> {
     pub(crate) current: T,
@@ -21,7 +21,7 @@ impl<T: Clone + Default> Epochs<T> {
         self.base = std::mem::take(&mut self.undo);
     }
 
-    /// Adds the three values of another amount to the values of this amount, by `add`.
+    /// Combines the three values of another amount into those of this amount, with `add`.
     pub(crate) fn absorb(&mut self, other: &Self, mut add: impl FnMut(&mut T, &T)) {
         add(&mut self.current, &other.current);
         add(&mut self.base, &other.base);

@@ -1,23 +1,23 @@
-//! Estimates of time where not every call was timed.
+//! Estimates times in the modes that do not time every call.
 //!
-//! **Adaptive**: the time of an untimed call is in the self time of the nearest timed frame around it. This module
-//! gives it back from parents to children. For each untimed call, a child gets the mean of its timed calls. All
-//! children of a node together get at most the node's time. Time that one row gets is taken from another row. So the
-//! sum over all rows, and the total of every root, stay as measured.
+//! **Adaptive mode**: the time of an untimed call is measured as part of the self time of the nearest timed frame
+//! around it. This module moves that time from parents to children. For each untimed call, a child gets the mean
+//! duration of its timed calls. All children of a node together get at most the node's time. Time is only moved between
+//! rows, so the sum over all rows, and the total of every root, stay as measured.
 //!
-//! **Sampled**: the time of a row is the number of samples times the time between two samples. Only the errors are
-//! computed here.
+//! **Sampled mode**: the time of a row is the number of samples times the time between two samples. Only the error of
+//! this time is computed here.
 
 use tickscope_format::latency::Packed;
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// The part of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS), in ns, that is known to belong to the callee.
+/// How many nanoseconds of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS) are known to belong to the callee.
 pub(crate) const CALLEES_NS: f64 = 1.0;
 
-/// Returns for each row the ticks that samples may misattribute at the borders of its calls, and at the borders of its
-/// callees.
+/// For each row, returns the ticks that samples may have attributed to the wrong call: those at the borders between the
+/// row and its caller, and those at the borders between the row and its callees.
 pub(crate) fn border_ticks(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<[f64; 2]> {
     let mut borders = vec![[0.0; 2]; rows.len()];
     for (index, row) in rows
@@ -44,15 +44,15 @@ pub(crate) struct Estimated {
     pub(crate) self_error: f64,
     /// Standard error of the total time, in ticks.
     pub(crate) total_error: f64,
-    /// Ticks of the self time in which the thread was waiting, and in which it was ready.
+    /// How many ticks of the self time the thread spent waiting, and how many it spent ready but without a CPU.
     pub(crate) off_cpu: [u64; 2],
 }
 
-/// Estimates the times of a tree in adaptive mode. The cost of timing is subtracted from the means: the part within
-/// each timed call, and the whole cost of the timed calls inside it.
+/// Estimates the times of a tree in adaptive mode. The cost of timing is subtracted from the mean durations: each timed
+/// call includes part of the cost of timing itself, and the full cost of timing the calls inside it.
 pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<Estimated> {
     let shown: Vec<Counts> = (0..rows.len()).map(|index| baseline.shown(index)).collect();
-    // The ticks and timed calls of whole subtrees.
+    // The ticks and the timed calls of each node, including all nodes below it.
     let mut below: Vec<(u64, u64)> = shown.iter().map(|counts| (counts.ticks, counts.timed)).collect();
     for index in (1..rows.len()).rev() {
         let (ticks, timed) = below[index];
@@ -60,7 +60,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         parent.0 += ticks;
         parent.1 += timed;
     }
-    // The time of each row's untimed calls, and its variance.
+    // For each row: the estimated time of its untimed calls, and the variance of that estimate.
     let wanted: Vec<(f64, f64)> = (0..rows.len())
         .map(|index| {
             let Counts { calls, timed, .. } = shown[index];
@@ -90,9 +90,9 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             ..Estimated::default()
         })
         .collect();
-    // Parents come before their children, so a row has received all its time before it gives some away. If a row has less than
-    // its children want, its timed calls were slower than its untimed calls. Each child then gets the same share of its demand,
-    // and so do the rows below the child.
+    // Parents come before their children, so a row has received all of its time before it passes some on. If a row has less
+    // time than its children ask for, its timed calls were slower than its untimed calls. Each child then gets the same
+    // fraction of what it asks for, and so do the rows below the child.
     let mut share = vec![1.0; rows.len()];
     let mut known = vec![false; rows.len()];
     for index in 1..rows.len() {
@@ -102,7 +102,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let wanted = children[parent] * share[parent];
             if wanted > has {
                 share[parent] *= has / wanted;
-                // At least this much time is wrong, but the row with the error is unknown.
+                // At least this much time is in the wrong row, but it is unknown which row that is.
                 estimated[parent].self_error += (wanted - has) * (wanted - has);
             }
         }
@@ -111,7 +111,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         let refused = wanted * (1.0 - share[index]);
         let variance = variance + refused * refused;
         let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
-        // The time given to a child has the same off-CPU share as the time that stays.
+        // The time given to a child has the same proportion of off-CPU time as the time that its parent keeps.
         let part = given as f64 / estimated[parent].ticks.max(1) as f64;
         for at in 0..2 {
             let moved = (estimated[parent].off_cpu[at] as f64 * part) as u64;
@@ -209,17 +209,19 @@ mod tests {
                 .collect();
             ticks(&adaptive(&rows, &baseline(counts), &epoch(cost)))
         };
-        // The root calls `a`, all of whose calls are timed. `a` calls `b`: 10 of its 100 calls were timed, at 7 ticks each.
+        // The root calls `a`, all of whose calls are timed. `a` calls `b` 100 times. 10 of these calls were timed, at 7 ticks
+        // each.
         let counts = [(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)];
         assert_eq!(shown(0.0, &counts), [50, 300, 700]);
-        // One tick of each timed call belongs to the clock.
+        // One tick of each timed call is the cost of reading the clock.
         assert_eq!(shown(1.0, &counts), [50, 390, 610]);
-        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
+        // 1 of the 10 calls of `b` was timed. It took 100 ticks, 60 of them in `c`, which was timed whenever `b` was timed.
         let counts = [(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)];
         assert_eq!(shown(0.0, &counts), [0, 100, 400, 600]);
     }
 
-    /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it got from outside of all rows.
+    /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it was given from the time
+    /// outside of all scopes.
     #[test]
     fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
         let rows = [row(0), row(0)];
@@ -231,12 +233,12 @@ mod tests {
 
     #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
-        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of the 1 800 ticks is refused.
+        // `b` asks for 90 times 20 ticks, but `a` has only 900 ticks. So `b` gets only half of the 1 800 ticks.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
-        // The error is at least the refused time: 900 ticks.
+        // The error is at least the time that `b` did not get: 900 ticks.
         assert!(estimated[1].self_error >= 900.0);
         assert_eq!([estimated[2].self_error, estimated[2].total_error], [900.0; 2]);
     }
@@ -256,8 +258,8 @@ mod tests {
         // With a hundred samples, a share of one half is known to 5 %.
         let found = errors(100.0, 0.0, &[(0, 0, 5000), (9, 0, 5000), (0, 0, 0)]);
         assert_eq!(found[1].0, 500.0);
-        // A sample cannot tell to which call the border of a call belongs, so the border is an error of caller and
-        // callee.
+        // A sample cannot tell on which side of a call's border it was taken, so the border counts as an error of both
+        // the caller and the callee.
         let found = errors(1.0, 5.0, &[(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)]);
         assert_eq!(found, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }

@@ -1,4 +1,5 @@
-//! Finished threads, merged by name. Each name has one tree, so that a million short-lived threads make a few rows.
+//! Finished threads, merged by name. Each name has one tree, so that even a million short-lived threads add only a few
+//! rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,22 +18,22 @@ use crate::enabled::record::live_blocks::Live;
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::{Site, SiteKind};
 
-/// The largest number of names; threads of further names share [`OTHERS`].
+/// Maximum number of names. Once it is reached, threads with new names share [`OTHERS`].
 const NAMES_MAX: usize = 1024;
 
-/// The name that all further threads share.
+/// The name shared by all threads whose own name is not among the first [`NAMES_MAX`].
 const OTHERS: &str = "(other threads)";
 
-/// Site of the row that takes the calls of finished threads once the limit of nodes is reached.
+/// Site of the row in which calls of finished threads are counted once the maximum number of nodes is reached.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
 #[derive(Debug, Default)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, ThreadsOfAName>,
     pub(crate) lost: Lost,
-    /// Number of rows of all names together.
+    /// Total number of rows for all names.
     nodes: u32,
-    /// Sums of the threads' functions.
+    /// Totals for the functions that these threads called.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) functions: FunctionSums,
 }
@@ -40,7 +41,7 @@ pub(crate) struct FinishedThreads {
 /// The finished threads of one name.
 #[derive(Debug)]
 struct ThreadsOfAName {
-    /// Number of the name, in the order of the names' first use.
+    /// Number of the name. Names are numbered in the order of their first use.
     number: u32,
     count: u64,
     /// The rows, parents before children; row 0 is the root.
@@ -50,8 +51,8 @@ struct ThreadsOfAName {
 }
 
 impl FinishedThreads {
-    /// Adds the rows and the baseline of a thread to the tree of its name. Above `nodes_max` rows, new rows share one row.
-    /// Returns the number of the name, and the index of each row in the name's tree.
+    /// Adds the rows and the baseline of a thread to the tree of its name. Once there are `nodes_max` rows, all new rows are
+    /// merged into one. Returns the number of the name, and the index of each row in the name's tree.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -90,8 +91,8 @@ impl FinishedThreads {
                     self.nodes += 1;
                     threads.add_row(key, row.kind)
                 }
-                // One row takes all the rest, so that no count is lost. The row has no sum, because it makes no sense to add sums
-                // of different counters.
+                // All further rows are merged into one, so that no count is lost. The merged row has no sum, because adding up
+                // the sums of different counters would be meaningless.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
                     None => threads.add_row((0, pruned), SiteKind::Scope),
@@ -109,7 +110,7 @@ impl FinishedThreads {
         (threads.number, places)
     }
 
-    /// Counts a vanished call, which belongs to `row`.
+    /// Counts a call of `row` as vanished.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn count_vanished(&mut self, row: Owner) {
         let is_of = |threads: &&mut ThreadsOfAName| Owner::of_finished(threads.number).contains(&row);

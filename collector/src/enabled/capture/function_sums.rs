@@ -1,4 +1,5 @@
-//! Sums of each function over all threads of the process. From them the governor decides which functions count.
+//! Totals for each function over all threads of the process. The governor uses them to decide which functions are
+//! measured.
 
 use tickscope_format::snapshot::{Mode, Quantity};
 
@@ -10,18 +11,18 @@ use crate::enabled::record::tree::Tree;
 /// Measuring a poll of an async body costs as much as measuring this many calls.
 const POLL: u64 = 10;
 
-/// Sums of a function. Times include all calls inside.
+/// Totals for a function. Times include all calls inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Done {
     /// Number of calls; a poll counts as [`POLL`] calls.
     pub(crate) calls: u64,
     /// Number of calls whose time is known.
     pub(crate) timed: u64,
-    /// Ticks of all calls. Untimed calls of a node are taken to last as long as its timed calls.
+    /// Ticks of all calls. A node's untimed calls are assumed to take as long as its timed calls.
     pub(crate) ticks: u64,
     /// Ticks that the clock has charged to the function's nodes and the nodes below them, including ticks of open calls.
     pub(crate) charged: u64,
-    /// Charged ticks without those of recursive calls, which their outermost call includes.
+    /// Charged ticks, with recursive calls counted only once, in the outermost call.
     pub(crate) charged_once: u64,
     /// Charged ticks of calls that no switched-on function encloses.
     pub(crate) charged_outermost: u64,
@@ -36,8 +37,8 @@ impl Done {
         }
     }
 
-    /// Returns whether over a tenth of the function's time is in calls that no switched-on function encloses. If it
-    /// were switched off, the calls inside would have no caller.
+    /// Returns whether the function spends more than a tenth of its time in calls that no switched-on function
+    /// encloses. If it were switched off, the calls inside those calls would have no caller.
     pub(crate) fn is_outermost(&self) -> bool {
         self.charged_outermost > self.charged_once / 10
     }
@@ -46,20 +47,20 @@ impl Done {
 /// A node of the tree that is being added.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
-    /// Ticks of the node, with the ticks of the nodes below it that were added before.
+    /// Ticks of those nodes below this node that have been added so far.
     ticks: u64,
     /// Whether a switched-on function encloses the node.
     is_inside: bool,
 }
 
-/// The sums of all functions, by number.
+/// Totals for all functions, by function number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionSums {
     pub(crate) by_number: Vec<Done>,
 }
 
 impl FunctionSums {
-    /// Adds the sums of a thread's functions. `sampled` has the ticks that samples gave each node.
+    /// Adds the totals of a thread's functions. `sampled` holds the ticks that sampling has added to each node.
     pub(crate) fn add(&mut self, tree: &Tree, mode: Mode, sampled: &[u64]) {
         self.by_number
             .resize(function_sites::all().len(), Done::default());
@@ -118,8 +119,8 @@ impl FunctionSums {
     }
 }
 
-/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` is the number of calls,
-/// without the later polls of a future.
+/// In adaptive mode: estimates how many of the `calls` were timed, and how many ticks all `calls` took. `begun` is the
+/// number of calls that have begun, which does not include the later polls of a future.
 fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
     let Some(latency) = node.latency.get() else {
         return (0, 0);
@@ -155,7 +156,7 @@ mod tests {
         let first = add(root, outer, 2, 100);
         let second = add(first, inner, 10, 450);
         add(second, inner, 40, 50);
-        // A function that is off is no caller, so calls inside it are outermost.
+        // A function that is off does not count as a caller, so calls inside it are outermost.
         let gone = add(root, off, 1, 5);
         add(gone, inner, 3, 20);
         let mut sums = FunctionSums::default();
@@ -171,8 +172,8 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner calls. The mean over all timed calls
-    /// would be too long.
+    /// In a recursion, all of the few outer calls are timed, but only a few of the many inner calls. The mean over all
+    /// timed calls would be too long for the inner ones.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();

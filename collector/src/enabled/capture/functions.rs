@@ -1,4 +1,4 @@
-//! The functions that the compiler has prepared, as snapshots show them. Without such functions this module does nothing.
+//! What snapshots say about the functions that the compiler has instrumented. If there are none, this module does nothing.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::enabled::record::{calls_by_future, function_sites};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
-/// Numbers of calls of a thread's functions, by how they ended.
+/// How many calls of a thread's functions have ended in each way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     returned: u64,
@@ -26,12 +26,12 @@ pub(crate) struct Ends {
     elsewhere: u64,
 }
 
-/// Facts about the cost of functions that the publisher passes to snapshots.
+/// What the publisher tells snapshots about the cost of functions.
 #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
 #[derive(Debug, Default)]
 pub(crate) struct Told;
 
-/// Facts about the cost of functions that the publisher passes to snapshots.
+/// What the publisher tells snapshots about the cost of functions.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -44,7 +44,7 @@ pub(crate) struct Told {
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 impl Told {
-    /// Returns the functions that are off because of the budget, except functions that a rule has switched off or on since.
+    /// Returns the functions that are off because of the budget, unless a rule has switched them off or on in the meantime.
     fn over_budget(&self, sites: &mut SiteIds) -> Vec<OverBudget> {
         let over_budget = self.over_budget.iter();
         let over_budget = over_budget.filter(|(site, _)| site.is_over_budget());
@@ -77,7 +77,7 @@ impl Ends {
         }
     }
 
-    /// Returns a snapshot's facts about functions, with `self` as the ends of all threads' calls; `None` without functions.
+    /// Returns what a snapshot says about functions, or `None` if there are none. `self` must cover the calls of all threads.
     pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
@@ -107,14 +107,14 @@ impl Ends {
     }
 }
 
-/// Switches the sleds of functions on or off, as the rules and the mode require.
+/// Switches the instrumentation of functions (their sleds) on or off, as the rules and the mode require.
 pub(crate) fn follow() {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     function_sites::follow(false);
 }
 
-/// Returns the time until the next check for end sleds that can be switched off; `None` if no end sled is to be
-/// switched off.
+/// Returns the time until the next check for end sleds that can be switched off; `None` if no end sled is waiting for
+/// that.
 pub(crate) fn ends_wait() -> Option<Duration> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_sites::ends_wait();

@@ -4,13 +4,14 @@ use tickscope_format::latency::{Histogram, Latencies, Packed};
 
 use crate::enabled::capture::epochs::Epochs;
 
-/// Histograms, baselines, and the baselines before the last reset. A missing histogram is empty.
+/// The histograms of all nodes, their baselines, and the baselines that were in use before the last reset. A missing
+/// histogram is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     by_node: Epochs<Vec<Packed>>,
     /// Cached, because most histograms change rarely: the histogram since the reset, for each node with a baseline.
     since: Vec<Packed>,
-    /// By node: number of the current histogram among all histograms that the node has had.
+    /// By node: the number of its current histogram. A node gets a new number whenever its histogram starts over.
     made: Vec<u64>,
 }
 
@@ -36,8 +37,8 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 }
 
 impl Histograms {
-    /// Stores the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new
-    /// number began empty, so the baselines do not apply to it.
+    /// Stores the current histogram of a node. `made` is the number of this histogram, or 0 if the node has none. A
+    /// histogram with a new number started empty, so the baselines do not apply to it.
     pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
         if self.made.len() <= index {
             self.made.resize(index + 1, 0);
@@ -55,8 +56,8 @@ impl Histograms {
         match filled(&self.by_node.base, index).map(Packed::unpacked) {
             None => place(&mut self.by_node.current, index).set(histogram),
             Some(base) => {
-                // While the thread moves a call from its buffer to its bucket, the call may be in neither. So the
-                // histogram may lack calls that the baseline includes.
+                // While the thread moves a call from its buffer to its bucket, the call may be found in neither place.
+                // So the histogram may be missing calls that the baseline includes.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.by_node.current, index).set(&present);
@@ -66,7 +67,7 @@ impl Histograms {
         }
     }
 
-    /// Returns the number of calls of a node that had ended at the last reading.
+    /// Returns how many calls of a node had ended when the node was last read.
     pub(crate) fn ended(&self, index: usize) -> u64 {
         filled(&self.by_node.current, index).map_or(0, |packed| packed.unpacked().count())
     }
@@ -135,7 +136,7 @@ mod tests {
         histograms.shown(index).map(Packed::unpacked).unwrap_or_default()
     }
 
-    /// A thread lost its CPU while it moved a call to its bucket, and a reset read its histogram meanwhile.
+    /// The thread was descheduled while it moved a call to its bucket, and a reset read the histogram in the meantime.
     #[test]
     fn a_call_that_a_reset_does_not_see_again_is_not_counted_twice() {
         let mut histograms = Histograms::default();
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(shown(&histograms, 0), of(&[(40, 1)], 0));
     }
 
-    /// Tests the same with the longest call, which the second reset does not see.
+    /// The same with the longest call, which the second reset does not see.
     #[test]
     fn the_longest_call_of_an_older_epoch_is_none_of_a_new_one() {
         let mut histograms = Histograms::default();

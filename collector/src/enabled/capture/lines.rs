@@ -1,8 +1,8 @@
-//! Samples of the program counter: the timers of the threads, and their samples, added up by node and code address.
+//! Samples of the program counter: the threads' timers, and their samples, summed by node and code address.
 //!
-//! A sample stands for the CPU time that its thread has used since its previous sample, because timers fire less often
-//! than requested. Addresses become file addresses here, where the loader can be queried; readers convert them to
-//! source lines.
+//! A sample stands for all CPU time that its thread has used since its previous sample, because timers fire less often
+//! than requested. Here, where the loader can be queried, addresses in memory become addresses in files; readers
+//! convert those to source lines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -22,19 +22,19 @@ use crate::enabled::record::pc_ring::{PcRing, PcSample};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
 
-/// Maximum number of distinct places.
+/// Maximum number of distinct places in the code. Samples at any further place are kept without their address.
 const PLACES_MOST: usize = 1 << 16;
 
-/// Maximum numbers of places in a periodic snapshot, and in any other snapshot. The places with the most samples are
-/// shown.
+/// Maximum number of places in a periodic snapshot. The places with the most samples are shown.
 const PLACES_SHOWN: usize = 1 << 12;
+/// Maximum number of places in any other snapshot.
 const PLACES_SHOWN_WHOLE: usize = 1 << 14;
 
 /// Highest sampling rate that can be requested, in samples a second.
 const HZ_MOST: u32 = 10_000;
 
-/// A place in the code: the innermost open node, the number of the module, and the address in it. The node is the root outside
-/// all scopes, and `None` in the collector's own code.
+/// A place in the code: the innermost open node, the number of the module, and the address in the module. Outside of all
+/// scopes, the node is the root; in the collector's own code, it is `None`.
 type Place = (Option<Owner>, u32, u64);
 
 type Found = BTreeMap<Place, Sampled>;
@@ -50,18 +50,18 @@ struct Timed {
 pub(crate) struct Lines {
     /// Requested samples a second; 0 while sampling is off.
     hz: u32,
-    /// Rate of the last request above 0, at which the samples in `found` were taken.
+    /// The last requested rate above 0. The samples in `found` were taken at this rate.
     asked_hz: u32,
     state: LinesState,
     /// Threads with a timer, by the address of their block.
     timed: BTreeMap<usize, Timed>,
     found: Found,
     lost: Sampled,
-    /// Samples before the last reset, for undoing it.
+    /// Samples from before the last reset, so that it can be undone.
     before: (Found, Sampled),
-    /// Losses of the rings when they were last read.
+    /// What the rings had lost when they were last read.
     lost_in_rings: Sampled,
-    /// Loaded files, each with the number of its module if a sample was in it.
+    /// Loaded files. A file gets a module number once it contains a sample.
     loaded: Vec<(Loaded, Option<u32>)>,
     modules: Vec<Module>,
 }
@@ -72,7 +72,7 @@ fn sample(block: usize, pc: usize) {
     let Some(block) = registry::all().find(is_it) else {
         return;
     };
-    // The signal of an ended thread may arrive when its block already belongs to another thread.
+    // The signal may arrive after its thread has ended, when the block already belongs to another thread.
     if block.tid.load(Ordering::Relaxed) != threads::thread_id() {
         return;
     }
@@ -83,13 +83,14 @@ fn sample(block: usize, pc: usize) {
     }
 }
 
-/// Returns the range of places in these nodes or rows.
+/// Returns the range of all places in these nodes or rows.
 fn places_of(owners: RangeInclusive<Owner>) -> RangeInclusive<Place> {
     let (first, last) = owners.into_inner();
     (Some(first), 0, 0)..=(Some(last), u32::MAX, u64::MAX)
 }
 
-/// Returns the samples at a place. They count as samples of the collector's own code until the caller sets their row.
+/// Returns the samples at a place, as samples of the collector's own code. The caller replaces that with the row, if
+/// there is one.
 fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
     LineSample {
         inside: SampledIn::Measuring,
@@ -101,7 +102,7 @@ fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
 }
 
 impl Lines {
-    /// Requests `hz` samples a second of each thread's CPU time; 0 ends the sampling. Earlier samples stay.
+    /// Requests `hz` samples per second of each thread's CPU time; 0 stops the sampling. Samples taken so far are kept.
     pub(crate) fn ask_for(&mut self, hz: u32) {
         self.drain();
         self.timed.clear();
@@ -144,7 +145,7 @@ impl Lines {
                 }
                 // The thread has ended, or there is no memory for its ring.
                 Ok(None) => {}
-                // The limit of timers is reached; the other threads keep theirs.
+                // No more timers can be created. Threads that already have one keep it.
                 Err(_) if !self.timed.is_empty() => return,
                 Err(error) => {
                     self.hz = 0;
@@ -228,7 +229,8 @@ impl Lines {
         });
     }
 
-    /// Returns the module of an address, and the address in its file. Searches for newly loaded files unless `looked_again`.
+    /// Returns the module that contains an address, and the address within the module's file. If no known file contains the
+    /// address, looks for newly loaded files, unless `looked_again` says that this was already done.
     fn place(&mut self, pc: u64, looked_again: &mut bool) -> (u32, u64) {
         let address = pc as usize;
         let is_known =
@@ -262,7 +264,7 @@ impl Lines {
         }
     }
 
-    /// Returns the samples of these owners, each with the index of its node or row.
+    /// Returns the samples in these nodes or rows, each with the index of its node or row.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
         let found = self.found.range(places_of(owners));
         found
@@ -270,7 +272,8 @@ impl Lines {
             .collect()
     }
 
-    /// Moves the samples of an ended thread, whose nodes are now rows of the finished threads.
+    /// Moves the samples of an ended thread from its nodes to the rows of the finished threads. `heir` returns the row
+    /// that replaces a node.
     pub(crate) fn hand_over(&mut self, tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         self.drain();
         for found in [&mut self.found, &mut self.before.0] {
@@ -287,7 +290,8 @@ impl Lines {
         }
     }
 
-    /// Adds the samples of the collector's own code to a snapshot, whose other samples were added with its rows.
+    /// Adds the samples of the collector's own code to a snapshot. The other samples were already added with their
+    /// rows.
     pub(crate) fn show(&self, snapshot: &mut Snapshot, is_whole: bool) {
         let measuring = self.found.range(..(Some(Owner::FIRST), 0, 0));
         let mut samples = std::mem::take(&mut snapshot.lines.samples);

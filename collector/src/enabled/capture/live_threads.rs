@@ -1,7 +1,7 @@
-//! The live threads: what captures and samples know of each thread, other than its tree.
+//! The live threads: what captures and samples know about each thread, apart from its tree.
 //!
-//! A thread is known from the first capture or sample that finds its block until the block is given back. So a block's
-//! address stands for one thread.
+//! A thread has an entry from the first capture or sample that finds its block until the block is given back. So a
+//! block's address always identifies a single thread.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub(crate) struct LiveThread {
     pub(crate) name: String,
     pub(crate) baseline: Baseline,
     pub(crate) reader: Reader,
-    /// In sampled mode: ticks that samples added to each node.
+    /// In sampled mode: the ticks that sampling has added to each node.
     pub(crate) sampled: Vec<u64>,
-    /// In adaptive mode: ticks for which samples found the thread in each node.
+    /// In adaptive mode: the ticks that sampling attributes to each node.
     found: Vec<u64>,
-    /// The newest check of the system call in which the thread waits.
+    /// What the latest check found about the system call in which the thread is waiting.
     pub(crate) looked: Option<Looked>,
 }
 
@@ -60,8 +60,8 @@ impl LiveThread {
         reading
     }
 
-    /// Adds the time since the last sample to the thread's current node. Returns false if the thread is in an event,
-    /// because the program did not spend that time.
+    /// Adds the time since the last sample to the thread's current node. Returns false if the thread is in the middle
+    /// of an event, which is work of the collector and not of the program.
     pub(crate) fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) -> bool {
         if block.tree.stands_still() {
             return true;
@@ -92,7 +92,7 @@ impl LiveThreads {
         })
     }
 
-    /// Removes the thread of a block. The thread has ended, and `name` is the kernel's name for it.
+    /// Removes the entry for a block, whose thread has ended. `name` is the kernel's name for the thread.
     pub(crate) fn remove(&mut self, block: &'static Block, name: &[u8; 16]) -> LiveThread {
         let mut thread = self.0.remove(&block.address()).unwrap_or_default();
         // The name is empty if no capture has seen the thread, and `UNNAMED` if the first capture saw it after its end.
@@ -119,7 +119,7 @@ impl LiveThreads {
         let now = config::now();
         let mut budget = Budget::new();
         for block in registry::living_after(looks.at).take(THREADS_MOST) {
-            // A thread that no capture has seen yet is skipped.
+            // Threads that no capture or sample has found yet are skipped.
             if let Some(thread) = self.0.get_mut(&block.address()) {
                 let Some(found) = waiting_looks::look(block, thread.looked, now, &mut budget) else {
                     break;
@@ -148,7 +148,7 @@ mod tests {
         let mut thread = LiveThread::default();
         let mut look = || thread.sample(block, 7, Mode::Sampled);
         assert!(look());
-        // The first kind of event leaves `current` set, and the second kind empties it.
+        // The first kind of event leaves `current` set, and the second kind makes it empty.
         block.tree.set_in_event(true);
         assert!(!look());
         block.tree.set_in_event(false);

@@ -1,8 +1,8 @@
-//! Finds calls of async functions that are over without an event that reported their end.
+//! Finds calls of async functions that are over, although no event reported their end.
 //!
-//! A call between two polls is over when its future's state differs from the state after the last poll: the memory is gone, or
-//! belongs to another value. A call seems to be over when the call that awaited it is over, or when its function was switched
-//! off. If a call seems to be over for a second, it counts as over.
+//! Between two polls, the state in the future's memory stays as it was after the last poll. If it has changed, the memory was
+//! freed or reused, so the call is over. A call is also suspected to be over if the call that awaited it is over, or if its
+//! function was switched off. A call that has been suspected for a second counts as over.
 
 use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Suspicion};
@@ -12,14 +12,15 @@ use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// Time for which a call must seem to be over, in seconds.
+/// How long a call must be suspected to be over before it counts as over, in seconds.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
-/// Maximum number of calls that a snapshot checks if it is not whole. Checking them takes some milliseconds.
+/// Maximum number of calls that are checked for a snapshot, unless it is a whole snapshot. Checking this many takes a
+/// few milliseconds.
 const AT_ONCE: u32 = 10_000;
 
-/// Checks calls of async functions that are between two polls, and ends the calls that are over. Returns a row for each ended
-/// call that a finished thread is to count.
+/// Checks calls of async functions that are between two polls, and ends the calls that are over. For each ended call whose row
+/// belongs to finished threads, returns that row, so that the caller can count the call there.
 pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let mut of_finished = Vec::new();
     if calls_by_future::are_none() {
@@ -42,7 +43,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
         ByteRead::Refused => true,
     };
     if held.state >= SUSPENDED && !is_as_it_was() {
-        // No poll that the hooks saw can be in progress, because it would have taken the call out of the table.
+        // The hooks take a call out of the table while it is polled, so no poll that they saw can be in progress.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
         Suspicion::Some

@@ -1,8 +1,9 @@
 //! The smallest and the largest number of each value and gauge since the reset, by node index.
 //!
-//! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to the epoch
-//! before it or after it, so they only bound the extremes. The histogram of a value narrows these bounds down to the
-//! edges of its buckets. An extreme is exact if a number that surely belongs to the epoch is equal to the bound.
+//! The trees keep these extremes separately for each *stretch* of time (see `record/numbers.rs`). The stretch in which
+//! a reset reads the threads may belong to the epoch before or after the reset, so its numbers give only bounds for the
+//! extremes of an epoch. For a value, the histogram narrows these bounds down to the edges of its buckets. An extreme
+//! is exact if it equals a number that certainly belongs to the epoch.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ use tickscope_format::snapshot::{Extremes, Level, both};
 
 use crate::enabled::record::numbers::{STRETCHES, Seen, level_of, of_level};
 
-/// A reading of a value or a gauge.
+/// What was read from a value or a gauge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) node: u32,
-    /// Number of executions, which was read before the histogram.
+    /// Number of executions, read before the histogram.
     pub(crate) calls: u64,
-    /// The newest stretches; `None` if there was no memory for the numbers.
+    /// The extremes in the newest stretches; `None` if there was no memory for them.
     pub(crate) stretches: Option<[Seen; STRETCHES]>,
     /// The level of a gauge and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
@@ -33,9 +34,9 @@ struct Bounds {
 /// Range of the numbers of an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Range {
-    /// Bounds of the numbers that are in the epoch.
+    /// Bounds of the numbers that certainly belong to the epoch.
     sure: Option<Bounds>,
-    /// Bounds of the numbers that may be in the epoch as well.
+    /// Bounds of the numbers that may or may not belong to the epoch.
     maybe: Option<Bounds>,
 }
 
@@ -44,12 +45,14 @@ struct Range {
 struct Node {
     /// Range of the numbers between the last reset and the last reading.
     now: Range,
-    /// Ranges that belong to the epoch as well: from an undone reset, ended threads, and the level at the reset.
+    /// Range of other numbers that belong to the epoch: from an undone reset, from ended threads, and the level at the
+    /// reset.
     carried: Range,
     /// Range that an undo would restore.
     undo: Range,
-    /// Number of executions at the last reading, and number of executions that the last reset has certainly counted.
+    /// Number of executions at the last reading.
     calls: u64,
+    /// Number of executions that the last reset has certainly counted.
     closed: u64,
     level: Option<(i64, u64)>,
 }
@@ -87,10 +90,11 @@ impl Range {
         }
     }
 
-    /// Returns the range of the stretches that belong to the epoch. `stretch` is the stretch of the reading. `closed` is the
-    /// number of executions that the previous reset has certainly counted.
+    /// Returns the range of those stretches that belong to the epoch. `stretch` is the number of the stretch in which the node
+    /// was read. `closed` is the number of executions that the previous reset has certainly counted.
     fn of_epoch(read: &Read, stretches: &[Seen], stretch: u64, closed: u64) -> Self {
-        // The stretch of an epoch has an even number, and that of the reset that closes it has the next number.
+        // The stretch of an epoch has an even number. The stretch of the reset that closes the epoch has the next
+        // number.
         let between = stretch & !1;
         let mut range = Self::default();
         let mut first = read.calls;
@@ -104,7 +108,7 @@ impl Range {
             if seen.stretch + 1 >= between {
                 first = first.min(seen.first);
             }
-            // With `closed` 0, no reset has counted anything yet.
+            // If `closed` is 0, no reset has counted anything yet.
             let belongs = seen.stretch == between || (closed == 0 && seen.stretch <= between);
             let may_belong = seen.stretch + 1 == between || seen.stretch == between + 1;
             if belongs {
@@ -113,7 +117,7 @@ impl Range {
                 range.maybe = both(range.maybe, Some(bounds), Bounds::and);
             }
         }
-        // An execution chose its stretch before the previous reset, but was counted after it.
+        // Some execution chose its stretch before the previous reset, but was counted after that reset.
         if closed > 0 && first > closed {
             let bounds = if read.level.is_some() {
                 all
@@ -125,7 +129,7 @@ impl Range {
         range
     }
 
-    /// Returns the extremes of the range, where all numbers are known to be within `within`.
+    /// Returns the extremes of the range. All its numbers are known to lie within `within`.
     fn extremes(self, within: Bounds) -> Option<Extremes<u64>> {
         let bounds = both(self.sure, self.maybe, Bounds::and)?;
         let (min, max) = (bounds.min.max(within.min), bounds.max.min(within.max));
@@ -185,7 +189,7 @@ impl Ranges {
         self.0.get(&(index as u32))?.shown().extremes(within)
     }
 
-    /// Returns the level of a gauge, with the range of its levels since the reset.
+    /// Returns the current level of a gauge, and the range of its levels since the reset.
     pub(crate) fn level(&self, index: usize) -> Option<Level> {
         let node = self.0.get(&(index as u32))?;
         let (last, set_tick) = node.level?;
@@ -288,13 +292,14 @@ mod tests {
         let mut ranges = Ranges::default();
         ranges.show(&read(2, &[seen(2, 0, 100, 200)]), 2);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 200, true)));
-        // The number 5 000 came while the reset read the threads, so the reset may have seen it or not.
+        // The number 5 000 was recorded while the reset was reading the threads, so the reset may or may not have seen
+        // it. 207 is the upper edge of the bucket that contains 200.
         ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
         ranges.reset();
         let newest = [seen(4, 3, 7, 7), seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)];
         ranges.show(&read(4, &newest), 4);
-        // The histogram of the new epoch has both numbers: the bound is the edge of a bucket.
+        // The new epoch may have counted 5 000, so this is the maximum, but it is not exact.
         assert_eq!(shown(&ranges, &[7, 5_000]), Some((7, true, 5_000, false)));
         ranges.undo();
         let all = shown(&ranges, &[7, 100, 200, 5_000]);

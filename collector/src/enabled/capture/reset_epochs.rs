@@ -1,9 +1,9 @@
-//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that
-//! the program ended.
+//! The reset epochs: the current epoch, the epoch that an undo returns to, and the closing snapshots of epochs that the
+//! program ended.
 //!
-//! A reset and an undo each begin an epoch with its own number. All of an epoch is measured in one mode. Only the last
-//! reset can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are
-//! kept only while a publisher fetches them.
+//! Every reset and every undo begins an epoch with its own number. The mode never changes within an epoch. Only the
+//! last reset can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots
+//! are kept only while there is a publisher to collect them.
 
 use std::collections::VecDeque;
 
@@ -20,17 +20,17 @@ const CLOSINGS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct ResetEpochs {
     number: u64,
-    /// The monotonic clock at the last reset; `None` before the first.
+    /// Monotonic time of the last reset; `None` before the first.
     reset_ns: Option<u64>,
     /// How scopes are measured in this epoch; `None` before the first use.
     switch: Option<Switch>,
-    /// The epoch whose counts an undo would continue, and the monotonic clock at the reset that began it.
+    /// The epoch whose counts an undo would continue, and the monotonic time of the reset that began that epoch.
     undo: Option<(u64, Option<u64>)>,
-    /// The epoch whose counts the present epoch continues after an undo.
+    /// After an undo: the epoch whose counts the current epoch continues.
     withdrawn: Option<u64>,
     /// Closing snapshots of resets by the program, oldest first.
     closings: VecDeque<Snapshot>,
-    /// Whether a publisher fetches the closing snapshots.
+    /// Whether there is a publisher to collect the closing snapshots.
     is_publishing: bool,
 }
 
@@ -39,7 +39,8 @@ impl ResetEpochs {
         *self.switch.get_or_insert_with(mode_switch::newest)
     }
 
-    /// Sets how scopes are measured; `None` means that the first use decides. This epoch has no counts yet.
+    /// Sets how scopes are measured; with `None`, this is decided at first use. Must be called before this epoch has
+    /// any counts.
     pub(crate) fn set_switch(&mut self, switch: Option<Switch>) {
         self.switch = switch;
     }
@@ -49,12 +50,12 @@ impl ResetEpochs {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
-    /// Returns the monotonic clock at the last reset; 0 before the first.
+    /// Returns the monotonic time of the last reset; 0 before the first.
     pub(crate) fn reset_ns(&self) -> u64 {
         self.reset_ns.unwrap_or(0)
     }
 
-    /// Returns a snapshot's facts about the epoch.
+    /// Returns what a snapshot says about the epoch.
     pub(crate) fn described(&mut self) -> CaptureInfo {
         CaptureInfo {
             mode: self.switch().mode,
@@ -74,7 +75,7 @@ impl ResetEpochs {
         self.reset_ns = Some(os::monotonic_ns());
     }
 
-    /// Makes the last reset final, because ticks from before it cannot be added to later ticks.
+    /// Makes the last reset final, because the ticks before and after this moment cannot be added up.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }
@@ -90,13 +91,13 @@ impl ResetEpochs {
         true
     }
 
-    /// Notes that the publisher starts or stops. Closing snapshots for an earlier publisher are dropped.
+    /// Tells whether a publisher is running. Closing snapshots for an earlier publisher are dropped.
     pub(crate) fn set_publishing(&mut self, is_publishing: bool) {
         self.is_publishing = is_publishing;
         self.closings.clear();
     }
 
-    /// Keeps for the publisher the closing snapshot of a reset that the program requested.
+    /// Keeps the closing snapshot of a reset that the program requested, until the publisher collects it.
     pub(crate) fn keep_closing(&mut self, closing: &Snapshot) {
         if self.is_publishing && self.closings.len() < CLOSINGS_MAX {
             self.closings.push_back(closing.clone());

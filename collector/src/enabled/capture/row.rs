@@ -1,4 +1,4 @@
-//! Facts about a tree's rows other than their counters.
+//! What is known about a tree's rows besides their counters.
 
 use std::ops::AddAssign;
 
@@ -8,7 +8,8 @@ use tickscope_format::snapshot::{Losses, Mode};
 use crate::enabled::capture::functions::Ends;
 use crate::enabled::record::site::SiteKind;
 
-/// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
+/// What is known about a node besides its counters, which are in a [`Baseline`](super::baseline::Baseline). Row 0 is
+/// the root.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) parent: u32,
@@ -22,18 +23,18 @@ pub(crate) struct Row {
 pub(crate) struct Epoch {
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
-    /// In adaptive mode: the cost of a timed call, in ticks.
+    /// In adaptive mode: the cost of timing a call, in ticks.
     pub(crate) timed_ticks: f64,
-    /// In adaptive mode: the part of that cost that the call includes in its own time, in ticks.
+    /// In adaptive mode: the part of that cost that falls within the measured time of the call, in ticks.
     pub(crate) timed_within_ticks: f64,
-    /// In the modes sampled and adaptive: the time between two samples, in ticks.
+    /// In sampled and adaptive mode: the time between two samples, in ticks.
     pub(crate) period_ticks: f64,
-    /// In adaptive mode: the possible error of a timed call's duration, in ticks.
+    /// In adaptive mode: how far the duration of a timed call may be off, in ticks.
     pub(crate) doubt_ticks: f64,
-    /// In the modes sampled and adaptive: the time at the borders of a call that samples may give to the wrong call, in
+    /// In sampled and adaptive mode: the time at the borders of a call that samples may attribute to the wrong call, in
     /// ticks.
     pub(crate) border_ticks: f64,
-    /// In adaptive mode: the part of the border time that is the callee's, and not the caller's, in ticks.
+    /// In adaptive mode: the part of that border time that belongs to the callee rather than the caller, in ticks.
     pub(crate) callees_ticks: f64,
 }
 

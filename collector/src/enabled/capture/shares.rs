@@ -1,19 +1,19 @@
-//! Combines two estimates of the same shares of time: timed calls, and samples of where the thread is.
+//! Combines two estimates of how time is shared out: timed calls, and samples of where the thread is.
 //!
-//! The clock's cost makes timed calls wrong where calls are short or wait for memory. Samples put no clock into the code; they
-//! are wrong by chance, and at the borders of very short calls. Each part of a call (its own time, and each call in it) gets the
-//! mean of both shares, weighted by the inverse of their variances. The doubt about the clock counts as an error of timed calls.
-//! From the outermost calls inward, the parts of each call are changed to add up to the call's time. The part with the largest
-//! variance changes most.
+//! The cost of reading the clock distorts the timing of calls that are short or wait for memory. Sampling does not slow down
+//! the code with clock reads, but has random errors, and errors at the borders of very short calls. Each part of a call (its
+//! own time, and each call in it) gets the mean of the two estimates, weighted by the inverse of their variances. The
+//! uncertainty of the clock counts as an error of timed calls. From the outermost calls inward, the parts of each call are then
+//! adjusted so that they add up to the call's time. The part with the largest variance is adjusted most.
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::estimate::{Estimated, border_ticks};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// Smallest number of samples that is used; fewer samples say nothing.
+/// Minimum number of samples. Fewer samples tell too little and are not used.
 const SAMPLES_LEAST: f64 = 30.0;
 
-/// A part of a call: its share of the call, and the variance of the share.
+/// A part of a call: its estimated share of the call's time, and the variance of that estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Part {
     share: f64,
@@ -34,8 +34,8 @@ impl Part {
     }
 }
 
-/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and
-/// each thread the sum of all its calls.
+/// Combines the times of rows, which come from timed calls, with samples. Each call's time remains the sum of its
+/// parts, and the total time of each thread does not change.
 pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
     let period = epoch.period_ticks.max(1.0);
     let mut found: Vec<f64> = (0..rows.len())
@@ -44,8 +44,8 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
         return;
     }
-    // The loop begins with the innermost calls, so that a row gives its callees only its own samples, and none that its caller
-    // gives it.
+    // Goes from the innermost calls outward, so that a row passes on to its callees only its own samples, and none that it is
+    // given by its caller.
     for index in (1..rows.len())
         .rev()
         .filter(|&index| !rows[index].kind.is_counter())
@@ -56,7 +56,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         found[parent] -= moved;
         found[index] += moved;
     }
-    // Ticks and samples of whole subtrees.
+    // The ticks and samples of each row, including all rows below it.
     let mut ticks: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
     let mut samples = found.clone();
     let doubt = |index: usize| baseline.shown(index).calls as f64 * epoch.doubt_ticks;
@@ -74,7 +74,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         children[parent].push(index);
     }
     let before: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
-    // The final total ticks of each row, and their error.
+    // The final total ticks of each row, and the error of that total.
     let mut has = vec![(0_u64, 0.0); rows.len()];
     has[0].0 = ticks[0];
     for index in (0..rows.len()).filter(|&index| !rows[index].kind.is_counter()) {
@@ -83,7 +83,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         let part = |ticks: u64, error: f64, doubt: f64, found: f64, border: f64| {
             let timed = Part {
                 share: ticks as f64 / whole,
-                // The error of a share is at most 1.
+                // A share cannot be off by more than 1.
                 variance: ((error * error + doubt * doubt) / (whole * whole)).min(1.0),
             };
             if count < SAMPLES_LEAST {
@@ -119,7 +119,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
             has[child] = (child_has, error(part));
             estimated[child].total_error = error(part);
         }
-        // Time may move from outside of all rows into rows, but never back.
+        // Time may move from outside of all scopes into rows, but never back.
         if index == 0
             && left > own.ticks
             && let Some(most) = children[index].iter().copied().max_by_key(|&child| has[child].0)
@@ -133,7 +133,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     move_off_cpu(&before, estimated);
 }
 
-/// Moves time off the CPU from rows that have lost ticks to rows that have gained ticks, in proportion.
+/// Moves off-CPU time from rows that have lost ticks to rows that have gained ticks, in proportion.
 fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     let mut lost = [0_u64; 2];
     let mut gained = 0_u64;
@@ -156,8 +156,8 @@ fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     }
 }
 
-/// Returns the share of a part in which `found` of `count` samples were; a share of `border` may belong to other parts.
-/// One extra sample counts half here and half elsewhere, so no share is certain.
+/// Returns the share of a part that contains `found` of `count` samples. Up to `border` of that share may belong to
+/// other parts. One extra sample is added, half of it here and half elsewhere, so that no share is certain.
 fn sampled(found: f64, count: f64, border: f64) -> Part {
     let share = (found + 0.5) / (count + 1.0);
     Part {
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// Combines rows. `of` has the calls of each row, its ticks by timed calls, and its samples of 100 ticks each. Of
-    /// each call, `doubt_ticks` are doubtful, and `callees_ticks` were charged to the caller.
+    /// Combines rows. For each row, `of` has its calls, its ticks according to the timed calls, and its samples of 100
+    /// ticks each. In each call, `doubt_ticks` are uncertain, and `callees_ticks` were charged to the caller.
     fn combined(
         rows: &[Row],
         of: &[(u64, u64, u64)],
@@ -260,10 +260,10 @@ mod tests {
         let of = [(0, 0, 100), (2, 500_000, 300), (1_000_000, 500_000, 600)];
         let combined = combined(&rows, &of, [30.0, 0.0]);
         let found = ticks(&combined);
-        // `frame` has 900 of 1 000 samples, but by the clock it certainly has all the time.
+        // `frame` has 900 of 1 000 samples, but its timed calls leave no doubt that it has all the time.
         assert_eq!(found[0], 0);
         assert_eq!(found.iter().sum::<u64>(), 1_000_000);
-        // `a` has two thirds of the samples in `frame`, and its share is known to 1.6 percentage points.
+        // `a` has two thirds of the samples in `frame`, and its share is known to within 1.6 percentage points.
         assert!((650_000..680_000).contains(&found[2]), "{found:?}");
         assert!(
             (10_000.0..20_000.0).contains(&combined[2].self_error),

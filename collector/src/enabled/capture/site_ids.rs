@@ -1,4 +1,4 @@
-//! The numbers by which snapshots refer to sites.
+//! The numbers that snapshots use to refer to sites.
 
 use std::collections::BTreeMap;
 

@@ -14,20 +14,20 @@ use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
-/// Data of a thread's tree other than its counters.
+/// A thread's tree, apart from its counters.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTree<'a> {
     pub(crate) rows: &'a [Row],
-    /// The open calls: row and tick of their beginning, outermost first.
+    /// The open calls, outermost first: the row, and the tick at which the call began.
     pub(crate) open: &'a [(u32, u64)],
     /// Live blocks of each row, by ascending row index.
     pub(crate) live: &'a [(u32, Sampled)],
-    /// Samples of the code in each row, by ascending row index.
+    /// Program counter samples in each row, by ascending row index.
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show. Appends the system calls in which the thread was found waiting to
-/// `waits_in`, by row.
+/// Appends the rows of a thread that have something to show. The system calls in which the thread was found waiting are
+/// appended to `waits_in`, each with its row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
@@ -85,7 +85,7 @@ pub(crate) fn append(
         let (row, counts) = (rows[index], baseline.shown(index));
         let estimate = estimated.get(index).filter(|_| !row.kind.is_counter());
         let ticks = estimate.map_or(counts.ticks, |estimate| estimate.ticks);
-        // The root is not a row: `ids` has no id for it, so its children have no parent.
+        // The root is not a row and has no entry in `ids`, so its children have no parent.
         let parent = ids[row.parent as usize];
         let id = snapshot.nodes.push(parent, row.site, counts.calls, ticks);
         ids[index] = Some(id);
@@ -145,12 +145,12 @@ pub(crate) fn append(
         open: open.iter().filter_map(frame).collect(),
         ..thread
     });
-    // These ticks were charged to the root, but belong to untimed calls.
+    // These ticks were charged to the root, but belong to untimed calls in rows.
     baseline.hand(charged_outside - outside_ticks);
     baseline.add_lifetime(&mut snapshot.lifetime);
 }
 
-/// Returns the tally of a node without time; `None` if it is a scope.
+/// Returns what a counter, value or gauge has tallied; `None` for a scope.
 fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<Tally> {
     Some(match kind {
         SiteKind::Scope => return None,
@@ -165,8 +165,8 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns the quantities of a node, with its time off the CPU limited to its self ticks. The time off the CPU may
-/// exceed them if it is an estimate, or if a capture in the middle of an event saw only one of the two.
+/// Returns the quantities of a node, with its off-CPU time limited to its self time. The off-CPU time may be longer
+/// than that if it is an estimate, or if a capture in the middle of an event saw only one of the two change.
 fn quantities(
     baseline: &Baseline,
     index: usize,

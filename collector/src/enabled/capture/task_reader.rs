@@ -1,4 +1,4 @@
-//! Reads the calls of futures that are in flight, as a tree of which future awaits which.
+//! Reads the calls of futures that are in flight, as a tree in which each future is below the future that awaits it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,15 +12,15 @@ use crate::enabled::record::in_flight::{self, CallId, Seen};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// Reading takes at most 1/`SHARE` of the time: if very many calls are in flight, periodic captures repeat the last result.
+/// At most 1/`SHARE` of the time is spent reading: if very many calls are in flight, periodic captures reuse the last result.
 const SHARE: u32 = 50;
 
-/// Maximum depth of futures that await each other. A deeper future begins a new tree.
+/// Maximum depth of a chain of futures that await one another. A future beyond this depth begins a new tree.
 const DEPTH_MAX: usize = 1_000;
 
-/// Reads the table of calls in flight repeatedly.
+/// Reads the table of calls in flight each time that a snapshot is captured.
 ///
-/// `Some` if the last reading took long: its result, and the earliest time of the next reading.
+/// If the last reading took long, this holds its result, and the earliest time of the next reading.
 #[derive(Debug, Default)]
 pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 
@@ -29,13 +29,13 @@ pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
-    /// By path, in ticks: the ages of all calls, the age of the oldest call, and the age of the oldest innermost call that is not
-    /// being polled.
+    /// For each path, in ticks: a histogram of the ages of its calls, the age of the oldest call, and the age of the oldest
+    /// innermost call that is not being polled.
     ages: Vec<(Histogram, [u64; 2])>,
 }
 
 impl TaskReader {
-    /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
+    /// Returns the calls in flight at tick `now`. If reading takes long, the result may be that of an earlier reading.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
         match &self.0 {
@@ -71,7 +71,7 @@ fn read(sites: &mut SiteIds, now: u64) -> Tasks {
     let mut above: Vec<(u32, Seen)> = Vec::new();
     for (index, call) in calls.iter().enumerate() {
         let Some((_, seen)) = *call else { continue };
-        // Goes up to an awaiting call whose path is known, and down again to add the paths below it.
+        // Walks up to an awaiting call whose path is known, and back down to add the paths below it.
         let mut parent = NO_PARENT;
         let mut at = (index as u32, seen);
         above.clear();

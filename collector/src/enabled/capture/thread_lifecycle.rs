@@ -1,7 +1,7 @@
-//! Beginning and end of threads, and the decision which threads count.
+//! The beginning and end of threads, and the decision which threads are measured.
 //!
-//! The names of threads come from the kernel, and the capturing thread reads them. Asking std for the current thread's
-//! name would allocate. It would also abort the program if an allocator asked while std sets up the thread.
+//! Thread names come from the kernel, and are read by the thread that captures. Asking std for the current thread's
+//! name would allocate. If an allocator did so while std sets up the thread, the program would even abort.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,42 +14,44 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::runtime::config;
 use crate::types::Threads;
 
-/// Time for which an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
+/// How long an ending thread waits for the capture lock before it leaves its tree to the next thread that takes the
+/// lock.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
-/// Stack that a merge needs, in bytes: more than the 20 KiB that merging takes in a debug build.
+/// Stack space required for a merge, in bytes: more than the 20 KiB that a merge uses in a debug build.
 const MERGE_STACK: u64 = 48 << 10;
 
 thread_local! {
-    /// Whether the thread has begun to register.
+    /// Whether the thread has started to register.
     static BEGUN: AtomicBool = const { AtomicBool::new(false) };
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Dropped at the end of a thread if the program has used up the system's thread-local keys. This is only a fallback:
-/// std allocates to set up this value, which is not allowed in a handler that has interrupted the allocator.
+/// Its destructor runs at the end of a thread if the program has used up the system's thread-local keys. This is only a
+/// fallback: std allocates to set up this value, which must not happen in a signal handler that has interrupted the
+/// allocator.
 struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        // `exit` drops the first thread's values, possibly in a handler that has interrupted the allocator. So that
-        // thread merges nothing.
+        // `exit` drops the first thread's values, possibly in a signal handler that has interrupted the allocator. The
+        // first thread therefore merges nothing.
         leave(threads::thread_id() != std::process::id());
     }
 }
 
-/// Runs at the end of each thread that has counted.
+/// Runs at the end of each thread that was measured.
 extern "C" fn at_end(_: *mut c_void) {
     leave(true);
 }
 
-/// Runs when the calling thread has called `exit`, possibly in a handler that has interrupted the allocator.
+/// Called on the thread that has called `exit`, possibly in a signal handler that has interrupted the allocator.
 pub(crate) fn leave_at_exit() {
     leave(false);
 }
 
-/// Registers the calling thread if it is new and all threads count. It neither allocates nor takes a lock, because the thread's
-/// first scope may be inside the program's allocator.
+/// Registers the calling thread if it is new, unless threads must opt in. Neither allocates nor takes a lock, because the
+/// thread's first scope may be inside the program's allocator.
 pub(crate) fn register() -> Phase {
     if begins() {
         os::keeping_errno(|| {
@@ -68,8 +70,8 @@ pub(crate) fn register() -> Phase {
     }
 }
 
-/// Makes a new thread busy, and returns whether this call did so. A signal handler may register the thread between two steps of
-/// this call.
+/// Marks a new thread as busy, and returns true if this call was the one that did so. A signal handler may register the thread
+/// between two steps of this call.
 fn begins() -> bool {
     let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
     if begins {
@@ -78,10 +80,10 @@ fn begins() -> bool {
     begins
 }
 
-/// Takes a block and begins to count.
+/// Takes a block and starts measuring the thread.
 fn join() {
     let config = config::get();
-    // If the end of this thread cannot be noticed, the thread does not count, because its tree would never be merged.
+    // If the thread's end would go unnoticed, the thread is not measured, because its tree would never be merged.
     if !threads::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
@@ -105,7 +107,7 @@ fn join() {
     }
 }
 
-/// Makes the calling thread count.
+/// Starts measuring the calling thread.
 pub(crate) fn include() {
     let begins = begins();
     let off = config::settle().off;
@@ -124,7 +126,7 @@ pub(crate) fn include() {
     }
 }
 
-/// Stops counting on the calling thread. Its open scopes end here; its counts stay.
+/// Stops measuring the calling thread. Its open scopes end now; what was counted before is kept.
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let block = current_thread::block();
@@ -133,7 +135,7 @@ pub(crate) fn exclude() {
     }
 }
 
-/// Ends everything that is open in this thread's tree, and stops charging time.
+/// Ends everything that is open in this thread's tree, and stops charging time to the tree.
 fn charge_no_more(block: &'static Block) {
     block.tree.catch_up_if_alarmed(config::exact_path());
     block.tree.end_all(config::now);
@@ -146,14 +148,14 @@ fn has_room() -> bool {
     own == (0, 0) || threads::stack_left(own) >= MERGE_STACK
 }
 
-/// Merges the thread's tree, which allocates, or leaves the merge to the next holder of the lock.
+/// Merges the thread's tree, or leaves that to the next holder of the lock. A merge allocates.
 fn leave(may_merge: bool) {
     let block = current_thread::block();
     // Scopes of this thread are dropped from here on, including scopes in other destructors and in the collector's own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
     block.tree.end_waits();
-    // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
+    // Another thread may hold the lock for a long time. A forked child takes no captures, so it may give the block back
     // without the lock.
     let locked = (may_merge && has_room())
         .then(|| capture_lock::take_alone_within(LONGEST_WAIT))
@@ -164,7 +166,7 @@ fn leave(may_merge: bool) {
             .finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
-            // Only this thread knows when it ended, so it ends its calls before it leaves the tree.
+            // Only this thread knows when it ended, so it ends its calls before it hands the tree over.
             charge_no_more(block);
             registry::leave(block, threads::thread_name(), os::own_cpu_ns());
         }

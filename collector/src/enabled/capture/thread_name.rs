@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 
-/// Name of a thread that was given no name; the kernel then reports the name of the process.
+/// Name of a thread that has not been given a name. For such a thread, the kernel reports the name of the process.
 pub(crate) const UNNAMED: &str = "thread";
 
-/// Returns the name of a thread that may still run.
+/// Returns the name of a thread that may still be running.
 pub(crate) fn of_living(tid: u32) -> String {
     shown(tid, &read(&format!("/proc/self/task/{tid}/comm")))
 }
 
-/// Returns the name of a thread from the kernel's name for it, which ends with a zero.
+/// Returns the name of a thread. `name` is the kernel's name for it, which ends with a zero byte.
 pub(crate) fn of_kernel(tid: u32, name: &[u8; 16]) -> String {
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
     shown(tid, &String::from_utf8_lossy(name))

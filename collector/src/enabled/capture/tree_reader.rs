@@ -1,8 +1,9 @@
 //! Reads a live tree while its thread runs.
 //!
-//! A program may have 100 000 nodes, so a reading repeats only work whose result can have changed. Parent and site of a node are
-//! read once. A histogram is read only if its node was called or open since the previous reading. The calls of a node are read
-//! right after its histogram, so that calls in between look like calls that are still open.
+//! A program may have 100 000 nodes, so a reading does not repeat work whose result cannot have changed. The parent and the
+//! site of a node are read once. A histogram is read only if its node has been called, or has had an open call, since the
+//! previous reading. The number of calls of a node is read right after its histogram, so that any calls made in between look
+//! like calls that are still open.
 
 mod changed;
 mod futures;
@@ -33,10 +34,10 @@ use self::changed::Changed;
 use self::futures::Futures;
 use self::open_gap::{OpenGap, pending};
 
-/// Result of reading a live tree, other than its nodes.
+/// Result of reading a live tree, apart from the data of its nodes.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The open calls, outermost first: the node and the tick at which it began, 0 if that is unknown.
+    /// The open calls, outermost first: the node, and the tick at which the call began, or 0 if that is unknown.
     pub(crate) open: Vec<(u32, u64)>,
     pub(crate) state: ThreadState,
     pub(crate) lost: Lost,
@@ -45,24 +46,24 @@ pub(crate) struct Reading {
 /// Reads one tree repeatedly. Index 0 is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    /// The fixed facts of each node, which are read once.
+    /// What is known about each node besides its counters. All of it but the errors is read only once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
-    /// Amounts other than calls and time; empty if no such amount was counted.
+    /// What the nodes have measured besides calls and time; empty if there is nothing.
     pub(crate) measured: Vec<Measured>,
-    /// Readings of values and gauges.
+    /// What was read from values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
     futures: Futures,
     /// The histogram being read, kept to reuse its memory.
     histogram: Histogram,
     open_gap: OpenGap,
-    /// Numbers of ended function calls, by kind of end, when the counts were read.
+    /// How many function calls had ended in each way when the counts were read.
     ends: Ends,
 }
 
 impl Reader {
-    /// Reads the tree, and into `baseline` the histograms that may have changed.
+    /// Reads the tree. Histograms that may have changed are read into `baseline`.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,
@@ -78,7 +79,8 @@ impl Reader {
             Some(Clocks { wall_ns, cpu_ns })
         };
         self.find_rows(&block.tree, sites);
-        // The ended calls of futures are read first, so that they never outnumber the begun calls of the thread.
+        // Ended calls of futures are read first, so that a thread never seems to have ended more calls than it has
+        // begun.
         let (length, histogram) = (self.rows.len(), &mut self.histogram);
         self.futures
             .read(&block.tree, length, &mut baseline.async_histograms, histogram);
@@ -105,9 +107,9 @@ impl Reader {
         }
     }
 
-    /// Reads all nodes whose rows are known. Adds the time since the last event, by the clock `now`, unless it exceeds
-    /// `limit`. `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the thread's
-    /// current node if the thread had no event meanwhile.
+    /// Reads all nodes whose rows are known. Adds the time from the last event to now, as told by the clock `now`,
+    /// unless it exceeds `limit`. `clocks` reads the thread's clocks, which tell how long the thread was off its CPU.
+    /// Returns the thread's current node if the thread had no event during the reading.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,
@@ -118,7 +120,8 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
-        // The ends are read before the beginnings, so that ends never outnumber beginnings while the thread runs on.
+        // The ends of calls are read before the beginnings, so that ends never outnumber beginnings although the thread
+        // keeps running.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.resize(self.rows.len());
@@ -149,9 +152,10 @@ impl Reader {
             }
         }
         let now = now();
-        // SYNC POINT: mark before counters, counters before last: if neither `current` nor `last` has changed, no event
-        // touched the counters read in between. `current` is checked first: an event whose counters were seen has taken
-        // `current` out, and an event that puts the same node back moves `last` first.
+        // SYNC POINT: an event takes `current` out before it changes counters, and changes counters before `last`. So
+        // if neither `current` nor `last` has changed, no event touched the counters read in between. `current` is
+        // checked first: an event whose counters were seen has already taken `current` out, and an event that puts the
+        // same node back changes `last` before it does so.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
@@ -183,7 +187,8 @@ impl Reader {
         quiet
     }
 
-    /// Reads the amounts other than calls and time. Most programs count no such amounts, and have no memory for them.
+    /// Reads what the nodes have measured besides calls and time. In most programs there is nothing else, and no memory
+    /// for it.
     fn read_measures(&mut self, tree: &'static Tree) {
         let unplaced = tree.waits.unplaced.load(Ordering::Relaxed);
         self.measured.clear();
@@ -201,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// Returns whether there are rows of futures.
+    /// Returns whether any row belongs to a future.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn has_futures(&self) -> bool {
         !self.futures.are_none()
@@ -220,8 +225,8 @@ impl Reader {
         for node in calls.take_while(|node| node.site.get().is_some()) {
             let began = match node.known_beginning() {
                 None => 0,
-                // The thread may have begun an outer call again between two loads, so this loop lets no outer call
-                // begin later than the calls inside it.
+                // Between two loads, the thread may have left an outer call and begun it again. So no outer call may be
+                // shown to begin later than the calls inside it.
                 Some(began) => open
                     .iter()
                     .map(|&(_, inner)| inner)
@@ -236,7 +241,7 @@ impl Reader {
         let state = match (tree.is_paused(), open.is_empty()) {
             (true, _) => ThreadState::Paused,
             (false, false) => ThreadState::Running,
-            // This includes a thread that was descheduled in the middle of an event, where its node is unknown.
+            // A thread that was descheduled in the middle of an event, where its node is unknown, also counts as idle.
             (false, true) => ThreadState::Idle,
         };
         let lost = Lost {
@@ -251,10 +256,11 @@ impl Reader {
     }
 }
 
-/// Returns the histogram of a node as another thread may read it, and its number; the number is 0 without a histogram.
+/// Returns the histogram of a node, and the number of that histogram; `None` and 0 if the node has none. Any thread may
+/// call this.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: a histogram is made before it is found: counts that an earlier life left in its memory do not belong
-    // to this node.
+    // SYNC POINT: a histogram is set up before it can be found here, so counts that an earlier use of the tree left in
+    // its memory are not attributed to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
@@ -271,7 +277,7 @@ fn read_node(
     let calls = node.calls.load(Ordering::Relaxed);
     let ticks = node.self_ticks.load(Ordering::Relaxed);
     let (latency, made) = latency_of(node);
-    // A later poll of a future is no new call, but it changes the ticks and the histogram.
+    // A later poll of a future is not a new call, but it changes the ticks and the histogram.
     let look = changed.look(index, calls != counts.calls || ticks != counts.ticks);
     let known = std::mem::replace(&mut counts.calls, calls);
     counts.ticks = ticks;
@@ -288,13 +294,14 @@ fn read_node(
             changed.again(index);
         }
     }
-    // Timed calls are calls, so their number has not changed if the number of calls has not.
+    // Every timed call is also a call, so there are no new timed calls if there are no new calls.
     if let Some(latency) = latency.filter(|_| look) {
         counts.timed = latency.timed.load(Ordering::Relaxed);
     }
 }
 
-/// Reads the counters and the numbers of a value. The calls come from its histogram, so both are from one moment.
+/// Reads the counters and the numbers of a value. The number of calls comes from the value's histogram, so that the two
+/// match.
 fn read_value(
     tree: &Tree,
     node: &Node,
@@ -303,7 +310,7 @@ fn read_value(
     histogram: &mut Histogram,
     histograms: &mut Histograms,
 ) -> ranges::Read {
-    // SYNC POINT: calls before numbers, so that all executions that are counted here are among the numbers.
+    // SYNC POINT: calls are loaded before numbers, so that every execution counted here is among the numbers.
     let calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node);
     let index = node.index() as usize;
@@ -329,9 +336,9 @@ fn read_value(
     }
 }
 
-/// Reads the counters and the numbers of a gauge; `None` if it was not set yet.
+/// Reads the counters and the numbers of a gauge; `None` if the gauge has not been set yet.
 fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::Read> {
-    // SYNC POINT: calls before numbers, as in `read_value`.
+    // SYNC POINT: calls are loaded before numbers, as in `read_value`.
     counts.calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
     let set_tick = numbers.map_or(0, |numbers| numbers.set_tick.load(Ordering::Relaxed));

@@ -1,7 +1,7 @@
-//! Finds the system calls in which threads wait, for threads that have had no event for a while.
+//! Finds the system calls in which threads are waiting, for threads that have had no event for a while.
 //!
-//! A check of a thread reads a file of the kernel, which takes a few microseconds. Each round of checks therefore has a
-//! budget of files, of threads and of time, and threads take turns.
+//! Checking a thread means reading a file in `/proc`, which takes a few microseconds. Each round of checks therefore has
+//! limits on the threads checked, the files read and the time taken, and threads take turns.
 
 use crate::enabled::capture::tree_reader::is_quiet;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -14,20 +14,22 @@ use crate::enabled::record::waits::least_ticks;
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
-/// The shortest time between two rounds of checks, in nanoseconds.
+/// Minimum time between two rounds of checks, in nanoseconds.
 const BETWEEN_NS: u64 = 50_000_000;
 
-/// The time between two rounds is at least this many times the CPU time of the last round: 0.1 % of a core.
+/// Minimum time between two rounds, as a multiple of the CPU time that the last round took. This limits the checks to
+/// 0.1 % of a core.
 const COST_SHARE: u64 = 1000;
 
-/// Maximum number of threads in one round.
+/// Maximum number of threads checked in one round.
 pub(crate) const THREADS_MOST: usize = 256;
 
-/// Maximum number of files read in one round, and the time limit for reading them in ns.
+/// Maximum number of files read in one round.
 const FILES_MOST: u32 = 16;
+/// Time limit for reading files in one round, in nanoseconds.
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// State between two rounds of checks. The publisher owns it, because only the publisher checks threads.
+/// State kept between rounds of checks. The publisher owns it, because only the publisher checks threads.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     next_ns: u64,
@@ -42,10 +44,10 @@ pub(crate) struct Budget {
     until_ns: u64,
 }
 
-/// State of a thread at its newest check.
+/// State of a thread at its most recent check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looked {
-    /// Tick of the event before the check.
+    /// Tick of the thread's last event before the check.
     last: u64,
     /// The thread's CPU time at the check.
     cpu_ns: u64,
@@ -55,19 +57,20 @@ pub(crate) struct Looked {
 /// Result of checking a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// State of the thread, if it has had no event meanwhile.
+    /// State of the thread, unless it is unknown or the thread had an event during the check.
     pub(crate) looked: Option<Looked>,
-    /// The node in which the thread waits, if the wait is charged to it, and the system call.
+    /// The node in which the thread is waiting, and the system call, if the wait is charged to that node.
     pub(crate) waiting: Option<(&'static Node, Call)>,
 }
 
 impl Looks {
-    /// Returns whether a round is due, and possible.
+    /// Returns whether a round of checks is due. Always returns false if waits are not measured, or while a standard
+    /// descriptor is closed.
     pub(crate) fn is_due(&self) -> bool {
         config::get().waits && os::monotonic_ns() >= self.next_ns && descriptors::has_standard()
     }
 
-    /// Notes that a round has taken `cpu_ns` of CPU time.
+    /// Records that a round took `cpu_ns` of CPU time, which determines when the next round is due.
     pub(crate) fn spent(&mut self, cpu_ns: u64) {
         let rest = BETWEEN_NS.max(cpu_ns.saturating_mul(COST_SHARE));
         self.next_ns = os::monotonic_ns().saturating_add(rest);
@@ -82,7 +85,7 @@ impl Budget {
         }
     }
 
-    /// Takes one file from the budget; returns false if the budget is used up.
+    /// Takes one file from the budget. Returns false if the budget is used up.
     fn take(&mut self) -> bool {
         let is_left = self.files > 0 && os::monotonic_ns() < self.until_ns;
         self.files = self.files.saturating_sub(1);
@@ -90,14 +93,14 @@ impl Budget {
     }
 }
 
-/// Returns whether the time since the thread's last event is shorter than the shortest gap that is examined.
+/// Returns whether the thread's last event is too recent for a check.
 fn is_busy(tree: &Tree, now: u64) -> bool {
     let last = tree.last.load(Ordering::Acquire);
     let least = ticks_per_ns(os::monotonic_ns()).map_or(u64::MAX, least_ticks);
     last != PAUSED && now.saturating_sub(last) < least
 }
 
-/// Checks a thread; `looked` is the result of its previous check. Returns `None` if the budget is used up.
+/// Checks a thread. `looked` is the result of its previous check. Returns `None` if the budget is used up.
 pub(crate) fn look(
     block: &'static Block,
     looked: Option<Looked>,
@@ -117,8 +120,8 @@ pub(crate) fn look(
     let Some(cpu_ns) = os::cpu_ns_of(tid) else {
         return nothing;
     };
-    // A thread cannot leave its system call without using CPU time, so it is still in the same call if its CPU time is
-    // the same.
+    // A thread cannot leave a system call without using CPU time, so if its CPU time has not changed, it is still in
+    // the same call.
     let same = looked
         .filter(|looked| looked.last == last && looked.cpu_ns == cpu_ns)
         .filter(|looked| matches!(looked.doing, Doing::Waiting(_)));
@@ -130,7 +133,7 @@ pub(crate) fn look(
             None => return nothing,
         },
     };
-    // SYNC POINT: the check before the mark and the last event, as in `Reader::read_counts`.
+    // SYNC POINT: the thread is checked before `is_quiet` loads `current` and `last`, as in `Reader::read_counts`.
     fence(Ordering::Acquire);
     if !is_quiet(tree, current, last) {
         return nothing;
@@ -146,8 +149,8 @@ pub(crate) fn look(
     })
 }
 
-/// Returns a thread's state: the state at the newest check if the thread has had no event since, or running if its last
-/// event is recent. Returns `None` otherwise.
+/// Returns what a thread is doing. This is the result of its most recent check if the thread has had no event since, or
+/// `Running` if its last event is recent. Otherwise returns `None`.
 pub(crate) fn doing(block: &Block, looked: Option<Looked>, now: u64) -> Option<Doing> {
     let last = block.tree.last.load(Ordering::Acquire);
     match looked {

@@ -1,4 +1,5 @@
-//! Counts how often the thread was found waiting in each system call, by node, with the arithmetic of resets for these counts.
+//! Counts, for each node, how often the thread was found waiting in each system call. The counts can be reset, and a reset can be
+//! undone.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use tickscope_format::snapshot::{Now, WaitsIn as Shown};
 use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::platform::waiting_call::{Call, Doing};
 
-/// Samples by node and call. Few nodes have samples, so a map holds them instead of columns.
+/// Samples by node and call. Few nodes have samples, so they are kept in a map instead of columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WaitsIn {
     counted: BTreeMap<(u32, Call), Epochs<u64>>,
@@ -19,7 +20,7 @@ impl WaitsIn {
         self.counted.entry((node, call)).or_default().current += 1;
     }
 
-    /// Returns the samples of a node since the reset.
+    /// Returns a node's samples since the last reset.
     pub(crate) fn shown(&self, node: u32) -> impl Iterator<Item = (Call, u64)> {
         let of_node = self.counted.range((node, Call::FIRST)..=(node, Call::LAST));
         of_node
@@ -35,7 +36,7 @@ impl WaitsIn {
         self.counted.values_mut().for_each(Epochs::undo);
     }
 
-    /// Adds the samples of node `from` of another thread to a node.
+    /// Adds the samples of another thread's node `from` to `node`.
     pub(crate) fn absorb(&mut self, node: u32, other: &Self, from: u32) {
         for (&(_, call), more) in other.counted.range((from, Call::FIRST)..=(from, Call::LAST)) {
             let sum = self.counted.entry((node, call)).or_default();
@@ -44,7 +45,7 @@ impl WaitsIn {
     }
 }
 
-/// Returns the samples of each row and the state of each thread as snapshots show them, with the names of the system calls.
+/// Converts the samples of each row and the state of each thread to the form used in snapshots, which gives system calls by name.
 pub(crate) fn named(samples: &[(u32, Call, u64)], doing: &[(u32, Doing)]) -> Shown {
     let waiting = doing.iter().filter_map(|(_, doing)| match doing {
         Doing::Waiting(call) => Some(*call),

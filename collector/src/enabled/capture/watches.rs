@@ -1,8 +1,10 @@
 //! The watched functions: sums of their calls by path, over all threads.
 //!
-//! Typical and slow calls are added up separately; together they are all finished watched calls, to the tick. So a reset needs no
-//! baseline, and a watch may begin at any time. A watch that begins anew has a new number. A thread empties its own sums when it
-//! finds the new number, so no thread writes another thread's sums.
+//! Typical and slow calls are summed separately. Every finished watched call is in one of the two sums, so together they account
+//! for every tick.
+//!
+//! A watch gets a new number whenever it starts over, and a thread clears its own sums when it finds the new number. So no thread
+//! writes to another thread's sums, a reset needs no baseline, and a watch may begin at any time.
 
 mod exemplars;
 mod path_totals;
@@ -31,13 +33,13 @@ use crate::enabled::runtime::config;
 
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
-    /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
+    /// The watched functions by slot. A site stores the slot of the watch that counts its calls.
     watched: [Option<Watched>; WATCHES_MAX],
     /// The number of the newest watch.
     number: u64,
     /// The newest site that was compared with the patterns. All older sites were compared as well.
     looked_at: Option<&'static Site>,
-    /// Addresses of sites that have requested a watch. Each request is followed once, so that a viewer can end the watch.
+    /// Addresses of sites that have requested a watch. Each request is granted only once, so that a viewer can end the watch.
     heard: BTreeSet<usize>,
 }
 
@@ -59,7 +61,7 @@ impl Watches {
         self.watched.iter_mut().flatten()
     }
 
-    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of
+    /// Watches the functions that match a pattern, or changes their threshold. Returns false if the maximum number of
     /// patterns is already watched.
     pub(crate) fn add(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_it =
@@ -101,7 +103,7 @@ impl Watches {
         true
     }
 
-    /// Stops watching the functions of a pattern; `*` stands for all patterns.
+    /// Stops watching the functions that match a pattern; `*` stands for all patterns.
     pub(crate) fn remove(&mut self, pattern: Pattern) {
         for slot in 0..WATCHES_MAX {
             let is_it = |watched: &&Watched| watched.pattern == pattern || pattern.as_str() == "*";
@@ -119,18 +121,19 @@ impl Watches {
                 }
             }
         }
-        // A site of a removed watch joins the watch of another pattern that matches it.
+        // A site whose watch was removed may match another watched pattern.
         self.looked_at = None;
         self.look();
     }
 
-    /// Makes threads watch the sites that they meet. The first slot whose pattern matches a site watches it.
+    /// Publishes the watched patterns, so that threads can choose the watch for a site that they reach for the first
+    /// time. If several patterns match a site, the pattern in the first slot wins.
     fn tell(&self) {
         let watched = self.watched.iter().flatten().rev();
         site_table::WATCHED.set(watched.map(|watched| (watched.pattern, watched.slot.into())));
     }
 
-    /// Returns the patterns of watched sites that a rule or the budget has switched off.
+    /// Returns the watched patterns that match at least one site switched off by a rule or by the budget.
     pub(crate) fn switched_off(&self) -> Vec<Pattern> {
         let watched = self.watched.iter().flatten();
         let is_off = |watched: &&Watched| {
@@ -141,7 +144,7 @@ impl Watches {
         watched.filter(is_off).map(|watched| watched.pattern).collect()
     }
 
-    /// Checks which of the sites met since the last call are watched.
+    /// Looks for sites to watch among those that were first reached since the last call.
     pub(crate) fn look(&mut self) {
         let newest = site_table::met().next();
         let looked_at = self.looked_at;
@@ -192,7 +195,7 @@ impl Watches {
         }
     }
 
-    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds that
+    /// Adds the watched functions to a snapshot whose nodes and latencies are complete, and updates the thresholds that
     /// threads use.
     pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
         self.look();
@@ -204,7 +207,7 @@ impl Watches {
         }
     }
 
-    /// Empties all sums, because counts were reset.
+    /// Clears all sums, because the counts were reset.
     pub(crate) fn reset(&mut self) {
         let mut number = self.number;
         for watched in self.all() {
@@ -220,8 +223,8 @@ impl Watches {
 }
 
 impl Watched {
-    /// Returns the function's part of a snapshot, and sets the threshold that threads use. `steps` is the number of
-    /// trace steps in the snapshot so far.
+    /// Returns the watched function's entry for a snapshot, and updates the threshold that threads use. `steps` is the
+    /// number of trace steps that the snapshot contains so far.
     fn show(&mut self, snapshot: &Snapshot, is_whole: bool, steps: &mut usize, sites: &mut SiteIds) -> Watch {
         let calls = &self.of_threads.kept;
         self.exemplars
@@ -255,8 +258,8 @@ impl Watched {
     }
 }
 
-/// Returns the durations of the finished calls that a watch covers. Of recursive calls, only the outermost are included. Returns
-/// `None` if no site of the watch was met.
+/// Returns the durations of the finished calls that a watch covers. Of nested recursive calls, only the outermost is included.
+/// Returns `None` if no site of the watch has been reached yet.
 fn durations(snapshot: &Snapshot, slot: u32, sites: &mut SiteIds) -> Option<Histogram> {
     let mut watched: Vec<(u32, bool)> = Vec::new();
     for site in site_table::met().filter(|site| site.watch() == Some(slot)) {
@@ -266,7 +269,7 @@ fn durations(snapshot: &Snapshot, slot: u32, sites: &mut SiteIds) -> Option<Hist
         return None;
     }
     let mut all = Histogram::default();
-    // Whether each row is in a call of the function.
+    // For each row, whether it is inside a call of the function.
     let mut is_inside = vec![false; snapshot.nodes.len()];
     for row in 0..snapshot.nodes.len() {
         let parent = snapshot.nodes.parent[row];

@@ -1,4 +1,4 @@
-//! Work before `main`: reads the function table, and switches on the sleds of the functions that count.
+//! Runs before `main`: reads the function table, and switches on the sleds of the functions to be measured.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,16 +19,16 @@ use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
 use crate::enabled::runtime::settings::Settings;
 
-/// Section in which the compiler lists the sleds. If the section is missing, no function has sleds.
+/// Section in which the compiler lists the sleds. If it is missing, no function has sleds.
 const MAP: &str = "xray_instr_map";
 
-/// The loader calls the functions in this section, in the order of priorities.
+/// The loader calls the functions in this section in order of their priorities.
 #[used]
 #[unsafe(link_section = ".init_array.00900")]
 static BEGIN: extern "C" fn() = begin;
 
-// All copies of this library in an image share this word: the first copy handles the functions. The number in the
-// word's name is the version of the agreement between copies.
+// All copies of this library in an image share this word, and only the first copy handles the functions. The number in
+// the word's name is the version of this convention.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",
@@ -45,7 +45,7 @@ unsafe extern "C" {
 }
 
 extern "C" fn begin() {
-    // SAFETY: the word is defined above, and zeros are a valid value.
+    // SAFETY: the word is defined above, and zero is a valid value.
     let taken = unsafe { &TAKEN };
     if taken.swap(1, Ordering::Relaxed) != 0 {
         return;
@@ -60,7 +60,7 @@ extern "C" fn begin() {
     }
 }
 
-/// Makes the functions of this image known, and switches on the functions that count.
+/// Registers the functions of this image, and switches on the functions to be measured.
 fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
@@ -68,7 +68,8 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let image = Loaded::own().ok_or("the loader does not list this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
-            // The program was built without `cargo tickscope`. Another crate in its workspace has enabled the feature.
+            // The program was built without `cargo tickscope`, and another crate in its workspace has enabled the
+            // feature.
             return Ok(());
         }
         return Err(format!(
@@ -76,7 +77,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
             image.path().display()
         ));
     };
-    // The names point into the table for as long as the program runs, so the table is never freed.
+    // The functions' names point into the table for as long as the program runs, so the table is leaked.
     let bytes: &'static [u8] = bytes.leak();
     let table = FunctionTable::read(bytes).map_err(|error| error.to_string())?;
     let (mut functions, mut sleds) = (
@@ -87,8 +88,8 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
-        // Functions of the same name and source position are adjacent in the table. Any of them may poll a given
-        // future, so futures belong to the first.
+        // Functions with the same name and source position are adjacent in the table. Any of them may poll a given
+        // future, so futures are registered under the first.
         let same = before.filter(|(_, other)| is_same(other, &function));
         let first = same.map_or(number, |(first, _)| first);
         before = Some((first, function));
@@ -115,7 +116,8 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let mode = mode.unwrap_or_else(|| mode_switch::newest().mode);
     let forget = function_choice::relearns();
     let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode, forget));
-    // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
+    // SAFETY: the table was made from the compiler's sled map of this very file, and the trampolines preserve all
+    // registers.
     unsafe { function_sites::set(functions, sleds, trampolines::trampolines(), choice) };
     for of in recalled {
         if let Some(site) = function_sites::get(of.number) {

@@ -1,16 +1,16 @@
-//! Functions that report their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
+//! Functions that report their own calls: the compiler has inserted two calls into each (`-finstrument-functions`).
 //!
-//! Such a call is an ordinary call in the middle of the function. It passes the function's address and return address,
-//! but not where the return address is on the stack. This stack address, called the place of a call, distinguishes open
-//! functions and finds functions that ended without an event (`record/frames`). It usually has the same distance from
-//! the stack pointer as in the last call of the function. If the return address is not there, the frame pointer or the
-//! unwinder finds it. A search of the stack is the last resort: it may find a copy of the return address from an
-//! earlier call, in a part of the frame that the function has not written yet.
+//! These are ordinary calls in the body of the function. They pass the function's address and its return address, but
+//! not where on the stack the return address is stored. That stack address, called the *place* of the call, tells open
+//! functions apart and reveals functions that ended without an event (`record/frames`). It is usually as far from the
+//! stack pointer as in the function's previous call. If the return address is not found there, the frame pointer or the
+//! unwinder is used to find it. Searching the stack is the last resort, because this may find a stale copy of the
+//! return address, which an earlier call has left in a part of the frame that the function has not written yet.
 //!
-//! An inlined function reports its calls as well. It has the place and the return address of the function into which it
-//! was inlined. So if a function begins at the place of an open function, either it was inlined into that function, or
-//! that function has ended without an event, for instance by `longjmp`. The code address that reports the beginning
-//! decides between the two cases.
+//! Inlined functions report their calls as well. Their place and return address are those of the function into which
+//! they were inlined. So if a function begins at the place of an open function, either it was inlined into that
+//! function, or that function has ended without an event, for instance by `longjmp`. The code address from which the
+//! beginning is reported tells the two cases apart.
 
 use tickscope_format::snapshot;
 
@@ -26,13 +26,13 @@ use crate::enabled::record::site::SiteState;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::scope;
 
-/// Distance above the stack pointer within which a return address is searched for, in bytes.
+/// How far above the stack pointer to search for a return address, in bytes.
 const LOOK: u64 = 1 << 20;
 
-/// Describes the function at an address. Called when the function is first shown.
+/// Describes the function at an address. Called when the function is shown for the first time.
 pub type Describe = fn(u64) -> snapshot::Site;
 
-/// Registers and addresses of the program where a function reports its beginning or end.
+/// Registers and addresses at the point where a function reports its beginning or end.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// The address of the function.
@@ -43,12 +43,12 @@ pub struct Event {
     pub stack: u64,
     /// The frame pointer, if the function has one; otherwise any value.
     pub frame: u64,
-    /// Return address of the call that reports the event.
+    /// Return address of the inserted call that reports this event.
     pub from: u64,
 }
 
 impl Event {
-    /// Returns whether the function reports its end by a tail call, which returns directly to the function's caller.
+    /// Returns whether the function reports its end with a tail call, which returns directly to the function's caller.
     #[inline(always)]
     fn is_in_place_of_return(&self) -> bool {
         self.from == self.caller
@@ -68,8 +68,8 @@ pub fn begin(event: &Event, describe: Describe) {
 pub fn end(event: &Event) {
     let mut event = *event;
     if event.is_in_place_of_return() {
-        // A jump pushes no return address, so the stack pointer was 8 bytes lower than with a call: at the function's
-        // return address.
+        // Unlike a call, a jump pushes no return address. So the stack pointer was 8 bytes lower than assumed, and
+        // pointed to the function's return address.
         event.stack -= 8;
     }
     let event = &event;
@@ -83,12 +83,12 @@ pub fn end(event: &Event) {
 pub struct File(Loaded);
 
 impl File {
-    /// Returns the file that holds an address.
+    /// Returns the file that contains an address.
     pub fn holding(address: u64) -> Option<Self> {
         Loaded::holding(address as usize).map(Self)
     }
 
-    /// Returns a path by which this process can open the file.
+    /// Returns a path under which this process can open the file.
     pub fn path(&self) -> &std::path::Path {
         self.0.file()
     }
@@ -98,7 +98,7 @@ impl File {
         self.0.base as u64
     }
 
-    /// Reads the addresses and the linker's names of all functions of the file, sorted by address.
+    /// Reads the address and the symbol name of each function in the file, sorted by address.
     pub fn functions(&self) -> Vec<(u64, String)> {
         self.0.functions()
     }
@@ -114,7 +114,7 @@ fn begin_usually(event: &Event) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // An excluded thread does not begin to count at this event.
+        // An excluded thread ignores this event. A new thread has to be registered first.
         return current_thread::is_decided();
     };
     let Some(top) = tree.frames.top() else {
@@ -176,14 +176,15 @@ fn word(tree: &Tree, address: u64) -> Option<u64> {
     Some(unsafe { place.read_volatile() })
 }
 
-/// Returns the place of the return address, if its distance from the stack pointer is the same as in the last call.
+/// Returns the place of the return address, if it is at the same distance from the stack pointer as in the function's
+/// previous call.
 #[inline(always)]
 fn usual_place(tree: &Tree, function: &Function, event: &Event) -> Option<u64> {
     let place = event.stack.wrapping_add(function.to_return());
     (word(tree, place) == Some(event.caller)).then_some(place)
 }
 
-/// Returns the place of the innermost open function, if the function of the event was inlined into it.
+/// Returns the place of the innermost open function, if the function that reports the event was inlined into it.
 #[inline(always)]
 fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     let top = tree.frames.top()?;
@@ -194,7 +195,7 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     let mut outer = top;
     loop {
         if outer.call.from() == event.from {
-            // The same call instruction has already reported this beginning, and no end came in between.
+            // The same instruction has already reported a beginning, and no end has been reported since.
             return None;
         }
         match outer.below().filter(|below| below.place() == place) {
@@ -205,15 +206,15 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     is_inlined(outer.call.function(), event.function, event.from).then_some(place)
 }
 
-/// Returns whether `function`, which reports its beginning from the address `from`, was inlined into `into`. If it was
-/// not, `from` is after the start of `function`, and the start of `into` is not in between.
+/// Returns whether `function`, which reports its beginning from the code address `from`, was inlined into `into`. A
+/// function that was not inlined reports from an address after its own start, and `into` does not start in between.
 #[inline(always)]
 fn is_inlined(into: u64, function: u64, from: u64) -> bool {
     let is_its_own = function <= from && !(function < into && into <= from);
     into == function || !is_its_own
 }
 
-/// Finds the return address on the stack: by the frame pointer, by the unwinder, or by a search.
+/// Finds the return address on the stack, with the frame pointer, with the unwinder, or by searching the stack.
 fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
     let is_return = |place: &u64| *place >= event.stack && word(tree, *place) == Some(event.caller);
     let by_frame = Some(event.frame.wrapping_add(8)).filter(is_return);
@@ -224,7 +225,7 @@ fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
         .or_else(|| (event.stack..until).step_by(8).find(is_return))
 }
 
-/// Handles the beginnings that [`begin_usually`] refuses.
+/// Handles the beginnings for which [`begin_usually`] returns false.
 #[cold]
 #[inline(never)]
 fn begin_rarely(event: Event, describe: Describe) {
@@ -265,7 +266,7 @@ fn begin_rarely(event: Event, describe: Describe) {
             place,
             inlined.is_none() && !begins_again(tree, &event, place),
         );
-        // The end of the function closes the scope, also if the end has no event.
+        // The scope is closed when the function ends, even if no event reports the end.
         if let Some(node) = scope::enter(&function.site).keep_open()
             && tree.frames.open_next(place, node)
             && let Some(top) = tree.frames.top()
@@ -275,8 +276,8 @@ fn begin_rarely(event: Event, describe: Describe) {
     });
 }
 
-/// Checks whether an inlined function begins again at the same address in the code, without an end before. If so,
-/// closes the function and the calls inside it, and returns true. The function around it stays open.
+/// Checks whether an inlined function begins again, at the same code address, without having reported an end. If so,
+/// closes the function and the calls inside it, and returns true. The function into which it was inlined stays open.
 fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     let mut frame = tree.frames.top();
     let mut count = 0;
@@ -294,7 +295,7 @@ fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     false
 }
 
-/// Handles the ends that [`end_usually`] refuses.
+/// Handles the ends for which [`end_usually`] returns false.
 #[cold]
 #[inline(never)]
 fn end_rarely(event: Event) {
@@ -314,7 +315,7 @@ fn end_rarely(event: Event) {
         };
         let mut inner = 0;
         let mut frame = tree.frames.top();
-        // If no open function is this one, the function began while it did not count.
+        // If no open function matches, this function began while it was not counted.
         while let Some(open) = frame.filter(|open| !is_it(open)) {
             inner += 1;
             frame = open.below();
@@ -333,14 +334,14 @@ mod tests {
 
     #[test]
     fn an_inlined_function_is_told_from_one_that_is_called() {
-        // Addresses at which two functions begin; each has 16 bytes.
+        // Start addresses of two functions of 16 bytes each.
         let (low, high) = (0x1000, 0x1010);
         assert!(!is_inlined(low, high, 0x1014));
         assert!(!is_inlined(high, low, 0x1004));
         assert!(is_inlined(low, high, 0x1004));
         assert!(is_inlined(high, low, 0x1014));
-        // In the first case the function is inlined into itself. In the second case the function's cold code was moved
-        // elsewhere.
+        // In the first case, the function is inlined into itself. In the second case, the cold code of the outer
+        // function was moved elsewhere.
         assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
     }
 }

@@ -1,10 +1,10 @@
 //! Hooks at the entry and the end of a function.
 //!
-//! These functions run where the program expects no call. `enter` and `exit` handle usual events. They are compiled for
-//! the baseline CPU and call no function; `trampolines` has the reason. They return false if `enter_rarely` or
-//! `exit_rarely` has to handle the event. In that case they have changed nothing, except if `enter` has opened a call
-//! of a function that was switched off meanwhile. The end of such a call may have no event, so `enter_rarely` closes
-//! it.
+//! The hooks run at points where the program expects no call. `enter` and `exit` handle the usual events. They are
+//! compiled for the baseline CPU and call no other function, for the reasons given in `trampolines`. If they return
+//! false, `enter_rarely` or `exit_rarely` has to handle the event. In that case they have changed nothing, with one
+//! exception: `enter` may have opened a call of a function that was being switched off at that moment. No event may
+//! report the end of that call, so `enter_rarely` closes it.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;
@@ -23,7 +23,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // An excluded thread does not begin to count at this event.
+        // An excluded thread ignores this event. A new thread has to be registered first.
         return current_thread::is_decided();
     };
     let is_done = usual::begin(
@@ -43,7 +43,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     };
     let Some(top) = tree.frames.top() else { return true };
     if top.place() > place || tree.frames.is_elsewhere(place) {
-        // The function began while its sleds were off, or was not counted.
+        // The function began while its sleds were off, or its beginning was not counted.
         return true;
     }
     let Some(node) = top.node().filter(|node| {
@@ -65,7 +65,7 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
             return;
         };
         close_ended(tree, place, true);
-        // The end of the function closes the scope, also if the end has no event.
+        // The scope is closed when the function ends, even if no event reports the end.
         if let Some(node) = scope::enter(site).keep_open() {
             tree.frames.open_next(place, node);
         }
@@ -89,7 +89,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // Another function is open at this stack address, so it has ended without an event.
+            // Another function is open at this stack address, so that function has ended without an event.
             close_ended(tree, place, true);
         }
     });

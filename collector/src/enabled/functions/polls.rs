@@ -1,17 +1,18 @@
-//! Hooks at the entry and the end of a function that polls an async body, and at the drop of such a future.
+//! Hooks at the entry and the end of a function that polls an async body, and where such a future is dropped.
 //!
-//! The compiler turns the body of an `async fn` or an async block into a function that gets the address of the future.
-//! The table has the offset of the future's state byte, which records how far the body has come. Before a poll the byte
-//! tells whether a call begins, and after it whether the call is over. So each future counts one call, as
-//! [`Profiled`](crate::enabled::future::Profiled) does for futures that the source marks.
+//! The compiler turns the body of an `async fn` or an async block into a function that receives the address of the
+//! future. The function table gives the offset of the future's state byte, which records how far the body has run.
+//! Before a poll, this byte tells whether a call begins; after the poll, it tells whether the call is over. So each
+//! future counts as one call, just like a [`Profiled`](crate::enabled::future::Profiled) future, which the source marks
+//! explicitly.
 //!
-//! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. The collector notices
-//! this when a future of the same kind begins at its address, or by a check (`capture/lost_futures`). A call also
-//! vanishes if some polls of its future were inlined into other functions, unless a sled reports the drop. At the drop,
-//! the byte tells whether the body has returned.
+//! If a future is dropped by inlined code, which has no sled, no event reports the end of its call, and the call has
+//! *vanished*. The collector notices this when another future of the same kind begins at the same address, or by a
+//! check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
+//! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
 //!
-//! These hooks may call any function, so they take longer than the hooks of other functions. A poll itself takes much
-//! longer.
+//! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
+//! takes much longer still.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -30,7 +31,7 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// The state of a body that was not polled yet.
+/// State of a body that has not been polled yet.
 const UNRESUMED: u8 = 0;
 
 const RETURNED: u8 = 1;
@@ -46,7 +47,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         };
         close_ended(tree, place, true);
         if tree.current.get().is_none() {
-            // An event of this thread is in progress: this is a signal handler.
+            // The thread is in the middle of an event, so this code runs in a signal handler.
             add(&tree.dropped, 1);
             return;
         }
@@ -69,14 +70,14 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             }
         };
         let is_first = call.is_new();
-        // The end of the function closes the scope, also if the end has no event.
+        // The scope is closed when the function ends, even if no event reports the end.
         let Some(node) = scope::enter_poll(site, is_first, &call.id, None).keep_open() else {
             hold(tree, future, call, None, state);
             return;
         };
         let polling = call.begin_poll(site, Some(node), is_first, None);
         if polling.is_none() {
-            // The beginning of this call was not seen, so `begin_poll` has not counted the poll.
+            // No event reported the beginning of this call, so `begin_poll` has not counted the poll.
             tree.measure([(Quantity::Polls, 1)], config::exact_path);
         }
         let poll = Poll {
@@ -119,7 +120,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // Another function is open at this stack address, so it has ended without an event.
+                // Another function is open at this stack address, so that function has ended without an event.
                 close_ended(tree, place, true);
             }
             return;
@@ -162,7 +163,7 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
         let node = tree.and_then(|tree| held.node(tree, future));
         // SAFETY: the function was called with this future, which it is about to drop.
         let state = unsafe { state_of(future, polled) };
-        // The body may have returned in a poll that was not seen.
+        // The body may have returned in a poll that no event reported.
         held.call().end_at(None, site, node, state != RETURNED);
     });
 }
@@ -177,7 +178,7 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
 /// The function that polls or drops the future must have been called with this future, and must not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
     let place = polled.state_place(future);
-    // SAFETY: the caller promises that the future exists, so its state byte is readable. Only this thread may change
+    // SAFETY: the caller guarantees that the future exists, so its state byte is readable. Only this thread may change
     // it.
     unsafe { std::ptr::with_exposed_provenance::<u8>(place as usize).read_volatile() }
 }
@@ -206,7 +207,7 @@ impl Held {
         }
     }
 
-    /// Returns the node of the call's last poll, if that poll was on this thread.
+    /// Returns the node of the call's last poll, if this thread made that poll.
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
         let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
         let node = tree.nodes.get(owner.index())?;

@@ -1,12 +1,14 @@
 //! Targets of sleds: code that saves and restores the program's registers around the collector's functions.
 //!
-//! A sled is where the compiler expects no call: at a function's first instruction, where the arguments are in
-//! registers, and in place of its return, where the result is in registers. So all registers that may hold arguments or
-//! results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
-//! which register, and why. First comes a short function that handles the usual event. It is compiled for the baseline
-//! CPU and calls no function. So it changes only the low halves of vector registers, and these are kept; a test checks
-//! its instructions. If the short function returns false, another function handles the event. That function may run any
-//! code, so the whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
+//! Sleds are at points where the compiler expects no call: at a function's first instruction, where the arguments are
+//! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
+//! or results have to be preserved. The sled has loaded the function's number into `r11d` or `r10d`; the documentation
+//! of `platform/sleds` says which, and why.
+//!
+//! A trampoline first calls a short function that handles the usual event. This function is compiled for the baseline
+//! CPU and calls no other function, so it changes only the low halves of vector registers, and these are saved; a test
+//! checks its instructions. If the short function returns false, another function handles the event. That function may
+//! run any code, so the whole state of the vector units is saved around it (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -23,7 +25,7 @@ use crate::enabled::record::{
     tree::Tree,
 };
 
-/// Returns the targets of sleds.
+/// Returns the addresses of the trampolines.
 pub(super) fn trampolines() -> Trampolines {
     Trampolines {
         entry: entry as *const () as usize,
@@ -36,13 +38,14 @@ pub(super) fn trampolines() -> Trampolines {
     }
 }
 
-/// 1 if the CPU has `xsavec`, otherwise 0. `xsavec` skips components in their initial state, which most components are.
+/// 1 if the CPU has `xsavec`, otherwise 0. Unlike `xsave`, `xsavec` skips components that are in their initial state,
+/// as most of them are.
 static COMPACTS: AtomicU8 = AtomicU8::new(0);
 
-/// Returns whether the CPU and the system can keep the state of the vector units, and sets [`COMPACTS`].
+/// Returns whether the CPU and the system can save the state of the vector units, and sets [`COMPACTS`].
 pub(super) fn can_keep_state() -> bool {
     let ecx = __cpuid(1).ecx;
-    // The CPU has XSAVE, and the system has switched it on.
+    // Bit 26 says that the CPU has XSAVE, and bit 27 that the system has enabled it.
     let can = ecx & (1 << 26) != 0 && ecx & (1 << 27) != 0;
     if can && __cpuid_count(0xd, 1).eax & (1 << 1) != 0 {
         COMPACTS.store(1, Ordering::Relaxed);
@@ -50,8 +53,8 @@ pub(super) fn can_keep_state() -> bool {
     can
 }
 
-/// Saves all registers that may hold arguments or results, and that a call may change. `rsp` is a multiple of 16
-/// afterwards. `$space` is 208 or 216 bytes.
+/// Saves all registers that may hold arguments or results and that a call may change. `$space` is 208 or 216 bytes,
+/// whichever makes `rsp` a multiple of 16.
 macro_rules! keep {
     ($space:literal) => {
         concat!(
@@ -100,9 +103,10 @@ macro_rules! bring_back {
     };
 }
 
-/// Trampolines. `$space` is 208 bytes if a sled calls the trampoline, and 216 if a sled jumps to it. So the function's
-/// return address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at
-/// `$kept`; `$other` restores `r10` or `r11`, whichever the sled did not use.
+/// Defines trampolines. `$space` is 208 bytes if a sled calls the trampoline, and 216 if a sled jumps to it, so that
+/// the function's return address is always at `rsp + 216`. `$number` is the register that holds the function's number,
+/// and `$kept` is the stack offset at which this register is saved. `$other` restores either `r10` or `r11`, whichever
+/// the sled did not use.
 macro_rules! trampolines {
     ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path;)*) => {$(
         $(#[$doc])*
@@ -138,9 +142,9 @@ trampolines! {
     /// this call.
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely;
 }
-/// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
-/// is above this address, the end belongs to a call that began while the function was off, and is ignored here. Many
-/// such calls may end while an earlier call is still open.
+/// Target of the jump that replaces a return. The stack pointer is at the function's return address. If the place of
+/// the innermost open function is above this address, the end belongs to a call that began while the function was off,
+/// and is ignored here. This is checked first, because many such calls may end while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {
@@ -177,17 +181,18 @@ unsafe extern "C" fn ret() {
 use counted_ret as ret;
 
 trampolines! {
-    /// Jumped to instead of the return of a call that may be counted.
+    /// Target of the jump that replaces a return, for a call that may be counted.
     counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely;
 
-    /// Called before a tail call: a jump to a function that returns to this function's caller.
+    /// Called before a tail call, which is a jump to a function that returns to this function's caller.
     tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely;
 }
 
-/// Trampolines for the poll of an async body, which has no short function for usual events. The function's first two
-/// arguments become the fifth and the sixth argument of the hook, in registers that [`keeping_all`] does not change. A
-/// poll has no vector arguments, and its result uses at most 16 bytes of a vector register. So `$call` need not keep
-/// more state, except before a jump to another function.
+/// Defines trampolines for polls of async bodies, which have no short function for usual events. The first two
+/// arguments of the polling function are passed to the hook as its fifth and sixth arguments, in registers that
+/// [`keeping_all`] does not change. A poll has no vector arguments, and its result uses at most 16 bytes of a vector
+/// register. So `$call` calls the hook directly, and goes through [`keeping_all`] only before a tail call, which may
+/// jump to any other function.
 macro_rules! poll_trampolines {
     ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path;)*) => {$(
         $(#[$doc])*
@@ -215,23 +220,23 @@ macro_rules! poll_trampolines {
 }
 
 poll_trampolines! {
-    /// Called at the first instruction of a poll function, like [`entry`] for other functions.
+    /// Called at the first instruction of a poll function; the counterpart of [`entry`].
     poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin;
 
-    /// Jumped to instead of a return of a poll function, like [`ret`] for other functions.
+    /// Target of the jump that replaces a return of a poll function; the counterpart of [`ret`].
     poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end;
 
-    /// Called before a tail call of a poll function, like [`tail_call`] for other functions.
+    /// Called before a tail call in a poll function; the counterpart of [`tail_call`].
     poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end;
 
     /// Called at the first instruction of a function that drops a future.
     drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped;
 }
 
-/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. The
-/// state takes 2 688 bytes if the CPU has all components, and its address is a multiple of 64. The components of the
-/// mask have fixed offsets, so the area is large enough on each CPU. The header of the area, 64 bytes at offset 512,
-/// must be zero at first.
+/// Calls the function at `rax` with the arguments in `rdi`, `rsi`, `r8` and `r9`, and preserves the state of x87, SSE,
+/// AVX and AVX-512. The state takes 2 688 bytes if the CPU has all these components, and its address must be a multiple
+/// of 64. Each component that the mask selects has a fixed offset, so the area is large enough on every CPU. The header
+/// of the area, which is 64 bytes at offset 512, must be zero before the state is saved.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

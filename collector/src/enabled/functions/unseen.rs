@@ -1,4 +1,4 @@
-//! Decides whether an event counts, and closes functions and polls that have ended before it without an event.
+//! Decides whether an event counts, and closes functions and polls that have ended earlier without an event.
 
 #[cfg(feature = "functions")]
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -17,7 +17,7 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// Returns the tree in which a function of this site counts, or `None` if it does not count. The function's return
+/// Returns the tree that counts a call of this site, or `None` if the call does not count. The function's return
 /// address is at `place`.
 pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
     if site.is(SiteState::New) && !scope::may_count(site) {
@@ -40,18 +40,18 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
     Some(tree)
 }
 
-/// Returns whether the function was switched off while its call began.
+/// Returns whether the function was switched off while its call was beginning.
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (pairs with the barrier that all threads pass before the check
-    // of open calls). Either that check finds the call, or this function finds the site disabled.
+    // SYNC POINT: the call is open before the site's state is read (pairs with the barrier that all threads pass before
+    // the check of open calls). So either that check finds the call, or this function finds the site disabled.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }
 
-/// Closes the functions that have ended without an event: functions below `place` on the stack, and at `place` if
-/// `at_it`.
+/// Closes the functions and polls that have ended without an event: those below `place` on the stack, and also the one
+/// at `place` if `at_it` is true.
 pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
     if let Some(outermost) = tree.frames.close_below(place, at_it) {
         end_unseen(tree, outermost);
@@ -73,7 +73,7 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.end_unseen(node, config::now);
 }
 
-/// Ends a poll and its call. The body has panicked, so no event has ended the poll.
+/// Ends a poll and its call after the body has panicked, in which case no event ends the poll.
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };
@@ -91,7 +91,8 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     }
 }
 
-/// Ends a poll, so that the thread polls its previous call again. Returns the call of the poll.
+/// Ends a poll, and returns the call that it polled. The call that the thread was polling before becomes the current
+/// one again.
 pub(super) fn end_polling(tree: &'static Tree, poll: &Poll) -> Call {
     tree.slots.poll(poll.outer);
     if let Some(slot) = in_flight::slot_of(poll.call) {

@@ -1,5 +1,5 @@
-//! The usual beginnings and ends of functions, handled without calling another function. Each handler here returns
-//! false, with nothing changed, if the event needs further checks.
+//! Fast paths for the beginnings and ends of functions. They call no other function. If the event needs further checks,
+//! they return false without having changed anything.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;
@@ -9,8 +9,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{Path, Tree};
 
-/// Begins a call of a function whose return address is at `place`. `is_inside` is whether the call is inside the
-/// innermost open function; `open` makes the call's frame the innermost one.
+/// Begins a call of a function whose return address is at `place`. `is_inside` tells whether the call is inside the
+/// innermost open function, and `open` makes the call's frame the innermost one.
 #[inline(always)]
 pub(super) fn begin(
     tree: &'static Tree,
@@ -20,7 +20,7 @@ pub(super) fn begin(
     open: impl Fn(&'static Frame, &'static Node),
 ) -> bool {
     let Some(current) = tree.current.get() else {
-        // An event of this thread is in progress: this is a signal handler or the program's allocator.
+        // The thread is in the middle of an event, so this code runs in a signal handler or in the program's allocator.
         add(&tree.dropped, 1);
         return true;
     };
@@ -76,7 +76,8 @@ pub(super) fn begin(
     true
 }
 
-/// Ends the call of the innermost open function, which is the call of the innermost open node.
+/// Ends the innermost call. `top` is the frame of the call, and `node` is its node, which must be the innermost open
+/// node.
 #[inline(always)]
 pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node) -> bool {
     let Some(parent) = node.parent.get() else {

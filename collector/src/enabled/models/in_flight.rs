@@ -1,11 +1,11 @@
-//! Models of calls of futures whose slots are reused while a capture reads them.
+//! Models of the slots that hold calls of futures. The slots are reused while a capture reads them.
 
 use super::{INNER, OUTER, leaked};
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::in_flight::{CallId, OwnSlots, seen};
 
-/// Checks a capture that reads the slot of a call. The capture must find `first` or the call that begins at tick 20,
-/// each with its own data, or no call.
+/// Reads a call's slot as a capture does. This must find `first`, the call that begins at tick 20, or no call, and the
+/// data must belong to the call found.
 fn check_place(first: CallId) {
     if let Some((call, seen)) = seen(first as u32) {
         let of_first = call == first;

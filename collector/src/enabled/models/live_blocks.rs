@@ -4,7 +4,7 @@ use super::leaked;
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::live_blocks::Table;
 
-/// Returns a table with one group of one entry.
+/// Returns a table that has one group of one entry, and contains one block.
 fn small() -> &'static Table<1, 1> {
     let table: &'static Table<1, 1> = leaked();
     table.put(0x1000, 10, 1);
@@ -34,7 +34,7 @@ fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
     });
 }
 
-/// A block was freed without this allocator, and its address belongs to another block.
+/// A block was freed by a different allocator, so it is still in the table when its address belongs to another block.
 #[test]
 fn an_address_that_was_never_taken_out_has_its_newest_block() {
     let table = small();
@@ -46,8 +46,8 @@ fn an_address_that_was_never_taken_out_has_its_newest_block() {
     });
 }
 
-/// A thread puts a block into an entry while another thread takes its own block out of this entry. In any order, the
-/// other thread gets its own block.
+/// A thread puts a block into an entry while another thread takes its own block out of the same entry. Whatever the
+/// order, the other thread gets its own block.
 #[test]
 fn a_place_that_is_left_serves_another_thread() {
     let table = small();

@@ -1,4 +1,4 @@
-//! Models of nodes and histograms that one thread makes while another reads them.
+//! Models of nodes and histograms that one thread creates while another thread reads them.
 
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Quantity;
@@ -14,7 +14,7 @@ use crate::enabled::record::node::Nodes;
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
-/// Nodes whose number is below the length that a reader sees are complete: their indices, sites and parents.
+/// Each node whose index is below the length that a reader sees is complete, with its index, site and parent.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
     let nodes: &'static Nodes = leaked();
@@ -36,7 +36,7 @@ fn nodes_below_the_length_are_filled_in() {
     });
 }
 
-/// A reader that sees a chunk finds its elements, which are read without a further check.
+/// A reader that sees a chunk also sees its elements, so it reads them without a further check.
 #[test]
 fn a_column_is_read_while_its_chunk_is_made() {
     let column: &'static Column<AtomicU64> = leaked();
@@ -52,7 +52,8 @@ fn a_column_is_read_while_its_chunk_is_made() {
     });
 }
 
-/// Runs a model of a node with two buffered durations, which the node's owner flushes together with a third duration.
+/// Runs a model of a node with two buffered durations. The node's owner adds a third duration and flushes all three,
+/// while `look` reads them.
 fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
@@ -69,7 +70,7 @@ fn flushing_while(
     });
 }
 
-/// A histogram that is read during a flush has each call once, either from the buffer or from its bucket.
+/// A histogram that is read during a flush contains each call once, either from the buffer or from its bucket.
 #[test]
 fn a_histogram_is_of_one_moment() {
     flushing_while(|calls, latency, owner| {
@@ -81,8 +82,8 @@ fn a_histogram_is_of_one_moment() {
     });
 }
 
-/// A reading that misses calls during a flush leaves them to the next reading. So no epoch shows more ends than begins,
-/// apart from the open call.
+/// If a reading misses calls because of a flush, the next reading includes them. So no epoch shows more ends than
+/// begins, apart from one call that was open before.
 #[test]
 fn a_torn_look_shows_no_more_ends_than_begins() {
     flushing_while(|calls, latency, owner| {
@@ -97,8 +98,8 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
     });
 }
 
-/// If a reading counts a number, the stretches that it reads next contain this number, also while another stretch
-/// begins. The older stretch has no number from the newer one.
+/// If a reading counts a number, the stretches that it reads afterwards include this number, even while a new stretch
+/// begins. The older stretch does not include numbers from the new one.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {
@@ -135,7 +136,7 @@ fn numbers_that_are_counted_are_in_their_stretches() {
     });
 }
 
-/// A reader finds no histogram counts and no amounts of a node from an earlier life of the tree.
+/// After a tree is reused, a reader finds no histogram counts and no amounts left from the tree's previous life.
 #[test]
 fn a_reader_finds_nothing_of_an_earlier_life() {
     let tree: &'static Tree = leaked();

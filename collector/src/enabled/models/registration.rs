@@ -15,7 +15,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::{NO_LIMIT, Path};
 use tickscope_format::snapshot::Mode;
 
-/// Returns the calls of a block as a capture reads them.
+/// Returns the number of calls in a block, as seen by a capture.
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
@@ -28,7 +28,7 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
-/// Imitates a thread: makes one call, and then adds its calls to the calls of the finished threads.
+/// Simulates a thread that makes one call and, when it ends, adds its calls to those of the finished threads.
 fn live(tid: u32, finished: &Mutex<u64>) {
     let block = registry::take().unwrap();
     assert!(block.tree.open(1, NO_LIMIT, 10, 10));
@@ -40,7 +40,7 @@ fn live(tid: u32, finished: &Mutex<u64>) {
     registry::give_back(block);
 }
 
-/// Returns all calls that were ever counted.
+/// Returns the number of all calls counted so far, by living and finished threads.
 fn captured(finished: &Mutex<u64>) -> u64 {
     let finished = finished.lock().unwrap();
     let living = registry::living().map(|block| {
@@ -56,7 +56,7 @@ fn nothing_yet() {
     mode_switch::note(Mode::Exact, false, 0);
 }
 
-/// A thread begins, counts and ends during captures. Its call is shown once.
+/// A thread begins, counts and ends during captures. Its call is shown exactly once.
 #[test]
 #[ignore = "some five seconds: .ci/nightly mutations"]
 fn a_thread_that_ends_is_shown_once() {
@@ -73,8 +73,8 @@ fn a_thread_that_ends_is_shown_once() {
     });
 }
 
-/// A second thread takes the block that a first thread gave back, or a new one. Both threads count once, and the memory
-/// of the earlier life is reused.
+/// A second thread takes either the block that the first thread has given back, or a new one. The call of each thread
+/// counts once, and the memory of the block's previous life is reused.
 #[test]
 fn a_block_that_is_given_back_is_used_again() {
     modelled::check(Some(2), || {

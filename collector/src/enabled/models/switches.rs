@@ -21,7 +21,7 @@ fn block() -> &'static Block {
     block
 }
 
-/// A thread begins to count during a switch. It begins in the new mode, or finds an alarm.
+/// A thread begins to count during a mode switch. It begins in the new mode, or it finds an alarm.
 #[test]
 fn a_switch_is_not_missed_by_a_thread_that_begins() {
     modelled::check(None, || {
@@ -34,7 +34,8 @@ fn a_switch_is_not_missed_by_a_thread_that_begins() {
     });
 }
 
-/// A thread has events during two switches. It catches up once with each switch, at the tick of that switch.
+/// A thread has events while the mode is switched twice. It catches up with each switch once, at the tick of that
+/// switch.
 #[test]
 fn a_thread_catches_up_with_each_switch_at_its_tick() {
     modelled::check(Some(3), || {
@@ -57,7 +58,8 @@ fn a_thread_catches_up_with_each_switch_at_its_tick() {
     });
 }
 
-/// A thread clears an alarm while the next alarm is raised. Afterwards the thread is in the newest mode, or alarmed.
+/// A thread clears an alarm while the next alarm is raised. Afterwards, the thread is in the newest mode, or it is
+/// still alarmed.
 #[test]
 fn an_alarm_is_not_cleared_without_catching_up() {
     modelled::check(None, || {
@@ -72,7 +74,7 @@ fn an_alarm_is_not_cleared_without_catching_up() {
     });
 }
 
-/// A site is met while a rule that disables it is added. In the end the site is disabled.
+/// A site is reached for the first time while a rule that disables it is added. It always ends up disabled.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn a_site_that_is_met_during_a_rule_is_disabled() {
@@ -89,7 +91,7 @@ fn a_site_that_is_met_during_a_rule_is_disabled() {
     });
 }
 
-/// A site is met during a switch to the mode off. In the end the site is disabled.
+/// A site is reached for the first time during a switch to [`Mode::Off`]. It always ends up disabled.
 #[test]
 fn a_site_that_is_met_during_a_switch_has_the_state_of_the_mode() {
     static MET: Site = Site::named("met", "models::switch", "f.rs", 1);

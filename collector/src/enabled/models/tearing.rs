@@ -62,13 +62,13 @@ fn captured_during(
     });
 }
 
-/// A call begins. No tick is shown twice, and no tick that was shown is taken back.
+/// A capture runs while a call begins. No tick is shown twice, and no tick disappears once it has been shown.
 #[test]
 fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));
 }
 
-/// A call begins and ends, so the thread is at the same node as before, although it had events.
+/// A capture runs while a call begins and ends. The thread is then back at the same node, although it had events.
 #[test]
 fn a_thread_that_is_back_where_it_was_has_not_rested() {
     captured_during(Some(1), |tree, clock| {

@@ -3,8 +3,8 @@
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// Threads begin and stop waiting while two holders release the lock. In any order, the holders are charged at most the
-/// waiting time, and no waiter is left.
+/// Threads begin and stop waiting while two holders release the lock. Whatever the order, the holders together are
+/// charged no more than the waiting time, and no waiter is left.
 #[test]
 fn holders_take_no_more_than_was_waited() {
     static WAITERS: Waiters = Waiters::new();
@@ -25,8 +25,8 @@ fn holders_take_no_more_than_was_waited() {
     });
 }
 
-/// Two threads begin to wait at the same time. Neither thread removes the other thread's waiting time, and a later
-/// holder is not charged for earlier waits.
+/// Two threads begin to wait at the same time. Neither discards the other's waiting time, and a later holder is not
+/// charged for earlier waits.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
     static WAITERS: Waiters = Waiters::new();

@@ -1,11 +1,11 @@
-//! The clocks that can provide ticks, and the choice of one of them.
+//! The clocks that can provide ticks, and the choice between them.
 
 use tickscope_format::snapshot::ClockSource;
 
 use crate::enabled::platform::{descriptors, os};
 use crate::types::Clock;
 
-/// The clock that was chosen, and the reason.
+/// The chosen clock, and the reason for the choice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
     pub(crate) clock: Clock,
@@ -22,8 +22,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of ticks in a second, if the clock declares it. Otherwise the collector measures this rate,
-    /// and watches whether it changes.
+    /// Returns the number of ticks per second, if the clock has a fixed rate. Otherwise, the collector measures the
+    /// rate and checks whether it changes.
     pub(crate) fn declared_rate(self) -> Option<f64> {
         match self {
             Self::Tsc | Self::TscOrdered => None,
@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// Chooses this clock if it is reliable on this machine, or else the monotonic clock.
+    /// Returns this clock if it is reliable on this machine, and otherwise the monotonic clock.
     pub(crate) fn choose(self) -> Chosen {
         let (clock, reason) = match self {
             Self::Monotonic => (self, "asked for"),
@@ -77,9 +77,9 @@ pub fn tsc() -> u64 {
     os::monotonic_ns()
 }
 
-/// Makes later reads of the counter wait for earlier loads. An Arm CPU may otherwise read the counter before a load
-/// that returns another thread's tick, so that this tick seems to lie in the future. Events of one thread do not need
-/// this barrier, which costs more than reading the counter.
+/// Makes later reads of the counter wait until earlier loads have finished. Otherwise, an Arm CPU may read the counter
+/// before it loads a tick that another thread has written, and that tick would then seem to lie in the future. Events
+/// that involve only one thread do not need this barrier, which costs more than reading the counter.
 #[inline]
 pub(crate) fn after_loads() {
     #[cfg(target_arch = "aarch64")]
@@ -102,7 +102,7 @@ fn tsc_ordered() -> u64 {
 }
 
 /// Checks whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel. Returns
-/// the reason for either answer.
+/// the reason in either case.
 #[cfg(target_arch = "x86_64")]
 fn tsc_fitness() -> Result<&'static str, &'static str> {
     use std::arch::x86_64::__cpuid;
@@ -128,8 +128,8 @@ fn judged(is_invariant: bool, clocksource: Option<&[u8]>) -> Result<&'static str
     }
 }
 
-/// Returns whether the hypervisor guarantees that its clock is the same on all CPUs. This clock is derived from the
-/// time stamp counter.
+/// Returns whether the hypervisor guarantees that the KVM clock, which is derived from the time stamp counter, is the
+/// same on all CPUs.
 #[cfg(target_arch = "x86_64")]
 fn kvm_clock_is_stable() -> bool {
     use std::arch::x86_64::__cpuid;

@@ -1,17 +1,18 @@
-//! Measures whether a read of the clock waits for the loads before it. If it does, loads that overlap in the plain
-//! program run one after another in measured code, which costs more than the instructions of measuring.
+//! Measures whether reading the clock waits for earlier loads. If it does, loads that overlap in the original program
+//! run one after another in the measured program, which costs more than the measuring instructions themselves.
 //!
-//! Four loads that miss all caches are timed together, with and without a read of the clock after each load. The same
-//! reads are timed with loads that hit a cache, and their cost is subtracted.
+//! Four loads that miss all caches are timed together, with and without reading the clock after each load. To subtract
+//! the cost of reading the clock, the same is done with loads that hit a cache.
 
 use crate::types::Clock;
 
-/// Number of timings with each combination of misses and reads. The median is used, so interruptions do not matter.
+/// Number of measurements for each combination of cache misses and clock reads. The median is used, so interruptions do
+/// not matter.
 #[cfg(target_arch = "x86_64")]
 const ROUNDS: usize = 100;
 
-/// Returns by how many nanoseconds clock reads lengthen four loads that would otherwise overlap. Takes about 0.2 ms.
-/// Returns `None` on CPUs other than x86-64, and with a custom clock.
+/// Returns how many nanoseconds clock reads add to four loads that would otherwise overlap, not counting the reads
+/// themselves. Takes about 0.2 ms. Returns `None` on CPUs other than x86-64, and with a custom clock.
 pub(crate) fn drains_ns(clock: Clock) -> Option<f64> {
     match clock {
         Clock::Custom(..) => None,
@@ -59,7 +60,7 @@ fn measured(clock: Clock) -> Option<f64> {
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = (4096 + 64) / size_of::<u64>();
 
-/// Removes the lines from all caches if `misses` is true. Returns the monotonic time afterwards, in nanoseconds.
+/// Evicts the lines from all caches if `misses` is true. Returns the monotonic time afterwards, in nanoseconds.
 #[cfg(target_arch = "x86_64")]
 fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence};
@@ -71,10 +72,10 @@ fn begin(lines: [&u64; 4], misses: bool) -> u64 {
         // x86-64 CPU has.
         unsafe { _mm_clflush(std::ptr::from_ref(line).cast()) };
     }
-    // SAFETY: also SSE2. All earlier memory accesses have finished when the time is read.
+    // SAFETY: also SSE2. The fence makes all earlier memory accesses finish before the time is read.
     unsafe { _mm_mfence() };
     let now = os::monotonic_ns();
-    // SAFETY: also SSE2. The fence lets no later load begin before the time is read.
+    // SAFETY: also SSE2. The fence keeps later loads from starting before the time is read.
     unsafe { _mm_lfence() };
     now
 }
@@ -85,8 +86,8 @@ mod tests {
 
     #[test]
     fn a_fence_before_each_read_parts_the_loads() {
-        // A load from memory takes 80 ns or more. The measurement is repeated, because the thread may lose its CPU
-        // during it.
+        // A load from memory takes 80 ns or more. The measurement is repeated until it succeeds, because the thread may
+        // lose its CPU in the middle of it.
         let parts = || drains_ns(Clock::TscOrdered).is_some_and(|ns| ns > 40.0);
         while !parts() {
             std::thread::yield_now();

@@ -1,9 +1,9 @@
-//! Timers that send a signal to a thread after each period of its CPU time. The signal's handler reports the thread's
-//! program counter.
+//! Timers that send a signal to a thread each time the thread has used a given amount of CPU time. The signal handler
+//! reports the thread's program counter.
 //!
-//! The kernel checks these timers at each tick of its clock, usually 250 or 1000 times a second, so they fire at most
-//! that often. A thread that waits uses no CPU time and is not interrupted. A `fork` does not copy timers, and an
-//! `exec` ends them.
+//! The kernel checks these timers at each of its clock ticks, usually 250 or 1000 times a second, so they cannot fire
+//! more often. A thread that is waiting uses no CPU time and is not interrupted. Timers are not inherited across
+//! `fork`, and `exec` deletes them.
 //!
 //! `perf_event_open` could fire more often, but needs a descriptor for each thread. A program may close descriptors
 //! that it does not know, and then open its own files under the same numbers. A timer has no descriptor.
@@ -15,26 +15,25 @@ use std::time::Duration;
 
 use crate::enabled::platform::{os, signals};
 
-/// Whether [`program_counter`] knows where a signal's context holds the program counter on this platform.
+/// Whether [`program_counter`] can find the program counter in a signal's context on this platform.
 pub(crate) const SUPPORTED: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
-/// A timer for one thread. It ends when it is dropped.
+/// A timer for one thread. Dropping it deletes the timer.
 #[derive(Debug)]
 pub(crate) struct CpuTimer {
     id: c_int,
 }
 
-/// Function that the handler calls with the timer's value and the program counter. It runs in a signal handler, so it
-/// must be async-signal-safe.
+/// Function that the signal handler calls with the timer's value and the program counter. It must be async-signal-safe.
 pub(crate) type OnSample = fn(usize, usize);
 
 /// Address of the function that was passed to [`take_signal`]; 0 before its first call.
 static ON_SAMPLE: AtomicUsize = AtomicUsize::new(0);
 
-/// The kernel's `struct sigevent`, with a thread to notify.
+/// The kernel's `struct sigevent`, in the form that names a thread to notify.
 #[repr(C)]
 struct Event {
     value: usize,
@@ -44,7 +43,7 @@ struct Event {
     padding: [c_int; PADDING],
 }
 
-/// Length of the unused rest of the kernel's structure, which has 64 bytes.
+/// Number of unused words at the end of the kernel's structure, which is 64 bytes long.
 const PADDING: usize = (64 - size_of::<usize>()) / size_of::<c_int>() - 3;
 
 /// The part of `siginfo_t` that the kernel fills in for a timer.
@@ -61,7 +60,7 @@ struct TimerInfo {
 
 const _: () = assert!(size_of::<Event>() == 64 && size_of::<TimerInfo>() <= size_of::<libc::siginfo_t>());
 
-/// Linux's real-time signals, without the signals that C libraries reserve for themselves.
+/// Linux's real-time signals, except for those that C libraries reserve for themselves.
 const FOR_REAL_TIME: std::ops::RangeInclusive<c_int> = 35..=64;
 
 /// `SIGEV_THREAD_ID`: the signal goes to one thread.
@@ -70,9 +69,9 @@ const TO_THREAD: c_int = 4;
 /// `SI_TIMER`: the signal comes from a timer.
 const FROM_TIMER: c_int = -2;
 
-/// Installs the handler of a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler
-/// stays installed, because a signal may still be pending after the last timer has ended. Returns `None` if the program
-/// uses all these signals.
+/// Installs the handler for a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler
+/// stays installed, because a signal may still be pending when the last timer has been deleted. Returns `None` if the
+/// program uses all of these signals.
 pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());
@@ -82,7 +81,7 @@ pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     })
 }
 
-/// Returns whether [`on_signal`] is still the handler of a signal. The program may have installed another handler.
+/// Returns whether [`on_signal`] is still the handler for a signal. The program may have installed another handler.
 pub(crate) fn is_taken(signal: c_int) -> bool {
     signals::handler_of(signal) == Some(on_signal as *const () as usize)
 }
@@ -92,7 +91,7 @@ fn install(signal: c_int) -> bool {
     unsafe { signals::set_handler(signal, on_signal as *const () as usize, libc::SA_SIGINFO) }
 }
 
-/// Handles the signal. Ignores signals that no timer has sent.
+/// Handles the signal. Ignores signals that were not sent by a timer.
 extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid description of the signal.
     let info = unsafe { info.cast::<TimerInfo>().as_ref() };
@@ -130,11 +129,11 @@ fn program_counter(context: *mut c_void) -> Option<usize> {
 }
 
 impl CpuTimer {
-    /// Starts a timer that interrupts a thread of this process after each `period` of its CPU time. The handler gets
-    /// `value`.
+    /// Starts a timer that interrupts a thread of this process each time the thread has used `period` of CPU time.
+    /// `value` is passed to the handler.
     ///
     /// # Errors
-    /// The system's error: there is no such thread, or there are too many timers.
+    /// Returns the system's error, for example if there is no such thread or there are too many timers.
     pub(crate) fn start(tid: u32, signal: c_int, value: usize, period: Duration) -> io::Result<Self> {
         let event = Event {
             value,
@@ -145,8 +144,8 @@ impl CpuTimer {
         };
         let mut id: c_int = 0;
         let clock = c_long::from(os::cpu_clock_of(tid));
-        // A direct system call, because the oldest supported version of the crate `libc` lacks the function. SAFETY:
-        // `event` and `id` are valid and have the kernel's layout.
+        // A direct system call, because the oldest supported version of the crate `libc` lacks `timer_create`.
+        // SAFETY: `event` and `id` are valid and have the kernel's layout.
         let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
         if made != 0 {
             return Err(io::Error::last_os_error());
@@ -161,7 +160,7 @@ impl CpuTimer {
             it_value: period,
         };
         let none = std::ptr::null_mut::<libc::itimerspec>();
-        // SAFETY: the times are valid, and the previous times are not requested.
+        // SAFETY: `times` is valid, and with a null pointer the previous setting is not returned.
         let set = unsafe {
             libc::syscall(
                 libc::SYS_timer_settime,
@@ -181,7 +180,7 @@ impl CpuTimer {
 impl Drop for CpuTimer {
     fn drop(&mut self) {
         // SAFETY: the call takes only a number, and this value owns the timer. A forked child publishes nothing, so it
-        // drops no timers.
+        // never drops a timer.
         unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(self.id)) };
     }
 }

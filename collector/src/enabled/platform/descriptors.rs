@@ -1,4 +1,4 @@
-//! Files behind descriptors: their kinds, and texts that are read and written without std's buffers.
+//! File descriptors: what kind of file is behind one, and reading and writing text without std's buffers.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::enabled::platform::signals::Unsignalled;
 
-/// The files behind standard output and standard error when measuring began: device and inode, each plus one, or 0 if
-/// the descriptor was closed.
+/// The files behind standard output and standard error when measuring began. Each is stored as its device and inode
+/// number, both plus one, or as zeros if the descriptor was closed.
 static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 /// Remembers the files behind standard output and error.
@@ -27,9 +27,9 @@ pub(crate) fn has_standard() -> bool {
     (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
 }
 
-/// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets the same number. This function distinguishes such a file from a redirection, and allows only
-/// the redirection. It allows every other descriptor.
+/// Returns whether the collector may write text to a descriptor. If the program closes standard output or error, the
+/// next file that it opens gets the same number. For these two descriptors, this function tells such a file from a
+/// redirection, and allows only the redirection. All other descriptors are allowed.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -48,12 +48,12 @@ fn is_for_text(descriptor: i32) -> bool {
     !own && (appends || facts.st_mode & libc::S_IFMT == libc::S_IFCHR)
 }
 
-/// Writes to a descriptor directly. std's buffer and lock are not used, because the exiting thread may hold the lock.
-/// If a non-blocking descriptor accepts nothing, waits for up to `patience` milliseconds, or without limit for -1. A
-/// pipe without a reader, or a file that may not grow, causes an error and no signal.
+/// Writes to a descriptor directly, bypassing std's buffer and its lock, which the exiting thread may hold. If a
+/// non-blocking descriptor accepts nothing, waits for up to `patience` milliseconds, or indefinitely if it is `-1`. A
+/// pipe without a reader, or a file that may not grow any more, causes an error instead of a signal.
 ///
 /// # Errors
-/// The system's error. `BrokenPipe` if standard output or error has become another file of the program.
+/// Returns the system's error, or `BrokenPipe` if standard output or error now belongs to another file of the program.
 pub fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
     if !is_for_text(descriptor) {
         return Err(io::ErrorKind::BrokenPipe.into());
@@ -82,7 +82,7 @@ fn write_unsignalled(descriptor: i32, mut bytes: &[u8], patience: i32) -> io::Re
     Ok(())
 }
 
-/// Waits until a descriptor accepts more bytes, or until it has an error that the next write will report.
+/// Waits until a descriptor accepts more bytes, or until it has an error, which the next write will report.
 fn takes_more(descriptor: i32, patience: i32) -> bool {
     let mut asked = libc::pollfd {
         fd: descriptor,
@@ -125,9 +125,10 @@ fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     known.then(|| unsafe { facts.assume_init() })
 }
 
-/// Reads the beginning of a file into `buffer`, without allocating, and returns what was read, trimmed.
+/// Reads the beginning of a file into `buffer` without allocating. Returns what was read, without the whitespace around
+/// it.
 pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    // SAFETY: `path` is zero-terminated.
+    // SAFETY: `path` is null-terminated.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if file < 0 {
         return None;
@@ -150,7 +151,7 @@ mod tests {
     fn a_nonblocking_pipe_gets_everything_once_it_is_read() {
         let (mut reader, writer) = io::pipe().unwrap();
         let descriptor = writer.as_raw_fd();
-        // SAFETY: the descriptor belongs to this test; the other arguments are numbers.
+        // SAFETY: the descriptor belongs to this test, and the other arguments are numbers.
         unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_NONBLOCK) };
         let text = vec![b'x'; 1 << 20];
         let failed = write_all(descriptor, &text, 0).map_err(|error| error.kind());

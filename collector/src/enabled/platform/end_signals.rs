@@ -1,5 +1,5 @@
-//! Handles the signals that end the program, SIGTERM and SIGINT. The handler only wakes a thread of the collector,
-//! which finishes its work and then ends the program by the signal.
+//! Handles the signals that end the program, SIGTERM and SIGINT. The handler only wakes a thread of the collector. That
+//! thread finishes its work, and then ends the program by sending it the signal again.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,16 +8,16 @@ use crate::enabled::platform::{os, signals, threads};
 
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
-/// The first signal that was received; 0 before the first.
+/// The first signal that was received; 0 until then.
 static CAME: AtomicU32 = AtomicU32::new(0);
 
-/// Time between two checks whether the program still has other threads.
+/// Interval at which to check whether the program still has other threads.
 static LOOK: libc::timespec = libc::timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
 
-/// Id of the process that installed the handlers. A forked child inherits the handlers, but not the thread that waits.
+/// Id of the process that installed the handlers. A forked child inherits the handlers, but not the waiting thread.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// Installs the handler for each of the [`SIGNALS`] that still has its default action.
@@ -31,7 +31,7 @@ pub(crate) fn install() {
     }
 }
 
-/// Waits for one of the signals and returns it. Returns `None` when only threads of the collector are left.
+/// Waits for one of the signals and returns it. Returns `None` once only the collector's threads are left.
 pub(crate) fn wait() -> Option<c_int> {
     loop {
         match CAME.load(Ordering::Acquire) {
@@ -42,25 +42,25 @@ pub(crate) fn wait() -> Option<c_int> {
     }
 }
 
-/// Sends a signal to the process. If [`on_signal`] is its handler, the default action is restored first, so the signal
-/// ends the process.
+/// Sends a signal to the process. If [`on_signal`] is its handler, the default action is restored first, so that the
+/// signal ends the process.
 pub(crate) fn end_by(signal: c_int) {
     if signals::handler_of(signal) == Some(on_signal as *const () as usize) {
         // SAFETY: `SIG_DFL` is the default action.
         unsafe { signals::set_handler(signal, libc::SIG_DFL, 0) };
     }
-    // SAFETY: the call takes no arguments.
+    // SAFETY: `getpid` has no preconditions.
     let pid = unsafe { libc::getpid() };
-    // SAFETY: the call takes numbers. The signal goes to the process and not to the calling thread, which may block it.
+    // SAFETY: the call takes numbers. The signal goes to the process instead of the calling thread, which may block it.
     unsafe { libc::kill(pid, signal) };
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // A handler that the program has installed later may call this one, which then does nothing.
+    // If the program has installed its own handler since, that handler may call this one, which must then do nothing.
     if signals::handler_of(signal) != Some(on_signal as *const () as usize) {
         return;
     }
-    // SAFETY: the call takes no arguments.
+    // SAFETY: `getpid` has no preconditions.
     let pid = unsafe { libc::getpid() }.cast_unsigned();
     let is_first = || {
         CAME.compare_exchange(0, signal.cast_unsigned(), Ordering::Release, Ordering::Relaxed)
@@ -73,7 +73,7 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
-/// With `FUTEX_WAIT`, waits up to a second for a signal. With `FUTEX_WAKE`, wakes the waiting thread.
+/// With `FUTEX_WAIT`, waits for a signal for up to a second. With `FUTEX_WAKE`, wakes the waiting thread.
 fn futex(operation: c_int, value: u32) {
     let operation = operation | libc::FUTEX_PRIVATE_FLAG;
     let limit = &raw const LOOK;

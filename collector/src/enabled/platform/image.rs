@@ -1,12 +1,13 @@
-//! The contents of the files of loaded executables and libraries.
+//! Reads the files of loaded executables and libraries.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use crate::enabled::platform::modules::Loaded;
 
-/// Size of a symbol in bytes, and the type of a function's symbol, `STT_FUNC`.
+/// Size of a symbol, in bytes.
 const SYMBOL_BYTES: usize = 24;
+/// Type of the symbol of a function, `STT_FUNC`.
 const FUNCTION: u8 = 2;
 
 impl Loaded {
@@ -16,8 +17,8 @@ impl Loaded {
         Self::holding(Self::own as *const () as usize)
     }
 
-    /// Returns the addresses and the linker's names of all functions in the file, sorted by address. Of a function with
-    /// several names, only one name is returned.
+    /// Returns the address and the symbol name of each function in the file, sorted by address. If a function has
+    /// several names, only one of them is returned.
     pub(crate) fn functions(&self) -> Vec<(u64, String)> {
         let mut found = Vec::new();
         for (symbols, names) in [(".symtab", ".strtab"), (".dynsym", ".dynstr")] {
@@ -34,11 +35,12 @@ impl Loaded {
         found
     }
 
-    /// Reads a section of the file. Returns `None` if there is no section of this name, or if the file cannot be read.
+    /// Reads a section of the file. Returns `None` if there is no section with this name, or if the file cannot be
+    /// read.
     pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
         let file = File::open(self.file()).ok()?;
         let length = file.metadata().ok()?.len();
-        // A damaged file may claim any size, so memory is taken only for bytes that the file has.
+        // A damaged file may claim any size, so memory is allocated only for bytes that the file really has.
         let read = |at: u64, bytes: u64| -> Option<Vec<u8>> {
             if at.checked_add(bytes)? > length {
                 return None;
@@ -72,7 +74,7 @@ impl Loaded {
     }
 }
 
-/// Returns the address and the name of a symbol, if the symbol is a defined function.
+/// Returns the address and the name of a symbol, if it is a function that is defined in the file.
 fn function(symbol: &[u8], names: &[u8]) -> Option<(u64, String)> {
     let is_function = symbol.get(4)? & 15 == FUNCTION;
     let is_defined = half(symbol, 6)? != 0;

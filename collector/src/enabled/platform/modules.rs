@@ -8,16 +8,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::snapshot::BUILD_ID_MAX;
 
-/// Type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the note's owner.
+/// Type of the note that holds the build id, `NT_GNU_BUILD_ID`.
 const BUILD_ID: u32 = 3;
+/// Owner of the note that holds the build id.
 const OWNER: &[u8] = b"GNU\0";
 
-/// Kind and owner of the note by which copies of this library find each other. The text of the note consists of the
-/// distance from the text to [`IN_USE`], and the version.
+/// Kind of the note that lets copies of this library find each other. The text of the note consists of the distance
+/// from the text to [`IN_USE`], and the version.
 const COPY: u32 = 1;
+/// Owner of the note that lets copies of this library find each other.
 const COPY_OWNER: &[u8] = b"tickscope\0";
 
-/// 1 once this copy of the library counts; 0 before.
+/// 1 once this copy of the library is in use; 0 before.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
 std::arch::global_asm!(
@@ -42,7 +44,7 @@ type Header = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 type Header = libc::Elf32_Phdr;
 
-/// Another loaded copy of this library, which counts as well.
+/// Another loaded copy of this library that is in use as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtherCopy {
     /// The executable or library that contains the copy.
@@ -50,12 +52,12 @@ pub(crate) struct OtherCopy {
     pub(crate) version: String,
 }
 
-/// Notes in [`IN_USE`] that this copy counts, so that other copies know.
+/// Sets [`IN_USE`], so that other copies can see that this copy is in use.
 pub(crate) fn note_use() {
     IN_USE.store(1, Ordering::Relaxed);
 }
 
-/// Returns the other copies of this library that count. Allocates only if there are other copies.
+/// Returns the other copies of this library that are in use. Allocates only if there are other copies.
 pub(crate) fn other_copies() -> Vec<OtherCopy> {
     let mut all: Vec<OtherCopy> = Vec::new();
     // SAFETY: the callback gets the list, which lives until the call returns.
@@ -105,13 +107,13 @@ pub(crate) fn own_library() -> Option<PathBuf> {
     (!own.name.as_os_str().is_empty()).then(|| own.path())
 }
 
-/// The executable or a library in memory.
+/// The executable or a library, as loaded into memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loaded {
     /// Difference between addresses in memory and addresses in the file.
     pub(crate) base: usize,
     segments: Vec<Range<usize>>,
-    /// The loader's name of the file; empty for the executable.
+    /// Name of the file, as given by the loader; empty for the executable.
     pub(crate) name: PathBuf,
     pub(crate) build_id: Vec<u8>,
 }
@@ -127,7 +129,8 @@ impl Loaded {
         self.segments.iter().any(|segment| segment.contains(&address))
     }
 
-    /// Returns a path by which this process can open the file. The executable can be opened even if it was removed.
+    /// Returns a path under which this process can open the file. For the executable, this works even if the file was
+    /// removed.
     pub(crate) fn file(&self) -> &Path {
         file_of(&self.name)
     }
@@ -138,7 +141,7 @@ impl Loaded {
     }
 }
 
-/// Returns a path by which this process can open the file to which the loader gives this name.
+/// Returns a path under which this process can open the file that the loader calls `name`.
 fn file_of(name: &Path) -> &Path {
     match name.as_os_str().is_empty() {
         true => Path::new("/proc/self/exe"),
@@ -181,15 +184,15 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_vo
     0
 }
 
-/// Returns the loader's name of a file; empty for the executable.
+/// Returns the name of a file, as given by the loader; empty for the executable.
 fn name_of(info: &libc::dl_phdr_info) -> PathBuf {
-    // SAFETY: the call takes a number.
+    // SAFETY: `getauxval` has no preconditions.
     let executable = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-    // glibc gives the executable no name. musl gives it a name that may not be a valid path in this directory.
+    // glibc gives the executable no name. musl gives it a name that may not be a valid path from the current directory.
     if info.dlpi_name.is_null() || info.dlpi_phdr.addr() == executable {
         return PathBuf::new();
     }
-    // SAFETY: the name is zero-terminated.
+    // SAFETY: the name is null-terminated.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) };
     OsStr::from_bytes(name.to_bytes()).into()
 }
@@ -201,7 +204,7 @@ fn headers(info: &libc::dl_phdr_info) -> impl Iterator<Item = &Header> {
     })
 }
 
-/// Returns the addresses of a segment in memory.
+/// Returns the range of addresses of a segment in memory.
 fn range_of(info: &libc::dl_phdr_info, header: &Header) -> Range<usize> {
     let from = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
     from..from.saturating_add(header.p_memsz as usize)
@@ -227,8 +230,8 @@ struct Note<'a> {
     text: &'a [u8],
 }
 
-/// Consecutive notes. Each consists of the lengths of owner and text, the kind, the owner, and the text. Owner and text
-/// are padded to 4 bytes.
+/// A sequence of notes. Each note consists of the length of its owner, the length of its text, its kind, the owner, and
+/// the text. Owner and text are padded to 4 bytes.
 struct Notes<'a>(&'a [u8]);
 
 impl<'a> Iterator for Notes<'a> {
@@ -250,7 +253,7 @@ impl<'a> Iterator for Notes<'a> {
     }
 }
 
-/// Returns the build id among the notes, if there is one.
+/// Returns the build id in the notes, if there is one.
 fn build_id(notes: &[u8]) -> Option<&[u8]> {
     let found = Notes(notes).find(|note| (note.kind, note.owner) == (BUILD_ID, OWNER))?;
     Some(found.text).filter(|text| text.len() <= BUILD_ID_MAX)

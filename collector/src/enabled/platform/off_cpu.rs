@@ -1,15 +1,15 @@
-//! Reads the system's information about the time that the calling thread spends off its CPU.
+//! Reads what the system knows about the time that the calling thread spends off its CPU.
 //!
 //! There are four sources, the cheapest first:
 //!
-//! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area of each thread with the kernel. The
+//! - **Restartable sequences** (`rseq`): glibc 2.35 and later registers an area for each thread with the kernel. The
 //!   kernel clears a word in this area whenever it switches to another thread or delivers a signal. As long as the word
 //!   has the value that [`mark`] stores, the thread has not left its CPU. This check needs no system call.
-//! - **The thread's CPU clock**: time off the CPU is the wall time since the last reading, minus the CPU time since
-//!   then.
-//! - **`getrusage`**: how often the thread lost its CPU, and how often it lost it although it could run.
-//! - **`schedstat`**: how often the thread got a CPU, and how long it had been ready before. If the thread has a
-//!   descriptor for this file, the file is read instead of `getrusage`.
+//! - **The thread's CPU clock**: the time off the CPU since the last reading is the wall time that has passed, minus
+//!   the CPU time that the thread has used.
+//! - **`getrusage`**: how often the thread lost its CPU, and how often it was still runnable when it did.
+//! - **`schedstat`**: how often the thread was given a CPU, and how long it was *ready* before, that is, runnable
+//!   without a CPU. If the thread has a descriptor for this file, the file is read instead of calling `getrusage`.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -29,7 +29,7 @@ pub(crate) struct Clocks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Switches {
     pub(crate) all: u64,
-    /// Number of switches at which the thread could still run.
+    /// Number of switches at which the thread was still runnable.
     pub(crate) preempted: u64,
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn clocks() -> Clocks {
 /// no descriptor.
 pub(crate) type File = u32;
 
-/// Value of [`File`] for a thread without a descriptor: [`FILES_MAX`] other threads have one, or the system has no
-/// `schedstat`.
+/// Value of [`File`] for a thread that has no descriptor, because [`FILES_MAX`] other threads have one or because the
+/// system has no `schedstat`.
 pub(crate) const NO_FILE: File = u32::MAX;
 
 /// Maximum number of threads with a descriptor. It is low, because a program may be limited to 1 024 descriptors.
@@ -54,24 +54,25 @@ const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// Smallest number of a descriptor of `schedstat`. Smaller numbers are left to the program, as in tickscope-format.
+/// Smallest descriptor number to use for `schedstat`. Smaller numbers are left to the program, as in tickscope-format.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
-/// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags until the
-/// scheduler's next tick. A larger difference means that the descriptor belongs to another file.
+/// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags behind
+/// until the scheduler's next tick. A larger difference means that the descriptor belongs to another file.
 const LAG_NS: u64 = 100_000_000;
 
-/// The scheduler's statistics of a thread since its start.
+/// The scheduler's statistics for a thread since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slices {
-    /// Number of times that the thread got a CPU.
+    /// Number of times that the thread was given a CPU.
     pub(crate) count: u64,
-    /// Time for which the thread was ready without a CPU, in nanoseconds.
+    /// Time that the thread was runnable but had no CPU, in nanoseconds.
     pub(crate) ready_ns: u64,
 }
 
-/// Returns the scheduler's statistics of the calling thread, whose CPU time is `cpu_ns`; `None` if they cannot be read.
-/// The caller keeps `file` for the next reading, and passes it to [`close`] at the end.
+/// Returns the scheduler's statistics for the calling thread, or `None` if they cannot be read. `cpu_ns` is the CPU
+/// time that the thread has used. The caller keeps `file` between readings, and passes it to [`close`] when the thread
+/// ends.
 pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     if *file == 0 {
         *file = open();
@@ -81,14 +82,15 @@ pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     }
     let slices = read(*file as libc::c_int - 1, cpu_ns);
     if slices.is_none() {
-        // The program has closed the descriptor, and the number may belong to another file, so it is not used again.
+        // The program has closed the descriptor, and its number may now belong to another file, so it is not used
+        // again.
         *file = NO_FILE;
         FILES.fetch_sub(1, Ordering::Relaxed);
     }
     slices
 }
 
-/// Closes a thread's `schedstat`, if the descriptor still refers to it. The thread calls this at its end.
+/// Closes a thread's `schedstat`, if the descriptor still refers to it. The thread calls this when it ends.
 pub(crate) fn close(file: File) {
     if file == 0 || file == NO_FILE {
         return;
@@ -128,7 +130,7 @@ fn open() -> File {
     }
 }
 
-/// Reads a descriptor that should be the thread's `schedstat`. Returns `None` if it is another file.
+/// Reads a descriptor that should be the thread's `schedstat`. Returns `None` if it turns out to be another file.
 fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
     let mut buffer = [0u8; 64];
     // SAFETY: `buffer` may be written for its whole length.
@@ -137,8 +139,9 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
     parsed(text, cpu_ns)
 }
 
-/// Parses the three numbers of `schedstat`: CPU time in ns, time ready without a CPU in ns, and number of times that
-/// the thread got a CPU. Returns `None` if the CPU time differs too much from `cpu_ns`.
+/// Parses the three numbers in `schedstat`: the CPU time in ns, the time in ns in which the thread was runnable without
+/// a CPU, and the number of times that it was given a CPU. Returns `None` if the CPU time differs too much from
+/// `cpu_ns`.
 fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     let mut words = str::from_utf8(text).ok()?.trim_ascii_end().split(' ');
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -161,8 +164,8 @@ pub(crate) fn switches() -> Switches {
     }
 }
 
-/// An empty critical section in the kernel's layout, with the signature that precedes an abort address. It is in pages
-/// that are never unmapped, because a thread may outlive the library that contains this code.
+/// An empty critical section in the layout that the kernel expects, with the signature that must precede an abort
+/// address. It is in pages that are never unmapped, because a thread may outlive the library that contains this code.
 #[repr(C, align(32))]
 struct EmptySection {
     version: AtomicU32,
@@ -174,8 +177,8 @@ struct EmptySection {
     abort: AtomicU32,
 }
 
-/// The signature with which glibc registers areas on this architecture, or `None` if this file does not support rseq on
-/// it.
+/// The signature with which glibc registers areas on this architecture, or `None` if this module does not support rseq
+/// there.
 const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0x5305_3053)
 } else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
@@ -187,15 +190,16 @@ const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// Offset of `rseq_cs` in a thread's area, in bytes.
 const SECTION_OFFSET: isize = 8;
 
-/// Minimum size of an area with `rseq_cs`, in bytes.
+/// Minimum size of an area that contains `rseq_cs`, in bytes.
 const AREA_BYTES: u32 = 20;
 
 static SECTION: AtomicPtr<EmptySection> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Offset of a thread's `rseq_cs` from its thread pointer; 0 if threads have no area.
+/// Offset of a thread's `rseq_cs` from its thread pointer; 0 if threads have no rseq area.
 static WORD_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// Finds the areas of threads. [`stayed`] returns false until this is called, and always if threads have no areas.
+/// Finds the threads' rseq areas. [`stayed`] returns false until this has been called, and always returns false if
+/// threads have no such areas.
 pub(crate) fn find_areas() {
     let Some(signature) = SIGNATURE.filter(|_| cfg!(target_env = "gnu")) else {
         return;
@@ -212,7 +216,7 @@ pub(crate) fn find_areas() {
     let size = unsafe { size.cast::<u32>().read() };
     // SAFETY: glibc's `__rseq_offset` is a `ptrdiff_t`, and constant.
     let offset = unsafe { offset.cast::<isize>().read() };
-    // The size is 0 if the kernel has no rseq, or a tunable has switched it off.
+    // The size is 0 if the kernel has no rseq, or if a tunable has disabled it.
     if size < AREA_BYTES {
         return;
     }
@@ -223,8 +227,8 @@ pub(crate) fn find_areas() {
     // SAFETY: the pages are zeroed, large enough and aligned, no other code uses them, and zeros are valid atomics.
     let fields = unsafe { &*section };
     fields.signature.store(signature, Ordering::Relaxed);
-    // The section contains no instruction, so no thread jumps to the abort address. Only the signature before it is
-    // read.
+    // The section contains no instructions, so no thread ever jumps to the abort address. The kernel reads only the
+    // signature before it.
     fields
         .abort_ip
         .store(std::ptr::from_ref(&fields.abort).addr(), Ordering::Relaxed);
@@ -232,15 +236,16 @@ pub(crate) fn find_areas() {
     WORD_OFFSET.store((offset + SECTION_OFFSET).cast_unsigned(), Ordering::Release);
 }
 
-/// Returns the calling thread's `rseq_cs`, and the value that this word keeps while the thread stays on its CPU.
+/// Returns the calling thread's `rseq_cs` and the address of the empty section. [`mark`] stores this address in the
+/// word, where it remains as long as the thread stays on its CPU.
 fn word() -> Option<(&'static AtomicUsize, usize)> {
     let offset = WORD_OFFSET.load(Ordering::Acquire);
     if offset == 0 {
         return None;
     }
     let word = thread_pointer().wrapping_add(offset) as *const AtomicUsize;
-    // SAFETY: glibc has registered an area at this offset for every thread, which stays registered as long as the
-    // thread lives. The kernel changes the word only while the thread does not run in user mode.
+    // SAFETY: glibc has registered an area at this offset for every thread, and the area stays registered as long as
+    // the thread lives. The kernel changes the word only while the thread is not running in user mode.
     Some((unsafe { &*word }, SECTION.load(Ordering::Relaxed).addr()))
 }
 
@@ -269,20 +274,20 @@ pub(crate) fn has_word() -> bool {
     WORD_OFFSET.load(Ordering::Relaxed) != 0
 }
 
-/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if this is unknown.
+/// Returns whether the calling thread has stayed on its CPU since [`mark`]. Returns false if this is unknown.
 pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }
 
-/// Sets the calling thread's word, so that [`stayed`] can notice a switch. Keeps a word that other code of this thread
-/// has set.
+/// Sets the calling thread's word, so that [`stayed`] can notice a switch. Does not change the word if other code of
+/// this thread has set it.
 pub(crate) fn mark() {
     if let Some((word, ours)) = word()
         && word.load(Ordering::Relaxed) == 0
     {
         word.store(ours, Ordering::Relaxed);
-        // The fence keeps the caller's reading of the clocks after this store, because a switch between the two has to
-        // be noticed.
+        // The fence keeps the caller's clock reads after this store. If they came first, a switch between the two would
+        // go unnoticed.
         compiler_fence(Ordering::SeqCst);
     }
 }
@@ -299,8 +304,8 @@ mod tests {
         mark();
         std::thread::sleep(Duration::from_millis(1));
         assert!(!stayed());
-        // At least one of many short periods must have no switch. Without an rseq area, no thread is ever known to have
-        // stayed.
+        // At least one of many short periods must be free of switches. Without an rseq area, `stayed` never returns
+        // true.
         let stays = (0..1_000).any(|_| {
             mark();
             std::hint::black_box(Instant::now());

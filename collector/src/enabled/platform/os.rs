@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// The viewer uses these functions as well; it compares heartbeats with this monotonic clock.
+/// Shared with the viewer, which compares heartbeats with this monotonic clock.
 pub(crate) use tickscope_format::os::{has_more_rights, monotonic_ns};
 
-/// Runs `body` and restores `errno`. The caller may run between a failed call of the program and the program's reading
-/// of `errno`.
+/// Runs `body` and restores `errno` afterwards. The caller may interrupt the program after a system call has failed and
+/// before the program has read `errno`.
 pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
     // SAFETY: the call takes no arguments and cannot fail.
     let place = unsafe { libc::__errno_location() };
@@ -30,11 +30,12 @@ pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     NonNull::new(pages).filter(|_| pages != libc::MAP_FAILED)
 }
 
-/// The constant is defined here because `libc` has it only since 0.2.121. The number is the same on every architecture.
+/// Defined here because the `libc` crate has had this constant only since 0.2.121. Its value is the same on every
+/// architecture.
 const MADV_POPULATE_WRITE: libc::c_int = 23;
 
-/// Makes pages of [`map_zeroed`] present in one call, which costs less than a page fault for each page. A kernel before
-/// Linux 5.14 does not support this, and makes each page at its first write.
+/// Populates pages from [`map_zeroed`] in one call, which costs less than a page fault for each of them. Linux before
+/// 5.14 does not support this; there, each page is faulted in when it is first written.
 pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
     keeping_errno(|| {
         // SAFETY: this flag changes no data in the pages, and the call fails on pages that do not belong to the
@@ -48,10 +49,10 @@ unsafe extern "C" {
     static mut environ: *const *const libc::c_char;
 }
 
-/// Sets `environ` if libc has not set it yet: scopes in `.preinit_array` run before libc begins. libc will store the
-/// same address.
+/// Sets `environ` if libc has not set it yet, because scopes in `.preinit_array` run before libc is initialised. libc
+/// later stores the same address.
 pub(crate) fn find_environment() {
-    // SAFETY: the pointer is only read. As with every reader of the environment, no thread may change it meanwhile.
+    // SAFETY: this only reads the pointer. As with any read of the environment, no other thread may be changing it.
     if unsafe { !environ.is_null() } {
         return;
     }
@@ -64,22 +65,23 @@ pub(crate) fn find_environment() {
     let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
         return;
     };
-    // SAFETY: the name is a zero-terminated text, and is empty until libc begins. If it is not empty, the program
-    // itself has removed its environment.
+    // SAFETY: the name is a zero-terminated string. It is empty until libc is initialised. If it is not empty,
+    // `environ` is null because the program itself has cleared its environment.
     if unsafe { name.cast::<u8>().read() } != 0 {
         return;
     }
     // SAFETY: the kernel stores the number of arguments at this address.
     let arguments = unsafe { stack.read() };
-    // SAFETY: the environment follows the arguments and a zero. No other thread runs before libc begins.
+    // SAFETY: the environment follows the argument pointers and the null pointer that ends them. No other thread runs
+    // before libc is initialised.
     unsafe { environ = stack.wrapping_add(arguments + 2).cast() };
 }
 
-/// Returns an environment variable, without allocating and without a lock. Returns `None` in a program that has more
-/// rights than its caller.
+/// Returns the value of an environment variable, without allocating or taking a lock. Always returns `None` in a
+/// program that has more rights than the user who started it (for example setuid).
 ///
-/// As with every reader of the environment, no thread may change it meanwhile; std marks such changes unsafe for this
-/// reason.
+/// As with any read of the environment, no other thread may be changing it. This is why std's functions that change it
+/// are unsafe.
 pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
     if has_more_rights() {
         return None;
@@ -178,9 +180,9 @@ extern "C" fn stay_loaded() {
         let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
         // SAFETY: the call only looks up an address, and `found` is a valid place for the result.
         let known = unsafe { libc::dladdr(stay_loaded as *const c_void, found.as_mut_ptr()) } != 0;
-        // SAFETY: all zeros are a valid `Dl_info`, and the call writes only valid ones.
+        // SAFETY: an all-zero `Dl_info` is valid, and the call writes only valid values.
         let found = unsafe { found.assume_init() };
-        // SAFETY: the call takes a number. The executable's headers are in its first page.
+        // SAFETY: the argument is a plain number. The program headers are in the executable's first page.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize / 4096;
         if known && !found.dli_fname.is_null() && found.dli_fbase.addr() / 4096 != program {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
@@ -194,15 +196,15 @@ extern "C" fn stay_loaded() {
 // its allocator then, and the loader allocates.
 before_main!(STAY_LOADED, stay_loaded);
 
-/// Declares a static that makes the loader call a function when the program, or the library with this code, is loaded:
-/// before `main`, and outside the program's allocator.
+/// Declares a static that makes the loader call a function when it loads the program, or the library that contains this
+/// code. The function runs before `main`, and never while the program is inside its allocator.
 macro_rules! before_main {
     ($(#[$doc:meta])* $visibility:vis $name:ident, $function:expr) => {
         $(#[$doc])*
         // Miri does not run such functions.
         #[cfg_attr(not(miri), used)]
-        // The loader calls the functions in this section after relocation, and before functions in sections without a
-        // number.
+        // The loader calls the functions in this section after relocation, and before those in `.init_array` sections
+        // without a number.
         #[cfg_attr(not(miri), unsafe(link_section = ".init_array.00990"))]
         $visibility static $name: extern "C" fn() = $function;
     };
@@ -211,8 +213,8 @@ pub(crate) use before_main;
 
 /// Registers `handler` for the normal exit of the process.
 pub(crate) fn at_exit(handler: extern "C" fn()) {
-    // SAFETY: the handler lives as long as the program. If the library is unloaded, libc calls the handler at that
-    // time.
+    // SAFETY: the handler lives as long as the program. If the library is unloaded earlier, libc calls the handler at
+    // that point.
     unsafe { libc::atexit(handler) };
 }
 

@@ -1,4 +1,4 @@
-//! Waits for other threads while they make progress.
+//! Waits for other threads for as long as they make progress.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use crate::enabled::platform::{os, threads};
 /// Maximum wait, even if there is progress.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Time between two checks: first value and maximum.
+/// Time between two checks: [`LOOK_AGAIN`] at first, then doubling up to [`LOOK_AGAIN_MOST`].
 const LOOK_AGAIN: Duration = Duration::from_micros(20);
 const LOOK_AGAIN_MOST: Duration = Duration::from_millis(2);
 
-/// Waits while there is progress. Progress is CPU time of the awaited threads, so a thread that gets no CPU makes no
-/// progress.
+/// Waits for threads for as long as they make progress. Progress means that they use CPU time, so a thread that gets no
+/// CPU makes none.
 pub(crate) struct Patience {
     began: Instant,
-    /// The longest time without progress.
+    /// How long to wait without any progress.
     limit: Duration,
     /// Time of the last progress.
     last: Instant,
@@ -40,8 +40,8 @@ impl Patience {
         self.last.elapsed()
     }
 
-    /// Sleeps for a moment, to wait for the threads with these ids. The ids 0 and of the calling thread are ignored.
-    /// Returns false if there was no progress for `limit`, or if the whole wait has reached [`LONGEST`].
+    /// Sleeps for a moment while waiting for the threads with these ids. Ignores the id 0 and the id of the calling
+    /// thread. Returns false if there has been no progress for `limit`, or if the whole wait has reached [`LONGEST`].
     pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
         let own = threads::thread_id();
         let is_waited_for = |tid: u32| tid != 0 && tid != own;

@@ -39,17 +39,17 @@ pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: lib
     unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0 }
 }
 
-/// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
+/// The signals that the kernel sends to a thread whose write has failed. By default, each of them ends the program.
 const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While this guard lives, a failed write on the calling thread causes only an error. Without the guard, a signal could
-/// also end the program.
+/// While this guard lives, a failed write on the calling thread only returns an error. Without the guard, the write
+/// could also raise a signal that ends the program.
 #[must_use]
 pub(crate) struct Unsignalled {
     /// The thread's signal mask before the guard was made.
     mask: libc::sigset_t,
-    /// Which of [`OF_WRITES`] were pending before the guard was made. They belong to the program, so the guard keeps
-    /// them.
+    /// Which of [`OF_WRITES`] were already pending when the guard was made. These signals are meant for the program, so
+    /// the guard leaves them pending.
     waited: [bool; OF_WRITES.len()],
     /// Not `Send`, because it holds this thread's mask.
     _of_this_thread: PhantomData<*mut ()>,
@@ -78,12 +78,12 @@ impl Drop for Unsignalled {
         };
         for (signal, waited) in OF_WRITES.into_iter().zip(self.waited) {
             if !waited && is_pending(signal) {
-                // SAFETY: the set and the time are valid, and no information is requested. This call discards the
-                // pending signal.
+                // SAFETY: the set and the timeout are valid, and the pointer for information about the signal may be
+                // null. This call discards the pending signal.
                 unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
             }
         }
-        // SAFETY: `self.mask` is a valid mask, and the current mask is not requested.
+        // SAFETY: `self.mask` is a valid mask, and the pointer for the previous mask may be null.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
     }
 }

@@ -1,8 +1,9 @@
 //! Switches the compiler's sleds on and off while other threads execute them.
 //!
-//! A sled is 11 bytes that have no effect: a jump over the rest, or a return followed by padding. A sled that is on
-//! loads the function's number into a register and calls a trampoline. The sled of a return jumps to the trampoline
-//! instead:
+//! A sled is 11 bytes of code that the compiler leaves at a function's entry, returns and tail calls. While a sled is
+//! off, it has no effect: it is a jump over its other bytes or, in the sled of a return, a return followed by padding.
+//! While it is on, it loads the function's number into a register and calls a trampoline. The sled of a return jumps to
+//! the trampoline instead of calling it:
 //!
 //! | | off | on |
 //! |---|---|---|
@@ -11,14 +12,15 @@
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
 //! The register is `r11d`. `r11` is the only register that a function may change in every calling convention: functions
-//! that are `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to an address in `r11`, and
+//! that are `extern "rust-cold"` preserve `r10` for their callers. But a tail call may jump to an address in `r11`, and
 //! never to one in `r10`, so the sled of a tail call uses `r10d`.
 //!
-//! The order of steps is that of LLVM's XRay runtime. First the bytes after the first two are written, while no thread
-//! can execute them. Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old
-//! bytes in its pipeline. Then one aligned store of the first two bytes switches the sled, or a store of one byte
-//! switches a return off. The number and the trampoline of a sled never change, so a thread that is inside a sled when
-//! it is switched off still executes valid instructions.
+//! The steps follow LLVM's XRay runtime. To switch a sled on, all of its bytes except the first two are written first,
+//! while no thread can execute them. Next, every running thread is made to execute a serialising instruction
+//! (`membarrier`), so that no CPU has the old bytes in its pipeline. Finally, a single aligned store to the first two
+//! bytes switches the sled on. Switching a sled off takes only a store to the first two bytes, or to the first byte for
+//! a return. The number and the trampoline of a sled never change, so a thread that is inside a sled when it is
+//! switched off still executes valid instructions.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -32,9 +34,9 @@ pub(crate) struct Sled {
     /// Address of the sled, which is even.
     pub(crate) at: usize,
     pub(crate) kind: SledKind,
-    /// Number of the sled's function.
+    /// Number of the function that contains the sled.
     pub(crate) number: u32,
-    /// Whether the function polls an async body.
+    /// Whether this function polls an async body.
     pub(crate) polls: bool,
 }
 
@@ -44,8 +46,8 @@ pub(crate) struct Trampolines {
     pub(crate) entry: usize,
     pub(crate) ret: usize,
     pub(crate) tail_call: usize,
-    /// Trampoline at the entry of functions that poll an async body. The next two fields are for the returns and tail
-    /// calls of these functions.
+    /// Trampoline at the entry of functions that poll an async body. The next two fields are the trampolines for the
+    /// returns and tail calls of these functions.
     pub(crate) poll: usize,
     pub(crate) poll_ret: usize,
     pub(crate) poll_tail_call: usize,
@@ -65,10 +67,12 @@ pub(crate) enum Refusal {
 const BYTES: usize = 11;
 const PAGE: usize = 4096;
 
-/// Sleds that are at most this many bytes apart are made writable by one system call, with the pages between them.
+/// Sleds that are at most this many bytes apart are made writable together, by one system call that also covers the
+/// pages between them.
 const GAP: usize = 64 * PAGE;
 
-/// Returns the first two bytes of a sled that is on, which load its register.
+/// Returns the first two bytes of a sled while it is on: the opcode of the instruction that loads the function's
+/// number.
 fn on(kind: SledKind) -> [u8; 2] {
     match kind {
         SledKind::Entry | SledKind::Return | SledKind::Drop => [0x41, 0xbb],
@@ -81,11 +85,11 @@ const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
 
 const RETURN: u8 = 0xc3;
 
-// From linux/membarrier.h. Only newer versions of the crate `libc` have these constants.
+// From linux/membarrier.h. Only newer versions of the `libc` crate have these constants.
 const MEMBARRIER_SYNC_CORE: i32 = 1 << 5;
 const MEMBARRIER_REGISTER_SYNC_CORE: i32 = 1 << 6;
 
-/// Whether the kernel wrote the sleds, because the program may not change its own code.
+/// Whether the kernel had to write the sleds because the system did not let the program change its own code.
 static THROUGH_KERNEL: AtomicBool = AtomicBool::new(false);
 
 /// Held while code is changed.
@@ -94,12 +98,13 @@ static CHANGING: Mutex<()> = Mutex::new(());
 /// Switches sleds on or off, and returns how many were switched. Bytes that do not look like a sled stay unchanged,
 /// because a debugger may have put a breakpoint there.
 ///
-/// `alone` means that no other thread runs yet, as before `main`. Only then can the kernel write the sleds, which is
-/// needed if the system forbids writable code.
+/// `alone` means that no other thread is running yet, as is the case before `main`. If the system forbids writable
+/// code, the kernel has to write the sleds, which is possible only if `alone` is set.
 ///
 /// # Safety
 /// The sleds must come from the compiler's map of this executable or library, each with the number of its function, and
-/// must be sorted by address. The trampolines must be in the same file and keep all registers that a function may use.
+/// must be sorted by address. The trampolines must be in the same file and preserve all registers that a function may
+/// use. If `alone` is set, no other thread may execute the sleds meanwhile.
 pub(crate) unsafe fn switch(
     sleds: &[Sled],
     on: bool,
@@ -136,7 +141,7 @@ pub(crate) unsafe fn switch(
     if on && !alone {
         serialize();
     }
-    // Entries are switched on last, so that no call begins whose end would not be seen.
+    // Entries are switched on last. Otherwise the beginning of a call could be recorded, but not its end.
     if on {
         ready.sort_by_key(|sled| sled.kind == SledKind::Entry);
     }
@@ -151,7 +156,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// Executes what a function's sleds execute while they are on, and nothing else, to measure its cost.
+/// Executes the same instructions as a function's sleds while they are on, and nothing else, to measure their cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.
@@ -160,13 +165,14 @@ pub(crate) unsafe extern "C" fn measured_call(number: u32, entry: usize, ret: us
     core::arch::naked_asm!("mov r11d, edi", "call rsi", "mov r11d, edi", "jmp rdx")
 }
 
-/// Executes the same as [`measured_call`], without the trampolines.
+/// Executes the same instructions as [`measured_call`], but does not call the trampolines.
 #[unsafe(naked)]
 pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
     core::arch::naked_asm!("mov r11d, edi", "mov r11d, edi", "ret")
 }
 
-/// Returns whether the kernel wrote the sleds. If so, no sled can be switched once there are other threads.
+/// Returns whether the kernel had to write the sleds. If so, no sled can be switched any more once there are other
+/// threads.
 pub(crate) fn went_through_kernel() -> bool {
     THROUGH_KERNEL.load(Ordering::Relaxed)
 }
@@ -176,14 +182,15 @@ pub(crate) fn serialize() -> bool {
     membarrier(MEMBARRIER_SYNC_CORE) || register() && membarrier(MEMBARRIER_SYNC_CORE)
 }
 
-/// Registers this process with the kernel for [`serialize`]. This takes a microsecond while the process has one thread.
-/// Later the kernel waits for all CPUs: that takes about 20 ms, in which no function can be switched off.
+/// Registers this process with the kernel, as [`serialize`] requires. This takes a microsecond as long as the process
+/// has only one thread. With more threads, the kernel waits for all CPUs, which takes about 20 ms. No function can be
+/// switched off during that time.
 fn register() -> bool {
     membarrier(MEMBARRIER_REGISTER_SYNC_CORE)
 }
 
 fn membarrier(command: i32) -> bool {
-    // SAFETY: the call takes numbers only.
+    // SAFETY: all arguments are plain numbers.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
@@ -207,7 +214,7 @@ fn protect((from, to): (usize, usize), more: i32) -> bool {
     unsafe { libc::mprotect(from as *mut libc::c_void, to - from, allowed) == 0 }
 }
 
-/// Takes the permission to write code away again.
+/// Makes code read-only again after [`protect`] has made it writable.
 fn protect_again(runs: &[(usize, usize)]) {
     for run in runs {
         // If the system refuses this, the code stays writable.
@@ -215,7 +222,7 @@ fn protect_again(runs: &[(usize, usize)]) {
     }
 }
 
-/// Switches a sled by one store of its first two bytes, or of the first byte to switch a return off.
+/// Switches a sled with a single store, to its first two bytes or, when switching a return off, to its first byte.
 ///
 /// # Safety
 /// The sled must exist, in writable memory.
@@ -251,7 +258,7 @@ unsafe fn is_sled(sled: &Sled) -> bool {
         }
 }
 
-/// Returns the bytes of a sled that is on; `None` if the trampoline is too far away for a 32-bit distance.
+/// Returns the bytes of a sled while it is on, or `None` if the trampoline is out of reach of a 32-bit relative jump.
 fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     let (target, instruction) = match (sled.kind, sled.polls) {
         (SledKind::Entry, false) => (trampolines.entry, 0xe8),
@@ -272,7 +279,7 @@ fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     Some(bytes)
 }
 
-/// Writes the 9 bytes after the first two. Returns false if the trampoline is too far away.
+/// Writes all bytes of a sled except the first two. Returns false if the trampoline is too far away.
 ///
 /// # Safety
 /// The sled must exist, in writable memory.
@@ -352,7 +359,7 @@ mod tests {
         assert_eq!(unsafe { switch(&[sled], true, &trampolines, true) }, Ok(1));
         // SAFETY: the page is readable.
         assert_eq!(unsafe { page.read() }, on(SledKind::Entry));
-        // If the kernel has this barrier, `switch` has registered the process for its use.
+        // If the kernel supports this barrier, `switch` has already registered the process for it.
         let is_ready = membarrier(MEMBARRIER_SYNC_CORE);
         assert_eq!(is_ready, register());
     }

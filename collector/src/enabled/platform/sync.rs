@@ -1,5 +1,5 @@
-//! Atomics and pages for trees, blocks, sites and switches. Programs and tests use std's atomics. Inside a model the
-//! atomics are loom's, so that models run the same code as programs.
+//! Atomics and pages for trees, blocks, sites and switches. They are std's atomics, except in tests that run a loom
+//! model. There they are loom's, so that models run the same code as programs.
 
 pub(crate) use std::sync::atomic::Ordering;
 
@@ -16,8 +16,9 @@ pub(crate) mod modelled;
 #[cfg(test)]
 pub(crate) use modelled::{AtomicPtr, AtomicU16, AtomicU32, AtomicU64, fence, map_zeroed, spin_loop};
 
-/// Whether an addition to a counter is a single instruction, which a signal handler cannot interrupt. If it is not,
-/// `current` is taken out of the tree during the addition. An event in a handler is then counted as dropped, not lost.
+/// Whether adding to a counter takes a single instruction, which a signal handler cannot interrupt. If it takes more,
+/// `current` is taken out of the tree during the addition, so that an event in a signal handler is counted as dropped
+/// instead of being lost silently.
 pub(crate) const ADDS_IN_ONE: bool = cfg!(all(target_arch = "x86_64", not(debug_assertions)));
 
 /// Adds to a counter that has a single writer.

@@ -1,4 +1,5 @@
-//! Threads: the collector's own, the calling thread's id, name and stack, and the ends of threads.
+//! Threads: starts the collector's own threads, looks up the calling thread's id, name and stack, and runs handlers
+//! when threads end.
 
 use std::ffi::{CStr, c_void};
 use std::io;
@@ -8,12 +9,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::platform::os::before_main;
 use crate::enabled::platform::signals::without_signals;
 
-/// The stack size of the collector's threads in bytes, which is std's default. The system's default is a limit that
-/// users set for their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
+/// Stack size of the collector's threads in bytes, the same as std's default. The system's default is a limit that
+/// users choose to suit their programs. It can be anything from 16 KiB, which is too little to take a snapshot, to the
+/// whole address space.
 const STACK: usize = 2 << 20;
 
-/// The CPUs that the program could use at its start, one bit each. The bits do not change when threads later choose
-/// fewer CPUs. All bits are 0 if the CPUs are unknown.
+/// The CPUs that the program was allowed to use when it started, one bit each. The bits stay the same if threads later
+/// restrict themselves to fewer CPUs. All bits are 0 if the CPUs are unknown.
 static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {
@@ -29,7 +31,8 @@ extern "C" fn note_cpus() {
 
 before_main!(NOTE_CPUS, note_cpus);
 
-/// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. A free slot is 0.
+/// Ids of the threads started by [`spawn`]: the publisher, the log writer, and the thread that waits for signals. A
+/// free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
 /// Returns whether the program has threads other than the collector's. The first thread does not count once it has
@@ -60,8 +63,8 @@ pub(crate) fn is_only_thread() -> bool {
 }
 
 /// Starts a detached thread with all signals blocked and the default scheduling policy. The thread may use every CPU
-/// that the program could use at its start, even if the caller is bound to fewer CPUs. Does not use the program's
-/// allocator.
+/// that the program was allowed to use when it started, even if the caller is bound to fewer CPUs. Does not use the
+/// program's allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
@@ -85,7 +88,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: `attributes` may be written.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
-    // SAFETY: the attributes were initialised in the line before.
+    // SAFETY: the attributes were initialised above.
     unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
     let mut create = |attributes: *const libc::pthread_attr_t| {
         let body = body as *const () as *mut c_void;
@@ -111,10 +114,11 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     Ok(())
 }
 
-/// Resets the priority and policy that the calling thread has inherited, and lets it use the CPUs that the program was
-/// started on. If the system forbids this, the thread runs with the inherited values.
+/// Undoes scheduling settings that the calling thread has inherited: resets its priority and policy, and lets it use
+/// every CPU that the program was allowed to use when it started. If the system forbids this, the thread keeps the
+/// inherited settings.
 fn reset_scheduling() {
-    // SAFETY: zero is a valid value of a plain struct of numbers.
+    // SAFETY: the struct contains only numbers, so all zeros are a valid value.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 is the calling thread; `parameters` lives through the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
@@ -125,15 +129,15 @@ fn reset_scheduling() {
     }
 }
 
-/// Returns the kernel's id of the calling thread.
-// This is a system call instead of `gettid`, because std refers to `gettid` by a weak symbol. In a static program with
-// link-time optimisation, the linker therefore does not take `gettid` from the C library.
+/// Returns the calling thread's TID.
+// This makes the system call directly because std refers to `gettid` only through a weak symbol. In a static program
+// with link-time optimisation, the linker would therefore not include `gettid` from the C library.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// Returns the kernel's name of the calling thread: at most 15 bytes, followed by zeros.
+/// Returns the calling thread's name as the kernel knows it: at most 15 bytes, followed by zeros.
 pub(crate) fn thread_name() -> [u8; 16] {
     let mut name = [0u8; 16];
     // SAFETY: PR_GET_NAME writes at most 16 bytes.
@@ -141,7 +145,7 @@ pub(crate) fn thread_name() -> [u8; 16] {
     name
 }
 
-/// Sets the kernel's name of the calling thread.
+/// Sets the name by which the kernel knows the calling thread.
 pub(crate) fn name_this_thread(name: &CStr) {
     // SAFETY: PR_SET_NAME reads a zero-terminated string.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
@@ -156,10 +160,11 @@ pub(crate) fn stack_left((low, bytes): (u64, u64)) -> u64 {
     if is_inside { here - low } else { 0 }
 }
 
-/// Returns the lowest address of the calling thread's stack and its size in bytes; 0 and 0 if the system does not say.
+/// Returns the lowest address of the calling thread's stack and its size in bytes, or two zeros if the system does not
+/// report them.
 pub(crate) fn own_stack() -> (u64, u64) {
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
-    // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.
+    // SAFETY: the struct contains only plain values, so all zeros are valid. It is filled in below.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the call takes no arguments and cannot fail.
     let own = unsafe { libc::pthread_self() };
@@ -178,7 +183,7 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low, bytes)
 }
 
-/// Returns the first thread's stack with the maximum size to which the stack may grow. musl reports only its current
+/// Returns the first thread's stack with the largest size that it may grow to, because musl reports only the current
 /// size.
 #[cfg(target_env = "musl")]
 fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
@@ -188,19 +193,20 @@ fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     };
     // SAFETY: `limit` is a valid `rlimit`.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    // Linux keeps at least 128 MiB of addresses free for this stack, unless its limit is lower.
+    // Linux keeps at least 128 MiB of address space free for this stack to grow into. A lower stack limit stops it
+    // earlier.
     let largest = limit.rlim_cur.min(128 << 20).max(bytes);
     ((low + bytes).saturating_sub(largest), largest)
 }
 
-/// The `pthread` key whose handler runs at the ends of threads, plus one; 0 before the key is made, and [`NO_KEY`] if
+/// The `pthread` key whose handler runs when a thread ends, plus one. It is 0 before the key is made, and [`NO_KEY`] if
 /// no key is available.
 static ENDS: AtomicU32 = AtomicU32::new(0);
 
 const NO_KEY: u32 = u32::MAX;
 
-/// The number of keys whose values need no allocation: glibc has space for 32 in each thread and allocates for more;
-/// musl has space for all.
+/// How many keys a process can have without allocating memory for their values. glibc has space for 32 values in each
+/// thread and allocates memory beyond that; musl has space for all of them.
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
 /// Makes the key of this process, and returns the new value of [`ENDS`]. Takes no lock, because a signal handler that
@@ -222,9 +228,9 @@ fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     known.err().unwrap_or(word)
 }
 
-/// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
-/// whether that succeeded. All calls must pass the same handler. This function neither allocates nor takes a lock. The
-/// first thread runs the handler only if it ends by itself and not by `exit`.
+/// Registers `handler` to run when the calling thread ends, after the destructors of its thread-locals. Returns whether
+/// that succeeded. All calls must pass the same handler. This function neither allocates nor takes a lock. On the first
+/// thread, the handler runs only if the thread itself ends, and not if the process exits.
 pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
     let word = match ENDS.load(Ordering::Relaxed) {
         0 => make_key(handler),

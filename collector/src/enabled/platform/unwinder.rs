@@ -1,7 +1,7 @@
-//! Walks the calling thread's stack with the tables that compilers write for exceptions. Finds where the stack holds
-//! return addresses, and whether the thread is in a signal handler.
+//! Walks the calling thread's stack with the unwind tables that compilers generate for exceptions. Finds where on the
+//! stack a return address is stored, and whether the thread is in a signal handler.
 //!
-//! std is linked to the same unwinder (Itanium C++ ABI: Exception Handling, level I).
+//! This is the unwinder that std links to (Itanium C++ ABI: Exception Handling, level I).
 
 use std::ffi::{c_int, c_void};
 
@@ -20,8 +20,8 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
-/// Returns whether the calling thread is in a signal handler. Does not find the handler if a function between the
-/// handler and this function has no table.
+/// Returns whether the calling thread is in a signal handler. Misses the handler if a function between the handler and
+/// this function has no unwind table.
 pub(crate) fn is_in_signal_handler() -> bool {
     let mut found = false;
     // SAFETY: the callback takes a pointer to a bool, which lives until the end of this call.
@@ -44,7 +44,7 @@ extern "C" fn find_interrupted(frame: *mut c_void, found: *mut c_void) -> c_int 
     STOP
 }
 
-/// A search for the address at which a return address is stored, and its result.
+/// A search for the place on the stack where a return address is stored, and its result.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 struct Search {
     inside: u64,
@@ -53,9 +53,9 @@ struct Search {
     place: Option<u64>,
 }
 
-/// Returns the address at which the calling thread's stack holds a function's return address. The function is executing
-/// at the address `inside`, and returns to `caller`. Returns `None` if that function, or a function that it has called,
-/// has no table.
+/// Returns the address on the calling thread's stack where a function's return address is stored. `inside` is the
+/// address at which the function is executing, and `caller` is its return address. Returns `None` if that function, or
+/// a function that it has called, has no unwind table.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
     let mut search = Search {
@@ -64,7 +64,7 @@ pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
         was_inside: false,
         place: None,
     };
-    // SAFETY: the callback takes a search, which lives until the end of this call.
+    // SAFETY: the callback takes a pointer to a `Search`, which lives until the end of this call.
     unsafe { _Unwind_Backtrace(look_at, (&raw mut search).cast()) };
     search.place
 }

@@ -1,4 +1,5 @@
-//! Asks the kernel for the state of a thread of this process: whether it has a CPU, and in which system call it waits.
+//! Asks the kernel for the state of a thread of this process: whether it is running or, if it waits, in which system
+//! call.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -10,7 +11,8 @@ use crate::enabled::platform::os;
 /// The system call in which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// Number of the system call, or a negative number for one of the constants.
+    /// Number of the system call, or a negative number for a wait that is not in a known call (see the constants
+    /// below).
     number: i32,
     /// Kind of the file that the call reads or writes, if it is known.
     file: Option<FileKind>,
@@ -20,20 +22,20 @@ pub(crate) struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     Running,
-    /// The thread could run, but has no CPU.
+    /// The thread is ready to run, but has no CPU.
     Ready,
     Waiting(Call),
 }
 
 impl Call {
-    /// The smallest and the largest value in the order of calls.
+    /// The smallest and the largest possible call in the sort order, for ranges over all calls.
     pub(crate) const FIRST: Self = Self::of(i32::MIN);
     pub(crate) const LAST: Self = Self {
         number: i32::MAX,
         file: Some(FileKind::Other),
     };
 
-    /// No system call: the kernel loads a page for the thread.
+    /// No system call: the thread waits while the kernel loads a page.
     const PAGE_FAULT: Self = Self::of(-1);
 
     /// A wait for a disk, in an unknown call.
@@ -68,8 +70,8 @@ impl Call {
         format!("{name} ({file})").into()
     }
 
-    /// Returns whether the call reads or writes a descriptor that is its first argument and may refer to a file of any
-    /// kind.
+    /// Returns whether the call reads from or writes to the descriptor in its first argument, which may refer to any
+    /// kind of file.
     fn is_of_file(self) -> bool {
         const CALLS: [i32; 4] = [
             libc::SYS_read as i32,
@@ -107,8 +109,9 @@ fn read<'a>(tid: u32, file: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     descriptors::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
 }
 
-/// Parses the file `syscall`: `running`, or the number of the call (-1 without a call) and its arguments. Returns
-/// `None` if the text is not valid, and `Some(None)` if the thread does not wait.
+/// Parses a thread's `/proc` file `syscall`, which contains either `running`, or the number of the system call (-1 if
+/// the thread is not in one) and its arguments. Returns `None` if the text is not valid, and `Some(None)` if the thread
+/// is not waiting.
 fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
     if text == b"running" {
         return Some(None);
@@ -131,8 +134,8 @@ fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
     Some(Some(call))
 }
 
-/// Parses the file `stat`, with results like [`of_syscall`]. The letter of the state follows the name, which may
-/// contain any characters, even parentheses.
+/// Parses a thread's `/proc` file `stat`, with the same results as [`of_syscall`]. The state is a letter after the
+/// thread's name, which is in parentheses and may itself contain any characters, even parentheses.
 fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     let name_end = text.iter().rposition(|&byte| byte == b')')?;
     match text.get(name_end + 2)? {
@@ -143,9 +146,9 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Makes a table of the numbers and names of system calls. The arguments are the calls that only one architecture has.
-/// The macro adds the calls of both architectures. Calls that older versions of `libc` do not define are given by
-/// number.
+/// Makes a table of the numbers and names of system calls. The arguments are the calls that only the target
+/// architecture has, and the macro adds those that both architectures have. Calls that older versions of `libc` do not
+/// define are given by number.
 macro_rules! system_calls {
     ($($own:ident $number:expr,)*) => {
         system_calls! {
@@ -248,8 +251,8 @@ mod tests {
             })
         };
         let tid = told.recv().unwrap();
-        // While other programs run, the busy thread may be without a CPU. With only one CPU, it never has the CPU while
-        // this thread reads its state.
+        // While other programs run, the busy thread may be waiting for a CPU. With only one CPU, it is never running
+        // while this thread reads its state.
         let has_one_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
         let expected = |doing| doing == Doing::Running || has_one_cpu && doing == Doing::Ready;
         while !look(tid).is_some_and(expected) {

@@ -1,17 +1,21 @@
-//! Keeps the cost of measuring functions within its budget, a share of the program's CPU time. Functions that are
-//! expensive to measure and have little time are switched off until the rest fits the budget. Their time moves to their
-//! callers, which stay on, and samples estimate their part of it. The governor works in each mode that counts, with the
-//! cost of a call in that mode. It uses the mean time of timed calls, or of samples in modes that time no calls.
+//! Keeps the cost of measuring functions within a budget, which is a share of the program's CPU time. If the cost is
+//! too high, functions that are expensive to measure and take little time themselves are switched off until the
+//! remaining cost fits the budget. The time of such a function is then counted as its callers' time, and samples
+//! estimate how much of it was the function's. The governor works in every mode that counts calls, based on what a call
+//! costs in that mode. It takes the mean duration of a function from timed calls, or from samples in modes that time no
+//! calls.
 //!
-//! Dependencies are switched off before the packages of the workspace, and functions with the highest cost relative to
-//! their measured time first. So only few functions are switched off, and the same functions in each run. The governor
-//! judges only periods with enough CPU time, and functions with enough timed calls. It never switches off polls of
-//! async functions, functions that are outermost, and functions that last much longer than measuring them.
+//! Functions in dependencies are switched off before functions in the workspace's packages. Within each of these
+//! groups, functions whose cost is high compared with their measured time are switched off first. This way, only a few
+//! functions are switched off, and they are the same ones in each run. The governor makes decisions only for periods
+//! with enough CPU time, and only about functions with enough timed calls. Three kinds of functions are never switched
+//! off: polls of async functions, functions whose calls take much longer to execute than to measure, and outermost
+//! functions, unless their calls take longer to measure than to execute.
 //!
-//! The governor's rounds are frequent in the beginning and rare later. When the cost has been far below the budget for
-//! some time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
-//! switched off are off from the start. They are tried once, as soon as the budget allows a short trial. So each run
-//! decides again, but begins with a choice that is probably right.
+//! The governor runs often at first and less often later. When the cost has been far below the budget for some time,
+//! functions are switched on again. Each time that a function is switched off, it stays off longer. Functions that an
+//! earlier run switched off are off from the start. They are tried once, as soon as the budget allows a short trial. So
+//! each run makes its own decisions, but begins with a choice that is probably right.
 
 use std::time::{Duration, Instant};
 
@@ -31,53 +35,54 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
-/// The time to the first round. Each further round comes when the program's age has grown by 1/[`OFTEN`], at most
-/// [`LONGEST`] after the last. The rounds are frequent, because a newly called function costs its full price until the
-/// next round.
+/// Time until the governor's first round. Later rounds come whenever the program's age has grown by 1/[`OFTEN`], but no
+/// later than [`LONGEST`] after the previous round. Rounds are frequent at first, because a function that is called for
+/// the first time is measured at full cost until the next round.
 const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Rounds may take 1/`LOOK_SHARE` of the time. In the first [`BEGINNING`] they may take more, because a short run would
-/// otherwise end before the next round.
+/// Rounds may use 1/`LOOK_SHARE` of a core. During [`BEGINNING`] they may use more, because a short run would otherwise
+/// end before the next round.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Smallest CPU time that a round judges, in ns.
+/// A round makes decisions only if the program has used at least this much CPU time since the last round, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
 /// Number of timed calls after which the mean time of a function is reliable.
 const SETTLED: u64 = 64;
 
-/// CPU time of a trial before it is judged, in ns.
+/// CPU time that the program is expected to use during a trial, in ns.
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
-/// A function stays on if its calls last this many times longer than measuring them.
+/// A function stays on if its calls take this many times longer to execute than to measure.
 const WORTH: f64 = 100.0;
 
-/// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget.
-/// Other functions are switched off until the cost is at [`AIM`]. So functions with long calls are not switched on and
-/// off for a small part of the cost.
+/// If a function's calls take this many times longer to execute than to measure, the function is switched off only
+/// while the cost is above the budget. Other functions are switched off until the cost is at [`AIM`]. Otherwise,
+/// functions with long calls would be switched off and on again for a small part of the cost.
 const TELLS_MUCH: f64 = 20.0;
 
 /// A function that costs less than this share of the CPU time stays on.
 const HARMLESS: f64 = 0.0005;
 
-/// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a
-/// further round is seldom needed, and costs that a round cannot measure also fit: the session itself, and cache misses
-/// caused by the tree.
+/// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget.
+/// This makes further rounds of switching rare, and leaves room for costs that a round cannot measure: the session
+/// itself, and cache misses caused by the tree.
 const AIM: f64 = 0.5;
 
-/// CPU time in ns at the start of a program, when it calls other functions than later. During this time the cost may be
-/// `EARLY` times the budget, so that functions are not switched off without need.
+/// How long the start of a program lasts, in ns of CPU time. The functions that a program calls at its start are often
+/// not the ones that it calls later. So during this time the cost may be `EARLY` times the budget, to avoid switching
+/// functions off unnecessarily.
 const EARLY_NS: f64 = 100_000_000.0;
 const EARLY: f64 = 2.0;
 
-/// Functions are switched on again while the cost, including theirs, is below this part of the budget.
+/// Functions are switched on again as long as the total cost, including theirs, is below this fraction of the budget.
 const COMFORT: f64 = 0.4;
 
-/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off.
-/// `OFF_AT_LEAST` doubles each time that the function is switched off.
+/// `QUIET` is how long the cost must have been below [`COMFORT`] before functions are switched on again. `OFF_AT_LEAST`
+/// is the minimum time that a function stays off. It doubles each time the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -86,11 +91,11 @@ const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 struct Off {
     of: Learned,
     since: Instant,
-    /// Whether the function has been off since the program's start and was not tried yet.
+    /// Whether the function has been off since the program's start and has not been tried yet.
     is_learned: bool,
 }
 
-/// Cost of measuring a call in the program, in nanoseconds.
+/// What it costs the program to measure one call, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CallCost {
     /// A call that is timed.
@@ -104,20 +109,20 @@ pub(crate) struct Governor {
     budget: f64,
     began: Instant,
     next: Instant,
-    /// The mode of the last round, and the cost of a call in it; `None` before the first round.
+    /// The mode of the last round, and what measuring a call costs in that mode; `None` before the first round.
     mode: Option<(Switch, CallCost)>,
-    /// Sums of each function at the last round.
+    /// What each function had done by the last round.
     seen: Vec<Done>,
     cpu_ns: u64,
-    /// CPU time that rounds have judged, and the part of it that measuring took, in nanoseconds.
+    /// CPU time of all periods that rounds have judged, and how much of it was spent on measuring, in nanoseconds.
     judged_ns: f64,
     cost_ns: f64,
     /// Whether functions that an earlier run has switched off are being tried.
     is_trial: bool,
     off: Vec<Off>,
-    /// Number of times that each function was switched off.
+    /// How many times each function has been switched off.
     times_off: Vec<u8>,
-    /// Time since which the cost has been below [`COMFORT`].
+    /// Time of the first round that found the cost below [`COMFORT`], if all rounds since then have found the same.
     low_since: Option<Instant>,
 }
 
@@ -125,7 +130,8 @@ pub(crate) struct Governor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
-    /// Mean duration of its calls, with all calls inside, in nanoseconds; a recursion counts once.
+    /// Mean duration of its calls, including the functions that they call, in nanoseconds. Time in a recursion is
+    /// counted only once.
     mean_ns: f64,
     /// Cost of measuring its calls since the last round, in nanoseconds.
     cost_ns: f64,
@@ -137,7 +143,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// The lesser of two functions is switched off first.
+    /// Compares two functions by the order in which they are switched off.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -146,7 +152,7 @@ impl Busy {
 }
 
 impl Governor {
-    /// Returns a governor if there are functions and a budget for them.
+    /// Returns a governor if the program has compiler-instrumented functions and a budget for measuring them.
     pub(crate) fn new() -> Option<Self> {
         let budget = function_choice::budget()?;
         let known = function_sites::all().len();
@@ -186,7 +192,7 @@ impl Governor {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Does a round if one is due. Returns whether sleds are to be switched.
+    /// Runs a round if one is due. Returns whether the sleds have to be switched.
     pub(crate) fn round(&mut self) -> bool {
         if Instant::now() < self.next {
             return false;
@@ -259,7 +265,8 @@ impl Governor {
         let left = share - off.iter().map(|of| of.cost_share).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
-        // Functions in a trial are not judged yet, so a run that ends now keeps the choice with which it began.
+        // Functions on trial have not been judged yet. A run that ends during a trial leaves the stored choice as it
+        // is.
         if (changed || was_trial) && !self.is_trial {
             learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
         }
@@ -292,7 +299,8 @@ impl Governor {
         let Some((_, before)) = before else {
             return Some(cost);
         };
-        // A call costs more or less in this mode, so the shares of the functions that are off are scaled.
+        // The cost of a call depends on the mode, so the cost shares of the functions that are off are scaled to the
+        // new mode.
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
         }
@@ -302,7 +310,7 @@ impl Governor {
         None
     }
 
-    /// Returns, for each function that is on, its calls since the last round.
+    /// Returns the functions that were called since the last round.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
         let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };
@@ -315,9 +323,9 @@ impl Governor {
         busy
     }
 
-    /// Returns which of the functions that are off from the start should be tried. The cost of their trial fits into
-    /// the budget of all CPU time so far. A trial is short, and functions that are too expensive are switched off again
-    /// after it.
+    /// Returns which of the functions that have been off since the start should be tried. Their trial must cost no more
+    /// than what is left of the budget for all CPU time so far. A trial is short, and functions that turn out to be too
+    /// expensive are switched off again afterwards.
     fn to_try(&self) -> Vec<u32> {
         let mut room = self.budget * self.judged_ns - self.cost_ns;
         let mut learned: Vec<&Off> = self.off.iter().filter(|off| off.is_learned).collect();
@@ -359,7 +367,7 @@ impl Governor {
         on
     }
 
-    /// Passes the functions that are off, and the reasons, to snapshots.
+    /// Lets snapshots show which functions are off, and why.
     fn tell(&self, cost_share: f64, call_ns: f64) {
         let over_budget = self.off.iter().filter_map(|&Off { of, is_learned, .. }| {
             let over = OverBudget {
@@ -380,7 +388,7 @@ impl Governor {
     }
 }
 
-/// Returns the calls of a function between two rounds, if it was called.
+/// Returns what a function has done between two rounds, or `None` if it was not called.
 fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
     let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
     let timed = now.timed.saturating_sub(before.timed).min(calls);
@@ -388,7 +396,8 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let call_ns = cost_ns / calls as f64;
     let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
-    // An outermost function is kept for its callees, but not if its calls last no longer than measuring them.
+    // An outermost function stays on because its callees need a caller, unless its calls take longer to measure than to
+    // execute.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
     Some(Busy {
         number,
@@ -400,9 +409,9 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to switch off, with the cost of each. Functions with long calls (`TELLS_MUCH`) are switched
-/// off until the rest costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the
-/// CPU time.
+/// Returns the functions to switch off, and what each of them costs. Functions with long calls (`TELLS_MUCH`) are
+/// switched off until the remaining cost is at most `most`, and other functions until it is at most `aim`. Both limits
+/// are shares of the CPU time.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Learned> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);

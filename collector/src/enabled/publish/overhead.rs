@@ -1,5 +1,5 @@
-//! Measures the cost of a scope on this machine, as two bounds. The code around a scope overlaps with the work in it, so
-//! there is no single true figure. Each mode has its own bounds.
+//! Measures the cost of a scope on this machine, as a lower and an upper bound. The CPU overlaps the code of a scope
+//! with the work inside it, so the cost has no single true value. Each mode has its own bounds.
 
 use std::hint::black_box;
 use std::sync::{Mutex, TryLockError};
@@ -24,7 +24,7 @@ use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// The tree of the measurement. It is not in the registry, so no capture reads it.
+/// The tree that records the measured scopes. It is not in the registry, so captures never read it.
 static TREE: Tree = zeros();
 static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
 
@@ -38,7 +38,7 @@ const BATCHES: u32 = 7;
 /// Number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// In adaptive mode, the calibrated node begins with this many calls that count as timed.
+/// Number of timed calls that `pretend` gives a node.
 const TIMED: u64 = 1 << 20;
 
 /// Cost of a scope, in nanoseconds.
@@ -49,13 +49,14 @@ pub(crate) struct Bounds {
     /// Cost of a scope in an empty loop.
     pub(crate) upper: f64,
     /// In adaptive mode: cost of a timed call around about 50 ns of work. `timed_within` is the part of this cost that
-    /// the call includes in its own time.
+    /// is counted as the call's own time.
     pub(crate) timed: f64,
     pub(crate) timed_within: f64,
 }
 
-/// Measures the cost of a scope after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a
-/// measurement is running on another thread, or further down this stack, because all measurements use one tree.
+/// Measures the cost of a scope in the mode of `switch`. This takes about 0.5 ms, or 5 ms in adaptive mode. All
+/// measurements share one tree. Returns zeros if the tree cannot be opened, or if it is in use by another measurement,
+/// either on another thread or further up this thread's call stack.
 pub(crate) fn bounds(switch: Switch) -> Bounds {
     let _alone = match ALONE.try_lock() {
         Ok(alone) => alone,
@@ -65,11 +66,11 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
     if !open_tree(switch, &SITE) {
         return Bounds::default();
     }
-    // Signals are blocked, because the scopes of a handler would be in this tree.
+    // Signals are blocked, because the scopes of a signal handler would also be recorded in this tree.
     signals::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
 }
 
-/// Opens the tree of the measurement, with a node for a site.
+/// Opens [`TREE`] and gives it a node for `site`. Returns false if the tree cannot be opened.
 fn open_tree(switch: Switch, site: &'static Site) -> bool {
     if !TREE.open(config::now(), NO_LIMIT, 4, 4) {
         return false;
@@ -90,12 +91,15 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
     true
 }
 
-/// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an
-/// empty loop, times [`CALL_IN_PROGRAM`]. That factor is needed because in a program the function's memory has left the
-/// nearest cache, and reading the clock waits for instructions in progress. In ripgrep the cost was 31 ns instead of
-/// 21. In adaptive mode, `skips` is whether the calls skip the clock. Calls that do not skip it take the rare path,
-/// which ends early because this thread does not count, so their clock reads are not included. Returns 0 if no
-/// measurement is possible now.
+/// Measures the cost, in nanoseconds, of a call to a function whose sleds are on, in the mode of `switch`. Returns 0 if
+/// no measurement is possible now.
+///
+/// The result is the cost in an empty loop, multiplied by [`CALL_IN_PROGRAM`]. The factor is needed because a call
+/// costs more in a program, where the function's memory is no longer in the nearest cache and a clock read has to wait
+/// for earlier instructions. In ripgrep, for example, a call cost 31 ns instead of 21 ns.
+///
+/// In adaptive mode, `skips` is whether the calls skip the clock. Calls that do not skip it take the rare path. That
+/// path ends early here, because this thread's calls are not counted, so the cost of the clock reads is not included.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
@@ -108,7 +112,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Some(node) = node.filter(|_| ready) else {
         return 0.0;
     };
-    // The frame is made now, because a usual call finds its frame already made.
+    // The frame is made in advance, because in a program most calls find a frame that is already made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
     if skips {
@@ -141,10 +145,11 @@ fn measured(switch: Switch) -> Bounds {
     if switch.mode.times_some_calls()
         && let Some(node) = node
     {
-        // The calls seem long, so every call is timed.
+        // The node's calls appear to be long, so every call is timed.
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
-        // The calls seem about as long as they are, so some are timed, and the CPU cannot predict which.
+        // The node's calls appear to be about as long as they really are. So only some of them are timed, and the CPU
+        // cannot predict which ones.
         pretend(node, 300);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }
@@ -163,17 +168,17 @@ fn pretend(node: &'static Node, ticks: u64) {
         latency.timed.store(TIMED, Ordering::Relaxed);
         latency.timed_ticks.store(TIMED * ticks, Ordering::Relaxed);
     }
-    // The next call is timed, and chooses the rate.
+    // The next call is timed, and determines how often later calls are timed.
     node.skip.store(0, Ordering::Relaxed);
 }
 
-/// About 50 ns of work: a chain of square roots, where each step waits for the one before, also across calls. The chain
-/// leaves the CPU free for other instructions, as waiting for memory does.
+/// About 50 ns of work: a chain of square roots in which each step needs the result of the previous one, even across
+/// calls. Like a wait for memory, the chain leaves the CPU free for other instructions.
 fn spend(chain: &mut f64) {
     *chain = black_box((0..10).fold(*chain, |x, _| x.sqrt() + 1.5));
 }
 
-/// Returns the mean time in nanoseconds of the timed calls of a node while `body` runs, in the fastest batch.
+/// Runs `body` in batches, and returns the mean time of the node's timed calls in the fastest batch, in nanoseconds.
 fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
     let Some(latency) = node.latency.get() else {
         return 0.0;
@@ -240,8 +245,8 @@ mod tests {
             assert!(bounds.upper.is_finite(), "{mode:?}: {bounds:?}");
             bounds
         };
-        // The test does not compare the modes, because their costs come in any order on a busy machine.
-        // `tickscope-bench overhead` compares them.
+        // The test does not compare the modes with each other, because on a busy machine any of them may come out
+        // cheapest. `tickscope-bench overhead` compares them.
         let [exact, adaptive, ..] = tickscope_format::snapshot::Mode::ALL.map(of);
         assert!(exact.upper > 0.0);
         assert!(0.0 <= adaptive.timed_within, "{adaptive:?}");

@@ -24,7 +24,7 @@ pub(crate) fn shorten(
     let mut pruned = None;
     while payload.len() as u64 > longest {
         let whole = pruned.as_ref().unwrap_or(snapshot);
-        // About this many rows of the present mean size fit. Data other than rows may still be too large.
+        // About this many rows fit, given their current mean size. Data other than rows may still be too large.
         let rows = (whole.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
         let Some(cut) = prune(whole, rows) else { break };
         payload.clear();
@@ -34,10 +34,11 @@ pub(crate) fn shorten(
     Ok(())
 }
 
-/// Cuts a snapshot down to at most `rows_max` rows. Returns `None` if it has no more rows than that.
+/// Cuts a snapshot down to at most `rows_max` rows. Returns `None` if it already has no more rows than that.
 ///
-/// Open rows are kept first, then rows with the largest totals. The rows removed below a row are summed up in one child of it,
-/// "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
+/// Open rows are kept first, then rows with the largest totals. The rows removed below a row are merged into a single
+/// child of that row, named "(pruned)", which keeps all their calls and ticks. It does not keep the sums of counters or
+/// the numbers recorded for values.
 fn prune(snapshot: &Snapshot, rows_max: usize) -> Option<Snapshot> {
     let before = snapshot.nodes.len();
     if before <= rows_max {
@@ -66,8 +67,8 @@ fn prune(snapshot: &Snapshot, rows_max: usize) -> Option<Snapshot> {
 /// Sorts rows by their weight: open rows first, then by total time, parents before their children.
 fn by_weight(snapshot: &Snapshot) -> Vec<u32> {
     let mut weights = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
-    // A counter has no time. It weighs as much as its parent; at the top of a thread it weighs more than everything but
-    // open rows.
+    // A counter has no time of its own, so it weighs as much as its parent. A counter at the top of a thread weighs
+    // more than any row that is not open.
     for count in &snapshot.counts {
         let parent = snapshot.nodes.parent_of(count.node);
         weights[count.node.index()] = parent.map_or(u64::MAX - 1, |parent| weights[parent.index()]);
@@ -118,7 +119,7 @@ mod tests {
     use tickscope_format::ids::{NodeId, SiteId};
     use tickscope_format::snapshot::{Count, OpenFrame, Site, Thread};
 
-    /// Makes threads of random trees: each row is below an earlier row of its thread, or at the top.
+    /// Makes threads with random trees: each row is either below an earlier row of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
         let mut s = Snapshot {
             sites: [Site::default()].into(),

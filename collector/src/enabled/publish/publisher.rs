@@ -1,8 +1,8 @@
 //! The background thread: it captures, encodes, writes into the ring, and answers requests.
 //!
 //! The thread must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other
-//! threads of the program do its work only at the beginning, where they wait for the first record, and at the end,
-//! where they wait for the last.
+//! threads of the program do the publisher's work, and so wait for it, only twice: the thread that starts a session
+//! writes the first record, and the thread that ends it may write the last.
 
 mod coarse;
 mod identity;
@@ -47,10 +47,11 @@ use crate::enabled::publish::request_budget::RequestBudget;
 /// The time between two checks for requests, however often records are written.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].
+/// Time until the first check for new threads. Later checks come each time the session's age has doubled, but at least
+/// once every [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// A program of this age is unlikely to end soon, so cleaning up does not delay its end.
+/// A program that has run this long is unlikely to end soon, so cleaning up now will not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 pub(crate) struct Publisher {
@@ -64,14 +65,14 @@ pub(crate) struct Publisher {
     /// Time at which the clock last behaved normally.
     in_order: Moment,
     coarse: Coarse,
-    /// The log of groups, if the program writes one.
+    /// The log of how long threads were inside groups, if the program writes one.
     log: Option<Log>,
     sampler: Sampler,
     /// Finds the system calls in which threads wait.
     looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// Number of threads that had begun to count at the last check for new threads.
+    /// Number of threads that had ever started to count calls, as of the last check for new threads.
     threads: u64,
     /// Time of the last check for requests.
     last_look: Instant,
@@ -136,8 +137,9 @@ impl Publisher {
         Ok(())
     }
 
-    /// Gives the ring its name, unless it has one. A session begun by the environment has no name until the first
-    /// scope. If `start` comes before that scope, it replaces this ring, which viewers must not find.
+    /// Gives the ring its file name, unless it already has one. The ring of a session that was requested through the
+    /// environment has no name until the first scope. If the program calls `start` before that, the new session
+    /// replaces this ring, which viewers must not have found.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -192,9 +194,8 @@ impl Publisher {
         self.cost.begin();
         self.sampler.begin_to_wait();
         self.link();
-        // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
-        // interrupted the allocator, and its part of the allocator then stays locked, so the buffer could not be
-        // dropped later.
+        // Frees the buffer now, because another thread has allocated it. That thread may later exit in a signal handler
+        // that has interrupted the allocator. Its arena then stays locked, so the buffer could not be freed any more.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()
@@ -225,7 +226,7 @@ impl Publisher {
         if !self.cost.measure() {
             return;
         }
-        // Without a budget there is no governor that passes this cost to snapshots.
+        // Without a budget, there is no governor that would pass this cost to snapshots.
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         if self.governor.is_none() {
             let call_ns = overhead::function_call_ns(mode_switch::newest(), true);
@@ -262,8 +263,8 @@ impl Publisher {
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring the publisher still
-    /// does all other work.
+    /// Runs one round: carries out requests and a reset by the program, and publishes a record if one is due. Without a
+    /// ring, the publisher still does all other work.
     pub(crate) fn round(&mut self, reset_asked: bool) {
         // The program has run no scope yet, so its own session may still replace this session.
         if !config::is_settled() {
@@ -346,7 +347,7 @@ impl Publisher {
         if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
         }
-        // The end of the log may wait for standard error.
+        // Ending the log may have to wait for standard error, so it is done last.
         if let Some(mut log) = self.log.take() {
             log.end();
         }
@@ -359,14 +360,14 @@ impl Publisher {
         self.tell();
     }
 
-    /// Removes the ring before anything was counted, as if there had been no publisher.
+    /// Removes the ring, as if there had been no publisher. Called only if nothing has been counted yet.
     pub(crate) fn withdraw(&self) {
         if let Some(ring) = &self.rings.current {
             ring.remove();
         }
     }
 
-    /// Updates the publisher's part of snapshots.
+    /// Updates what snapshots say about the publisher.
     fn tell(&mut self) {
         let cost = self.cost.now();
         capture_lock::with(|state| {
@@ -409,8 +410,8 @@ impl Publisher {
         }
     }
 
-    /// Begins a new epoch after a break of the clock, because ticks before and after the break cannot be added. Returns
-    /// whether the clock has broken.
+    /// Begins a new epoch if the clock broke, which means that the machine slept or the clock's rate changed. Ticks
+    /// from before and after such a break cannot be added. Returns whether the clock broke.
     fn clock_broke(&mut self) -> bool {
         let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
@@ -425,7 +426,8 @@ impl Publisher {
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // A changed rate is noticed within a second. If there was none, the rate over the whole run is reliable.
+        // The comparison starts anew after a second, so that a changed rate is noticed soon. If the clock did not
+        // break, the rate over the whole run is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {
@@ -455,7 +457,8 @@ impl Publisher {
         sequence
     }
 
-    /// Publishes, and returns the record's sequence number, or 0 if there is no ring.
+    /// Publishes a snapshot. Returns the record's sequence number, or 0 if there is no ring or the record could not be
+    /// written.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;

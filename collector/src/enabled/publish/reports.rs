@@ -1,7 +1,8 @@
 //! Output that the program itself writes for people: reports, dumps, the log.
 //!
-//! The forms and the log come from `tickscope-report`, with the feature `report`. Without it, the snapshot itself is
-//! written instead of a report, and a message names the command that makes the report from it.
+//! The code for report formats and the log comes from `tickscope-report`, with the feature `report`. Without this
+//! feature, the snapshot itself is written instead of a report, and a message gives the command that makes a report
+//! from it.
 
 #[cfg(feature = "report")]
 mod forms;

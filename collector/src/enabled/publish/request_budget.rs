@@ -10,7 +10,7 @@ const SHARE: u64 = 20;
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 pub(crate) struct RequestBudget {
-    /// The time left in nanoseconds; negative if the last request cost more than was left.
+    /// CPU time left for requests, in nanoseconds. It is negative if the last request cost more than was left.
     left: i64,
     /// Time of the last update of `left`, on the monotonic clock in nanoseconds.
     reckoned_ns: u64,
@@ -40,7 +40,7 @@ impl RequestBudget {
         self.left = self.left.saturating_sub_unsigned(cost_ns);
     }
 
-    /// Orders requests so that each slot has its turn, also if the budget never suffices for all requests.
+    /// Orders requests so that each slot gets its turn, even if the budget never suffices for all requests.
     pub(crate) fn in_turn<T>(&self, requests: &mut [T], slot: impl Fn(&T) -> usize) {
         requests.sort_by_key(|request| (slot(request) < self.turn, slot(request)));
     }

@@ -1,6 +1,6 @@
-//! Decides when to sample where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random
-//! intervals. Samples take at most a fixed share of a core. In adaptive mode, samples of an idle program are rarer
-//! still, because its calls are long, and the clock alone measures long calls well.
+//! Decides when to sample the position of each thread in sampled and adaptive mode: up to 1000 times a second, at
+//! random intervals. Samples take at most a fixed share of a core. In adaptive mode, an idle program is sampled even
+//! less often, because its calls are long, and the clock measures long calls well without samples.
 
 use std::time::{Duration, Instant};
 
@@ -22,18 +22,19 @@ const COST_SHARE: f64 = 200.0;
 /// The cost is recomputed after this many samples.
 const BLOCK: u32 = 8;
 
-/// Number of samples after which the time between samples doubles while the program is idle. Several samples are
-/// needed, because the kernel updates the CPU time of a running thread only at its ticks, which are up to 10 ms apart.
+/// Each time that this many samples in a row have found the program idle, the time between samples doubles. A single
+/// sample cannot tell, because the kernel updates the CPU time of a running thread only at timer ticks, which are up to
+/// 10 ms apart.
 const IDLE_LOOKS: u32 = 16;
 
-/// Longest mean time between samples of an idle program. About this time passes until a sample finds that the program
-/// works again.
+/// Longest mean time between samples of an idle program. It takes about this long to notice that the program is busy
+/// again.
 const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
 /// A program that uses less than this share of a core is idle.
 const IDLE_SHARE: f64 = 0.005;
 
-/// Decides when to sample next where each thread is, and measures the cost of samples.
+/// Decides when to take the next sample, and measures the cost of samples.
 pub(crate) struct Sampler {
     mean: Duration,
     idle: Idle,
@@ -45,7 +46,7 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
-/// Finds whether the program itself uses CPU time, without the publisher's.
+/// Detects whether the program is idle, not counting the CPU time of the publisher.
 #[derive(Debug, Default)]
 struct Idle {
     /// CPU time of the process and of the publisher in ns, and real time, at the last sample.
@@ -55,7 +56,7 @@ struct Idle {
 }
 
 impl Idle {
-    /// Notes a sample, at which the publisher has used `own_ns` of CPU time since its start.
+    /// Notes that a sample was taken. `own_ns` is the CPU time that the publisher has used since its start.
     fn note(&mut self, own_ns: u64) {
         let now = (os::process_cpu_ns(), own_ns, Instant::now());
         if let Some(since) = self.since.replace(now) {
@@ -67,7 +68,7 @@ impl Idle {
         }
     }
 
-    /// Returns the mean time between samples, which is `mean` while the program works.
+    /// Returns the mean time between samples, which is `mean` while the program is busy.
     fn distance(&self, mean: Duration) -> Duration {
         let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
         doubled.min(IDLE_LONGEST.max(mean))
@@ -103,8 +104,8 @@ impl Sampler {
             return None;
         }
         capture_lock::with(CollectorState::sample);
-        // The time to the next sample is uniform between 0.5 and 1.5 times the mean. So a program with a period of a
-        // millisecond is not always seen at the same point.
+        // The time to the next sample is uniformly distributed between 0.5 and 1.5 times the mean. So a program that
+        // repeats its work every millisecond is not always sampled at the same point.
         self.random = untimed::xorshift(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         let waited_since = self.waits_since;
@@ -118,7 +119,8 @@ impl Sampler {
         let distance = self.idle.distance(self.mean);
         self.next = Instant::now() + distance.mul_f64(jitter);
         if distance > self.mean {
-            // A sample after the core has slept is more expensive, so its cost is not used for other samples.
+            // A sample that is taken after the core has slept costs more, so its cost is not used to estimate that of
+            // other samples.
             self.looks = (0, 0);
             return None;
         }

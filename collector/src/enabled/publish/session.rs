@@ -1,4 +1,4 @@
-//! Sessions: the start and end of publishing, and sessions that the environment starts.
+//! Sessions: how publishing starts and ends, including sessions that the `TICKSCOPE` environment variable requests.
 
 mod early_fork;
 mod ending;
@@ -32,34 +32,35 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::ending::RESET_ASKED;
 
-/// Maximum stack use of a start, in bytes.
+/// Maximum stack space that starting a session uses, in bytes.
 const STACK: u64 = 128 << 10;
 
-/// Time without progress after which a start no longer waits for the end of the previous session.
+/// A new session stops waiting for the previous one to end after this long without progress.
 const BEFORE: Duration = Duration::from_secs(1);
 
-/// A session of this program. Viewers can attach as long as a session lives.
+/// A session of this program. Viewers can attach for as long as the session exists.
 ///
-/// Dropping the last session publishes a last record. This takes the time to capture, encode and write it. If there is
-/// no progress for [`Builder::end_within`](crate::Builder::end_within), the record is given up.
+/// Dropping the last session publishes a last record. The drop blocks while that record is captured, encoded and
+/// written. If there is no progress for [`Builder::end_within`](crate::Builder::end_within), it gives up on the record.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
     /// Whether `Shared::sessions` counts this session.
     counted: bool,
-    /// Warnings of this start alone.
+    /// Warnings about the call that started this session. Warnings about the shared session are in `Shared::warnings`.
     warnings: Vec<String>,
 }
 
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
-/// Locks the shared state for a call by the user. Returns `None` in a forked child, where the thread that held the lock may not
-/// exist.
+/// Locks the shared state for a call from the user's code. Returns `None` in a forked child: the thread that held the
+/// lock at the time of the fork does not exist there and would never release it.
 fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
 }
 
-/// Registers the exit handler that writes the last record at a normal exit. Neither allocates nor takes a lock.
+/// Registers the exit handler, which writes the last record when the program exits normally. Neither allocates nor
+/// takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
         os::at_exit(ending::at_exit);
@@ -74,8 +75,8 @@ fn expect_report(shared: &mut Shared, settings: &Settings) {
 }
 
 os::before_main!(
-    /// Function that the loader calls before `main`. Users of a static library must refer to this symbol, because
-    /// linkers drop unreferenced parts of such a library.
+    /// Function that the loader calls before `main`. Users of the static library must refer to this symbol, because
+    /// linkers drop the parts of a static library that nothing refers to.
     pub BEFORE_MAIN,
     begin_before_main
 );
@@ -91,9 +92,10 @@ extern "C" fn begin_before_main() {
     }
 }
 
-/// Wakes the publisher's thread, which gives the ring its name. A child that was forked before its first scope begins
-/// its own session on a new thread, because the scope may be inside the program's allocator. If the thread cannot
-/// start, scopes are still counted.
+/// Wakes the publisher's thread, so that it gives the ring its name and viewers can find it. In a child that was forked
+/// before its first scope, starts a session of the child's own instead. A new thread does this, because the scope may
+/// be inside the program's allocator, where nothing may be allocated. If that thread cannot be started, scopes are
+/// still counted.
 fn at_first_scope() {
     if config::begins_anew() {
         let _ = threads::spawn(|| {
@@ -112,8 +114,8 @@ fn begin_by_environment() {
     expect_exit();
     if auto_start == Some(AutoStart::Report) {
         REPORTS.store(true, Ordering::Relaxed);
-        // A report alone needs the publisher's thread only if it has to take samples, keep the budget of functions, or
-        // find slow calls.
+        // If only a report was requested, the publisher's thread is needed just for taking samples, keeping functions
+        // within their budget, or finding slow calls.
         let wants_publisher = mode_switch::newest().mode.has_estimated_times()
             || functions::have_a_budget()
             || Settings::wants_publisher();
@@ -133,8 +135,8 @@ fn begin_by_environment() {
     begin(&mut shared, process_name::of_executable(), settings, warnings);
 }
 
-/// Ends the session that the environment has begun, before anything was counted, because the program's own session
-/// replaces it, with another name and other settings.
+/// Discards a session that `TICKSCOPE` started but that has not counted anything yet. The program is starting its own
+/// session instead, with its own name and settings.
 fn withdraw(shared: &mut Shared) {
     if let Some(publisher) = session_state::publisher().take() {
         publisher.withdraw();
@@ -144,7 +146,8 @@ fn withdraw(shared: &mut Shared) {
     shared.phase = Phase::Idle;
 }
 
-/// Starts or joins the session of this process. On a small stack, such as a coroutine's, another thread does the work.
+/// Starts or joins the session of this process. If the calling thread's stack is too small, as a coroutine's may be,
+/// another thread does the work.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let _own = current_thread::own_work();
     if threads::stack_left(threads::own_stack()) >= STACK {
@@ -189,7 +192,7 @@ fn start_here(program: &str, settings: Settings) -> Session {
     if config.off {
         return uncounted(warnings);
     }
-    // The handler is needed even after an earlier scope, because a scope registers no exit handler.
+    // The handler is registered here even if scopes have already run, because scopes do not register it.
     expect_exit();
     expect_report(&mut shared, &settings);
     shared.sessions += 1;
@@ -217,7 +220,8 @@ fn start_here(program: &str, settings: Settings) -> Session {
     }
 }
 
-/// Begins a session. When this function returns, the session's settings apply, and its ring has the first record.
+/// Begins a session. On return, the session's settings are in effect, and its ring, if one could be created, holds the
+/// first record.
 fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
     shared.warnings = warnings;
@@ -286,15 +290,16 @@ pub fn snapshot() -> Snapshot {
     capture_lock::take().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
-/// Writes a report of the current state to a new file, and returns the path written. Works on any thread and at any
-/// depth.
+/// Writes a report on the current state to a new file, and returns the path of that file. May be called on any thread
+/// and at any scope depth.
 ///
-/// The file is written whole or not at all. The call costs one capture. The time that writing takes is charged to no
-/// scope, because this thread's clock is stopped meanwhile. No session and no viewer is needed, and nothing is removed
-/// or reset. Do not call it from a signal handler.
+/// Either the whole file is written or none at all. The call costs one capture. The time spent on writing is not
+/// charged to any scope, because this thread's clock is stopped while it writes. Neither a session nor a viewer is
+/// needed, and nothing is removed or reset. Do not call this function from a signal handler.
 ///
-/// Most forms need the feature `report` or `export`: see [`Format`]. Without that feature, the snapshot itself is
-/// written, with `.tks` appended to the name, and `tickscope report THAT_FILE -o NAME` makes the report.
+/// Most formats need the feature `report` or `export`: see [`Format`]. Without that feature, the raw snapshot is
+/// written instead, with `.tks` appended to the file name. To turn it into the report, run
+/// `tickscope report THAT_FILE -o NAME`.
 ///
 /// ```no_run
 /// # fn frame() -> Result<(), tickscope::DumpError> {
@@ -304,8 +309,8 @@ pub fn snapshot() -> Snapshot {
 /// ```
 ///
 /// # Errors
-/// The system's error (a file of that name exists, the directory does not, the disk is full); a forked child, which has
-/// no trees; `TICKSCOPE=off`.
+/// Returns an error if the operating system reports one (for example because the file exists already, its directory
+/// does not exist, or the disk is full), in a forked child, which has no call trees, and if `TICKSCOPE=off` is set.
 pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
     let _own = current_thread::own_work();
     let refused = |why: &str| {
@@ -321,7 +326,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
         return refused("a forked child has no call tree; start a new program instead (fork and exec)");
     };
     let mut snapshot = captured(state, CaptureKind::Periodic);
-    // The clock of a thread that does not count cannot be stopped.
+    // Only a thread that is counting has a clock to stop.
     let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(pause);
     overhead::fill_in(&mut snapshot);
     report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
@@ -345,8 +350,8 @@ pub fn reset() -> Snapshot {
     closing.unwrap_or_default()
 }
 
-/// Requests a reset like [`reset`] from the publisher, and returns at once. If nothing is published, the reset happens
-/// in this call.
+/// Asks the publisher to reset all counters as [`reset`] does, and returns at once. If nothing is being published, the
+/// reset happens within this call.
 pub fn request_reset() {
     if PUBLISHING.load(Ordering::Relaxed) && !config::is_forked_child() {
         RESET_ASKED.store(true, Ordering::Relaxed);
@@ -358,7 +363,7 @@ pub fn request_reset() {
 
 impl Session {
     /// Returns the current state of the session. [`Session::other_copies`] says whether other copies of tickscope in
-    /// this process count as well.
+    /// this process are counting too.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
             return if config::get().off {
@@ -375,7 +380,7 @@ impl Session {
         }
     }
 
-    /// Returns a sentence for each setting that could not be applied, with the next step.
+    /// Returns a sentence for each setting that could not be applied, including what to do about it.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         copies::look();
@@ -386,8 +391,9 @@ impl Session {
         warnings
     }
 
-    /// Returns the files in this process that contain another copy of tickscope which has counted: libraries linked
-    /// with it, or the executable. Each copy has its own rows and ring. [`Self::warnings`] names these files as well.
+    /// Returns the files in this process that contain other copies of tickscope which have counted anything. These may
+    /// be libraries that are linked with their own copy, or the executable. Each copy has its own rows and its own
+    /// ring. [`Self::warnings`] names these files as well.
     pub fn other_copies(&self) -> Vec<PathBuf> {
         copies::look();
         copies::files()
@@ -423,7 +429,7 @@ impl Drop for Session {
         let is_asked = shared.sessions == 0 && shared.ask_to_finish();
         drop(shared);
         if is_asked {
-            // The clock of a thread that does not count cannot be stopped.
+            // Only a thread that is counting has a clock to stop.
             let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(pause);
             ending::last_record(ending::may_work().then_some(Duration::ZERO));
         }
@@ -438,11 +444,11 @@ mod tests {
 
     use super::*;
 
-    /// The process has one session, so tests of sessions take turns.
+    /// A process has only one session, so the tests that start one take turns.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// A thread may request a reset in the middle of a session's start or end. If the request waited for the lock, this
-    /// test would never end.
+    /// A thread may request a reset while another one is starting or ending a session and holds the lock. If the
+    /// request waited for that lock, this test would never finish.
     #[test]
     fn a_reset_is_asked_for_while_another_has_the_lock() {
         let _turn = TURN.lock();
@@ -462,7 +468,7 @@ mod tests {
             dir: Some(dir.path().to_path_buf()),
             ..Settings::default()
         };
-        // The flag imitates a publisher's thread that never gets a CPU.
+        // This pretends that there is a publisher's thread which never gets a CPU.
         shared().has_thread = true;
         let session = start("starved", settings);
         assert_eq!(session.status(), Status::Publishing);

@@ -1,4 +1,5 @@
-//! The state of this process's session, shared by its start, the publisher's thread and the end of the program.
+//! The state of this process's session. It is shared by the code that starts the session, the publisher's thread, and
+//! the code that runs when the program ends.
 //!
 //! Locks are taken in this order: the shared state, the publisher, the collector's state.
 
@@ -22,19 +23,20 @@ pub(crate) enum Phase {
     /// No session.
     Idle,
     Publishing,
-    /// The ring was destroyed from outside. The publisher works without a ring until it has made another one.
+    /// The ring was destroyed from outside this process. The publisher carries on without a ring until it has created a
+    /// new one.
     Lost,
-    /// No directory could hold a ring; scopes are only counted.
+    /// Scopes are counted, but nothing is published, because no directory could hold a ring or the publisher panicked.
     Counting,
     /// The last record is being written.
     Finishing,
 }
 
-/// State that the session, the publisher and the end of the program share.
+/// State that is shared by the session, the publisher, and the code that runs when the program ends.
 pub(crate) struct Shared {
     pub(crate) phase: Phase,
     pub(crate) sessions: u32,
-    /// Whether the environment has begun the session, and no part of the program has joined it.
+    /// Whether `TICKSCOPE` started the session, and the program itself has not called `start` so far.
     pub(crate) is_of_environment: bool,
     pub(crate) has_thread: bool,
     pub(crate) name: String,
@@ -55,24 +57,24 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
     report_at_exit: None,
 });
 
-/// The publisher of the session; `None` if the session has no publisher, or once a thread has taken it to write the
-/// last record. The publisher's thread holds the lock while it works.
+/// The publisher of the session. `None` if the session has no publisher, and after a thread has taken the publisher to
+/// write the last record. The publisher's thread holds the lock while it works.
 static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 
 /// Signals that `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
-/// Time for which the end waits for the last record without progress, in milliseconds.
+/// The end of a session stops waiting for the last record after this many milliseconds without progress.
 pub(crate) static END_WITHIN_MS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a report at exit is wanted.
+/// Whether a report at exit was requested.
 pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
 
 /// Whether the phase is `Publishing`, for callers that must not wait for the lock.
 pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 impl Shared {
-    /// Takes the publisher's message about a lost or a new ring.
+    /// Applies the publisher's message that the ring was lost, or that there is a new one at `path`.
     pub(crate) fn update_ring(&mut self, said: String, path: Option<&Path>) {
         replace_ring_warning(&mut self.warnings, &said);
         self.path = path.map(Path::to_path_buf);
@@ -84,7 +86,7 @@ impl Shared {
         }
     }
 
-    /// Requests the last record, and returns whether it is to be written.
+    /// Requests the last record. Returns false if no record will be written, because nothing is being published.
     pub(crate) fn ask_to_finish(&mut self) -> bool {
         match self.phase {
             Phase::Publishing | Phase::Lost => {
@@ -98,7 +100,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that the publisher is gone, because the session has ended or continues without a publisher.
+    /// Marks publishing as stopped, because the session has ended or goes on without a publisher.
     pub(crate) fn stop_publishing(&mut self) {
         capture_lock::with(|state| state.epochs.set_publishing(false));
         PUBLISHING.store(false, Ordering::Relaxed);
@@ -115,7 +117,8 @@ pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the shared state if no thread holds the lock. The holder may be the calling thread, further down its stack.
+/// Locks the shared state if the lock is free. This never blocks, because the calling thread itself may already hold the
+/// lock, in an outer stack frame.
 pub(crate) fn try_shared() -> Option<MutexGuard<'static, Shared>> {
     try_lock(&SHARED)
 }
@@ -124,7 +127,7 @@ pub(crate) fn publisher() -> MutexGuard<'static, Option<Publisher>> {
     PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the publisher if there is one and no thread works with it.
+/// Takes the publisher, if there is one and no thread is using it.
 pub(crate) fn try_take_publisher() -> Option<Publisher> {
     try_lock(&PUBLISHER)?.take()
 }
@@ -137,7 +140,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// Applies the environment to the settings, and adds a warning for each setting that cannot be applied.
+/// Applies the environment variables to the settings, and adds a warning for each setting that cannot be applied.
 pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
     let settings = settings.with_environment_and_warnings(warnings);
     warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
@@ -145,7 +148,7 @@ pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settin
     settings
 }
 
-/// Captures a snapshot under the program's name.
+/// Captures a snapshot. If the session has no name yet, it is named after the executable.
 pub(crate) fn captured(mut locked: Locked, kind: CaptureKind) -> Snapshot {
     let state = locked.state();
     if state.session.name.is_empty() {

@@ -1,8 +1,8 @@
-//! Memory for call trees: pages that are reused but never unmapped, so that no reference dangles.
+//! Memory for call trees. Pages are reused but never unmapped, so that no reference dangles.
 //!
-//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must work. The
-//! pages contain only atomics, so every access by any thread is sound. An atomic that only one thread writes is changed by a load
-//! and a store, without an atomic read-modify-write.
+//! The pages come from the kernel rather than from the program's allocator, because scopes must also work inside a global
+//! allocator. The pages contain only atomics, so any thread may access them soundly at any time. An atomic with a single writing
+//! thread is updated with a load and a store rather than an atomic read-modify-write.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, Atom
 /// Holds nothing, or a reference to a value that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
 
-/// Holds nothing, or a tag of [`TAG_BITS`] bits and a reference to a value that lives for ever. The value is aligned to a cache
-/// line, so the tag is stored in bits of the value's address that are always 0.
+/// Holds nothing, or a reference to a value that lives for ever, together with a tag of [`TAG_BITS`] bits. The value is aligned
+/// to a cache line, so the low bits of its address are always 0. The tag is stored in these bits.
 #[derive(Debug)]
 pub(crate) struct Tagged<T: Sync + 'static>(AtomicPtr<T>);
 
@@ -32,34 +32,34 @@ const TAGS: usize = 1 << TAG_BITS;
 /// All-zero bytes must be a valid value, and the type must have no drop glue.
 pub(crate) unsafe trait FromZeros: Sync {}
 
-// SAFETY: a null pointer means `None`.
+// SAFETY: a null pointer represents `None`.
 unsafe impl<T: Sync> FromZeros for Ref<T> {}
-// SAFETY: a null pointer means nothing.
+// SAFETY: a null pointer represents `None`.
 unsafe impl<T: Sync> FromZeros for Tagged<T> {}
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for AtomicU8 {}
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for AtomicU16 {}
-// SAFETY: zero is a valid number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for AtomicU32 {}
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for AtomicU64 {}
 #[cfg(test)]
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for std::sync::atomic::AtomicU32 {}
 #[cfg(test)]
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid value.
 unsafe impl FromZeros for std::sync::atomic::AtomicU64 {}
 // SAFETY: zeros are valid for each element.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
-// SAFETY: a null pointer and length 0 are an array that was never allocated.
+// SAFETY: a null pointer and a length of 0 represent an array without pages.
 unsafe impl<T: FromZeros> FromZeros for Array<T> {}
 // SAFETY: a column is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
 // SAFETY: zeros are valid for both fields.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for Chunk<T, N> {}
 
-/// Returns a value of zeros, for statics and tests. Trees use zeroed pages instead.
+/// Returns a zeroed value, for statics and tests. Trees are made of zeroed pages instead.
 pub(crate) const fn zeros<T: FromZeros>() -> T {
     // SAFETY: zeros are a valid value, as the trait promises.
     unsafe { std::mem::zeroed() }
@@ -96,25 +96,25 @@ macro_rules! zeroed {
 }
 pub(crate) use zeroed;
 
-/// An array in pages of its own, which are zeroed at first.
+/// An array with pages of its own, which are zeroed initially.
 #[derive(Debug)]
 pub(crate) struct Array<T: 'static> {
     /// The first element, or null.
     first: AtomicPtr<T>,
-    /// The number of elements in use, at most `allocated`. The length is stored after `first`, with Release.
+    /// The number of elements in use, at most `allocated`. It is stored with Release, after `first` has been stored.
     length: AtomicU32,
-    /// The number of elements for which there are pages.
+    /// The number of elements that fit into the mapped pages.
     allocated: AtomicU32,
-    /// The number of elements whose pages the kernel was asked to make present.
+    /// The number of elements, from the first, whose pages the kernel has been asked to populate.
     ready: AtomicU32,
 }
 
 const PAGE: usize = 4096;
 
-/// The largest number of pages that are made present in one call.
+/// The largest number of pages to populate in one call.
 const READY_PAGES: usize = 32;
 
-/// The number of values in the first chunk. Each further chunk is as large as all chunks before it together.
+/// The number of values in the first chunk. Each further chunk is as large as all the chunks before it combined.
 const FIRST_CHUNK: u32 = 256;
 
 /// Number of chunks, enough for 2^20 values.
@@ -123,8 +123,8 @@ const CHUNKS: usize = 13;
 /// Maximum number of values in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks. A chunk is made when a value in it is needed, always by the same thread. Values keep their contents
-/// when the tree is reused.
+/// A large array of values, stored in chunks. A chunk is allocated when one of its values is first needed. Only one thread at a
+/// time may do this. Values keep their contents when the tree is reused.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
@@ -137,15 +137,16 @@ pub(crate) struct Chunk<T, const N: usize> {
     pub(crate) values: [T; N],
 }
 
-/// At most `N` values that are made one after another and live for ever. An empty `Made` takes address space, but no memory.
+/// Up to `N` values, which are added one by one and live for ever. As long as it is empty, a `Made` takes up address space but no
+/// memory.
 pub(crate) struct Made<T, const N: usize> {
     count: AtomicU32,
     places: [UnsafeCell<MaybeUninit<T>>; N],
 }
 
-// SAFETY: a place is written once, by the caller that got its number from `count`, and only that caller gets a reference to it.
-// The caller may hand the reference to other threads because `T` is `Sync`. Any thread may move a value into a place because `T`
-// is `Send`.
+// SAFETY: each place is written once, by the caller that got its index from `count`, and only that caller gets a reference to the
+// value. The caller may hand that reference to other threads because `T` is `Sync`. Any thread may move a value into a place
+// because `T` is `Send`.
 unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
 
 impl<T, const N: usize> Made<T, N> {
@@ -156,7 +157,7 @@ impl<T, const N: usize> Made<T, N> {
         }
     }
 
-    /// Keeps a value, or returns `None` if there are `N` values already.
+    /// Stores a value, or returns `None` if there are already `N` values.
     pub(crate) fn keep(&'static self, value: T) -> Option<&'static T> {
         if self.count.load(Ordering::Relaxed) as usize >= N {
             return None;
@@ -164,19 +165,19 @@ impl<T, const N: usize> Made<T, N> {
         let place = self
             .places
             .get(self.count.fetch_add(1, Ordering::Relaxed) as usize)?;
-        // SAFETY: no other caller has this number, so no other reference to the place exists.
+        // SAFETY: no other caller got this index, so there is no other reference to the place.
         Some(unsafe { (*place.get()).write(value) })
     }
 }
 
-/// Texts of at most `N` bytes in total, stored one after another, which live for ever. An empty `Texts` takes address space, but
-/// no memory.
+/// Strings with a total of at most `N` bytes, stored back to back, which live for ever. As long as it is empty, a `Texts` takes
+/// up address space but no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
     bytes: UnsafeCell<[u8; N]>,
 }
 
-// SAFETY: a range of bytes is written once, by the caller that got it from `used`, and is only read after that.
+// SAFETY: each range of bytes is written once, by the caller that got it from `used`, and is only read after that.
 unsafe impl<const N: usize> Sync for Texts<N> {}
 
 impl<const N: usize> Texts<N> {
@@ -187,12 +188,12 @@ impl<const N: usize> Texts<N> {
         }
     }
 
-    /// Keeps a copy of a text, or returns `None` if there is no space for it.
+    /// Stores a copy of a string, or returns `None` if there is no space for it.
     pub(crate) fn keep(&'static self, text: &str) -> Option<&'static str> {
         self.keep_parts(std::iter::once(text))
     }
 
-    /// Keeps a text that is given in parts.
+    /// Stores one string, which is the concatenation of `parts`.
     pub(crate) fn keep_parts(
         &'static self,
         parts: impl Iterator<Item: AsRef<str>> + Clone,
@@ -213,7 +214,7 @@ impl<const N: usize> Texts<N> {
             if part.len() > bytes as usize - written {
                 return None;
             }
-            // SAFETY: the range is inside the bytes, as just checked, and no other caller has any part of it.
+            // SAFETY: the range is in bounds, as just checked, and no other caller got any part of it.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), to.wrapping_add(written), part.len()) };
             written += part.len();
         }
@@ -223,7 +224,7 @@ impl<const N: usize> Texts<N> {
         )]
         // SAFETY: these bytes were just written, and are never written again.
         let kept = unsafe { std::slice::from_raw_parts(to, written) };
-        // SAFETY: the bytes are copies of whole texts, so they are UTF-8.
+        // SAFETY: the bytes are copies of whole strings, so they are UTF-8.
         Some(unsafe { std::str::from_utf8_unchecked(kept) })
     }
 }
@@ -268,7 +269,7 @@ impl<T: Sync + 'static> Ref<T> {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
     }
 
-    /// Asks the CPU to load the value into its caches, and does not wait for it.
+    /// Prefetches the value into the CPU's caches, without waiting for it.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
@@ -281,14 +282,14 @@ impl<T: Sync + 'static> Ref<T> {
         }
     }
 
-    /// Copies the value of another reference, even if it is `None`.
+    /// Makes this refer to the same value as `other`, or to nothing if `other` does.
     #[inline(always)]
     #[cfg_attr(test, track_caller)]
     pub(crate) fn copy(&self, other: &Self) {
         self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Sets the value if there is no value yet, and returns the value that is then set.
+    /// Sets the value, unless one has already been set. Returns the value that was set first, this one or the earlier one.
     pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
         loop {
             let none = std::ptr::null_mut();
@@ -307,7 +308,8 @@ impl<T: Sync + 'static> Ref<T> {
         }
     }
 
-    /// Pushes a value to the front of a list that other threads push to as well. `next` receives the old front.
+    /// Pushes a value onto the front of a list onto which other threads may push at the same time. `next` is called with the old
+    /// front, and must store it in the value. It may be called several times.
     pub(crate) fn push(&self, value: &'static T, next: impl Fn(Option<&'static T>)) {
         let mut head = self.0.load(Ordering::Acquire);
         loop {
@@ -331,7 +333,7 @@ impl<T: Sync + 'static> Tagged<T> {
         let tagged = self.0.load(Ordering::Relaxed);
         let differs = tagged.addr() ^ tag as usize;
         let pointer = tagged.map_addr(|address| address & !(TAGS - 1));
-        // SAFETY: the pointer is null, or `set` made it from a `&'static T` and a tag, which was just removed.
+        // SAFETY: the pointer is null, or `set` made it from a `&'static T` and a tag, and the tag has just been masked out.
         let value = unsafe { pointer.as_ref() }?;
         Some((value, differs.is_multiple_of(TAGS)))
     }
@@ -358,7 +360,7 @@ fn as_pointer<T>(value: Option<&'static T>) -> *mut T {
 
 impl<T: Sync + 'static> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Prints only the address: the nodes of a tree refer to each other, so printing them would not end.
+        // Print only the address. The nodes of a tree refer to each other, so printing the values would never end.
         write!(f, "Ref({:p})", self.0.load(Ordering::Relaxed))
     }
 }
@@ -368,8 +370,8 @@ impl<T: FromZeros + 'static> Array<T> {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Replaces the pages by new pages for `length` zeroed elements. Returns false if there is no memory. The old pages stay
-    /// mapped for threads that still read them.
+    /// Replaces the pages with new pages for `length` zeroed elements. Returns false if there is no memory. The old pages stay
+    /// mapped for threads that are still reading them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
         let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {
             return false;
@@ -381,7 +383,7 @@ impl<T: FromZeros + 'static> Array<T> {
         true
     }
 
-    /// Uses `length` elements of the existing pages, with their old contents. Returns false if there are not enough elements.
+    /// Sets the length to `length`, without clearing the existing pages. Returns false if the pages are too small.
     pub(crate) fn reuse(&self, length: u32) -> bool {
         let has = length <= self.allocated.load(Ordering::Relaxed);
         if has {
@@ -390,8 +392,8 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Asks the kernel to make up to `pages` pages present, beginning with the page of the element at `index`. Does nothing if
-    /// this page was requested before.
+    /// Asks the kernel to populate up to `pages` pages, starting with the page of the element at `index`. Does nothing if that
+    /// page has already been requested.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;
@@ -425,7 +427,7 @@ impl<T: FromZeros + 'static> Array<T> {
         Some(unsafe { &*element })
     }
 
-    /// Returns the element at `number` modulo the length, if there are elements. The length must be a power of two.
+    /// Returns the element at `number` modulo the length, or `None` if the array is empty. The length must be a power of two.
     #[inline(always)]
     pub(crate) fn wrapped(&self, number: u32) -> Option<&'static T> {
         let mask = self.length.load(Ordering::Acquire).checked_sub(1)?;
@@ -439,7 +441,7 @@ impl<T: FromZeros + 'static> Array<T> {
 }
 
 impl<T: FromZeros + 'static> Column<T> {
-    /// Returns the number of the chunk that contains a value, and the value's index in this chunk.
+    /// Returns the number of the chunk that contains the value at `index`, and the value's index within that chunk.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };
@@ -451,21 +453,23 @@ impl<T: FromZeros + 'static> Column<T> {
         self.chunks.iter().all(|chunk| chunk.len() == 0)
     }
 
-    /// Returns a value if its chunk has been made.
+    /// Returns the value at `index`, if its chunk has been allocated.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         self.chunks.get(chunk)?.get(place)
     }
 
-    /// Returns a value, and makes its chunk if needed. Returns `None` if there is no memory, or if `index` is too large.
+    /// Returns the value at `index`, and allocates its chunk if needed. Returns `None` if there is no memory, or if `index` is
+    /// too large.
     pub(crate) fn make(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
-        // Each request doubles the number of present pages, so few calls wait for the kernel, and little memory stays unused.
+        // Each request roughly doubles the number of populated pages. So few calls have to wait for the kernel, and few pages are
+        // populated without being used.
         let used = index as usize * size_of::<T>() / PAGE;
         array.make_ready(place, used.clamp(1, READY_PAGES));
         array.get(place)

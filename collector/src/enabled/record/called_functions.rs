@@ -1,5 +1,5 @@
-//! A table, by address, of the functions that report their own calls. Finding a function takes no lock and does not use the
-//! allocator.
+//! A table of the functions that report their own calls, keyed by address. Looking up a function takes no lock and does not use
+//! the allocator.
 
 use tickscope_format::snapshot;
 
@@ -7,21 +7,21 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::{Made, Ref};
 use crate::enabled::record::site::Site;
 
-/// Maximum number of functions. Calls of further functions are dropped, and the drop is counted.
+/// Maximum number of functions. Calls of any functions beyond that are counted only as dropped.
 const FUNCTIONS_MAX: usize = 65_536;
 
-/// Number of slots of the table, which is at most half full.
+/// Number of slots in the table. At most half of them are in use.
 const SLOTS: usize = 2 * FUNCTIONS_MAX;
 
-/// Value of [`Function::to_return`] while the distance is unknown. No stack is so large.
+/// Value of [`Function::to_return`] before the return address has been searched for. No stack is this large.
 const NOWHERE: u64 = u64::MAX;
 
 /// A function that reports its calls.
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// Distance in bytes from the stack pointer, at the time when the function reports a call, up to the return address. The last
-    /// search for the return address has found it; [`NOWHERE`] before the first search.
+    /// Distance in bytes from the stack pointer, when the function reports a call, up to the return address on the stack. This is
+    /// where the last search found the return address; [`NOWHERE`] before the first search.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }
@@ -49,7 +49,7 @@ pub(crate) fn find(address: u64) -> Option<&'static Function> {
     }
 }
 
-/// Returns the function at an address, and adds it to the table if it is new. Returns `None` if there are too many functions.
+/// Returns the function at an address, and adds it to the table if it is new. Returns `None` if the table is full.
 #[cold]
 pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<&'static Function> {
     if let Some(known) = find(address) {
@@ -61,7 +61,7 @@ pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<
         site: Site::of_function(address, describe),
     })?;
     let mut at = first_slot(address);
-    // The loop ends, because at least half of the slots are free.
+    // The loop terminates, because at least half of the slots are free.
     loop {
         let there = TABLE[at % SLOTS].set_first(made);
         if there.address == address {

@@ -1,11 +1,12 @@
-//! The open calls of futures that are not marked in the source, found by the address of the future.
+//! The calls of futures that are not marked in the source, keyed by the address of the future.
 //!
-//! A future that is marked in the source carries its call with it. Any other future is known only by its address, which stays the
-//! same from its first poll on. So its call is in this table between two polls. During a poll the call is not in the table, so
-//! only one thread at a time has the call.
+//! A future that is marked in the source carries its call with it. Any other future can only be recognized by its address, which
+//! no longer changes once the future has been polled. So its call is kept in this table between polls. A poll takes the call out
+//! of the table, so only one thread at a time has it.
 //!
-//! The table is in static memory. Each future belongs to one group of the table. A group has its own lock, which is held for a
-//! few loads and stores. A thread that does not get the lock after some attempts gives up ([`retried`]).
+//! The table is in static memory, and is divided into groups with a lock each. A future always belongs to the same group. The
+//! lock is held for only a few loads and stores. A thread that fails to get the lock after a number of attempts gives up
+//! ([`retried`]).
 
 use tickscope_format::snapshot::Quantity;
 
@@ -22,30 +23,30 @@ const GROUPS: usize = 4096;
 /// Number of places in a group.
 const GROUP: usize = 32;
 
-/// Smallest state number of an async body that is suspended.
+/// Smallest state number of an async body that is suspended at an await.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. The number is needed because a future and the future that
-/// contains it may have the same address.
+/// A future, identified by its address and by the number of the function that polls it. The address alone is not enough, because
+/// a future may have the same address as the future that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,
     pub(crate) function: u32,
 }
 
-/// The call of a future between two polls.
+/// The call of a future, kept between two polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// Number of the [`Owner`] that stands for the node of the call's last poll; 0 if there is no node.
+    /// Number of the [`Owner`] in which the call's last poll was counted; 0 if that poll had no node.
     pub(crate) row: u64,
     /// State of the future after its last poll.
     pub(crate) state: u8,
 }
 
-/// Whether a call is over, as far as a check can tell.
+/// How certain a check is that a call is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
     None,
@@ -58,14 +59,14 @@ pub(crate) enum Suspicion {
 zeroed! {
     #[derive(Debug)]
     struct Place {
-        /// Address of the future; 0 if the place is free.
+        /// Address of the future; 0 if this place is free.
         address: AtomicU64,
         function: AtomicU32,
         began: AtomicU64,
         call: AtomicU64,
         row: AtomicU64,
         state: AtomicU32,
-        /// Tick since which the call has seemed to be over; 0 if it does not seem to be over.
+        /// Tick at which a check first found that the call seems to be over; 0 if it does not seem to be over.
         suspected: AtomicU64,
     }
 }
@@ -81,28 +82,29 @@ zeroed! {
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize> {
-        /// Number of taken places in each group. All counts are stored together, because a check reads them all and most are 0.
+        /// Number of places in use, for each group. The counts are stored next to each other, because a check reads them all and
+        /// most are 0.
         counts: [AtomicU32; GROUPS],
         groups: [Group; GROUPS],
-        /// The group at which the next check begins.
+        /// The group at which the next check starts.
         next: AtomicU32,
     }
 }
 
 pub(crate) static TABLE: Table<GROUPS> = zeros();
 
-/// The number of calls that have vanished since the start of the program.
+/// Number of calls since the start of the program that ended without being seen.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of calls whose end was not seen, since the start of the program. An end is not seen if the drop of the
-/// future, or one of its polls, was inlined into another function.
+/// Returns the number of calls since the start of the program that ended without being seen. The end of a call is missed if the
+/// drop of its future, or one of its polls, was inlined into another function.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
-/// Puts the call of a future that is over into the table, so that the next check ends it.
+/// Puts a call that is already over into the table, so that the next check ends it. Returns false if that is not possible.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is mapped at an address with bit 63, so the next check finds that the call is over.
+    // No memory is mapped at an address with bit 63 set, so the next check finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -122,7 +124,8 @@ pub(crate) fn are_none() -> bool {
         .all(|count| count.load(Ordering::Relaxed) == 0)
 }
 
-/// Moves the calls of a tree, whose thread has ended, to other rows. `heir` returns the new row for the index of a node.
+/// Moves the calls in the rows of a tree to other rows, because the tree's thread has ended. `heir` returns the new row for the
+/// index of a node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);
     let groups = TABLE.groups.iter().zip(&TABLE.counts);
@@ -141,9 +144,9 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
 }
 
 impl Held {
-    /// Ends the call, whose end was not seen. The call has no latency, because the time of its end is unknown. Counts the call as
-    /// vanished in the row of its last poll. If that row belongs to finished threads, returns the row instead, and the caller
-    /// counts the call.
+    /// Ends a call whose end was not seen. The call gets no latency, because it is unknown when it ended. It is counted as
+    /// vanished in the row of its last poll. If that row belongs to finished threads, this function returns the row, and the
+    /// caller has to count the call.
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
         in_flight::end_without_tree(self.call);
@@ -153,7 +156,7 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over. So this quantity has several writers, unlike all other quantities.
+            // Any thread may discover that the call is over, so unlike all other quantities, this one has several writers.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -181,7 +184,8 @@ impl Place {
 }
 
 impl Group {
-    /// Takes the lock, and calls `change` with the places. Returns `None` if the lock cannot be taken.
+    /// Takes the lock, and calls `change` with the places of the group. Returns `None` if the lock cannot be taken, or if
+    /// `change` returns `None`.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
             let lock = &self.is_locked;
@@ -195,9 +199,9 @@ impl Group {
 }
 
 impl<const GROUPS: usize> Table<GROUPS> {
-    /// Returns the number of a future's group.
+    /// Returns the number of the group to which a future belongs.
     fn group(future: Future) -> usize {
-        // Futures are aligned, so their lowest bits are always 0.
+        // Most futures are aligned, so the lowest bits of their addresses are of little use.
         let mixed =
             (future.address >> 3 ^ u64::from(future.function) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 40) as usize % GROUPS
@@ -225,8 +229,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
     /// Removes the call of a future from the table and returns it, if it is in the table.
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The polls of a future, which put and take its call, never overlap. So if the call is in the table, this thread sees a
-        // count that includes it, and a count of 0 means that it is not in the table.
+        // A future's polls put its call into the table and take it out, and they never overlap. So if the call is in the table,
+        // this thread sees a count that includes it. If the count is 0, the call is not in the table.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -236,7 +240,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         })
     }
 
-    /// Frees a place in a group that the caller has locked.
+    /// Frees a place in a group that the caller has locked, and returns the call that it held.
     fn leave(&self, group: usize, place: &Place) -> Held {
         let held = place.held();
         place.address.store(0, Ordering::Relaxed);
@@ -244,8 +248,9 @@ impl<const GROUPS: usize> Table<GROUPS> {
         held
     }
 
-    /// Checks the calls of all groups, or stops after `most` calls, where the next check will continue. Removes the calls that
-    /// are over, and the calls that at tick `now` have seemed to be over for `ticks` ticks. `taken` receives them.
+    /// Checks the calls in the table, group by group. Removes calls that are certainly over, and calls that at tick `now` have
+    /// seemed to be over for at least `ticks` ticks, and passes them to `taken`. Stops after the group in which the number of
+    /// checked calls reaches `most`; the next check continues with the group after it.
     pub(crate) fn take_suspected(
         &self,
         most: u32,
@@ -318,7 +323,7 @@ mod tests {
         for number in 0..500 {
             assert!(OWN.put(future(number), held(number)));
         }
-        // The same address with another function is another future.
+        // A future at the same address that another function polls is a different future.
         let other = Future {
             function: 7,
             ..future(3)
@@ -365,7 +370,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // After another poll, a call must again seem to be over for the whole time.
+        // After another poll, a call must again seem to be over for the full time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

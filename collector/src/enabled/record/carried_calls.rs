@@ -1,8 +1,9 @@
-//! Watched calls of futures between two polls, with the journal's words for their events so far.
+//! Watched calls of futures between two polls, along with the journal words of their events so far.
 //!
-//! During a poll, the events of such a call go into the journal of the polling thread, like the events of every watched call. If
-//! the call is not over when the poll ends, the words are moved here. The thread that ends the call reads them all. The next poll
-//! may be on another thread, which has other nodes. So the words of a poll are kept with the nodes to which they refer.
+//! During a poll, the events of such a call go into the journal of the polling thread, as for any watched call. If the poll ends
+//! without ending the call, its words are moved here. The thread that finally ends the call reads the words of all polls. Each
+//! poll may be on a different thread, with different nodes. So the words of a poll are stored along with the nodes to which they
+//! refer.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Chunk, Column, zeroed, zeros};
@@ -27,21 +28,23 @@ zeroed! {
     /// A watched call of a future.
     #[derive(Debug)]
     pub(crate) struct CarriedCall {
-        /// [`FREE`], [`RESTS`] or [`POLLED`]; the higher bits count how often the place was taken.
+        /// [`FREE`], [`RESTS`] (between two polls) or [`POLLED`]. The higher bits count how many times the place has been taken.
         state: AtomicU32,
-        /// Number of this place in the pool.
+        /// This place's number in the pool.
         own: AtomicU32,
         next: AtomicU32,
-        /// The slot of the call's watch, and the watch's number when the call began.
+        /// The slot of the watch to which the call belongs.
         pub(crate) slot: AtomicU32,
+        /// The number that this watch had when the call began.
         pub(crate) number: AtomicU64,
         call: AtomicU64,
-        /// Tick at which the call began, and tick at which its last poll ended.
+        /// Tick at which the call began.
         pub(crate) began: AtomicU64,
+        /// Tick at which the last poll ended.
         pub(crate) rests_since: AtomicU64,
-        /// Duration of the call until the end of its last poll, without pauses, in ticks.
+        /// Duration of the call up to the end of its last poll, excluding pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// Index of the node in which the call waits. The call's last words contain the same index.
+        /// Index of the node in which the call is waiting. It refers to the same nodes as the words of the last poll.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -58,13 +61,13 @@ static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
 static WORDS: Pool<Chunk<AtomicU64, 63>> = Pool::new(WORDS_MOST);
 static NODES: Pool<Chunk<NamedNode, 31>> = Pool::new(NODES_MOST);
 
-/// For each slot of the table `in_flight`: the number in [`CALLS`] of the resting watched call that has this slot.
+/// For each slot of the table `in_flight`: the number in [`CALLS`] of the watched call that has this slot and is between polls.
 static BY_SLOT: Column<AtomicU32> = zeros();
 
-/// Held while [`BY_SLOT`] grows.
+/// Locked while a chunk is added to [`BY_SLOT`].
 static GROWS: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// Takes a place for a watched call that is polled; `None` if no place is free.
+/// Takes a place for a watched call that is being polled. Returns `None` if no place is free.
 pub(crate) fn take() -> Option<&'static CarriedCall> {
     let (number, call) = CALLS.take()?;
     call.own.store(number, Ordering::Relaxed);
@@ -75,11 +78,11 @@ pub(crate) fn take() -> Option<&'static CarriedCall> {
     Some(call)
 }
 
-/// Returns the watched call of a future that is polled again, if the future's call is watched.
+/// Returns the watched call of a future that is now being polled again. Returns `None` if the future's call is not watched.
 pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     let number = BY_SLOT.get(in_flight::index_of(id)).filter(|_| id != 0)?;
     let call = CALLS.get(number.load(Ordering::Relaxed))?;
-    // SYNC POINT: the previous poll's changes to the call before this poll (meets `rest`).
+    // SYNC POINT: this poll sees all changes that the previous poll made to the call (pairs with `rest`).
     let state = call.state.load(Ordering::Acquire);
     if call.call.load(Ordering::Relaxed) != id {
         return None;
@@ -87,8 +90,8 @@ pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     call.leave_rest(state).then_some(call)
 }
 
-/// Gives back resting calls that will not be polled again as watched calls: their watch has ended or begun again, or the end of
-/// the call was not seen.
+/// Gives back the places of calls between polls that will not be polled again as watched calls. Either their watch has ended or
+/// has been restarted, or they have ended without being seen.
 pub(crate) fn give_lost_back() {
     for number in 1..=CALLS.made() {
         let Some(call) = CALLS.get(number) else { continue };
@@ -109,7 +112,8 @@ pub(crate) fn give_lost_back() {
 }
 
 impl CarriedCall {
-    /// Leaves the call for its next poll, which may be on any thread. Returns `None` if the call cannot be put into [`BY_SLOT`].
+    /// Stores the call until its next poll, which may be on any thread. Returns `None` if the call cannot be entered in
+    /// [`BY_SLOT`].
     pub(crate) fn rest(&self, id: CallId) -> Option<()> {
         let slot = in_flight::index_of(id);
         let by_slot = BY_SLOT
@@ -118,7 +122,7 @@ impl CarriedCall {
         by_slot.store(self.own.load(Ordering::Relaxed), Ordering::Relaxed);
         self.call.store(id, Ordering::Relaxed);
         let taken = self.state.load(Ordering::Relaxed) & !STATES;
-        // SYNC POINT: the fields of the call before its state.
+        // SYNC POINT: the fields of the call are stored before its state (pairs with `polled_again`).
         self.state.store(taken | RESTS, Ordering::Release);
         Some(())
     }
@@ -132,7 +136,7 @@ impl CarriedCall {
                 .is_ok()
     }
 
-    /// Gives the place back. Only the thread that polls the call may call this.
+    /// Returns the place to the pool. Only the thread that has marked the call as [`POLLED`] may do this.
     pub(crate) fn give_back(&self) {
         self.clear();
         let taken = self.state.load(Ordering::Relaxed) & !STATES;
@@ -157,7 +161,7 @@ impl CarriedCall {
         Some(())
     }
 
-    /// Adds a node to which the following words refer. Returns `None` if the pool is full.
+    /// Adds a node to which later words may refer. Returns `None` if the pool is full.
     pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> Option<()> {
         self.nodes.add(&NODES)?.set((index, parent, site));
         Some(())
@@ -168,7 +172,7 @@ impl CarriedCall {
         words.map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the nodes to which words refer: index, index of the parent, and site.
+    /// Returns the nodes to which the words refer, each as its index, the index of its parent, and its site.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (u32, u32, Option<&'static Site>)> {
         self.nodes.values(&NODES).map(NamedNode::get)
     }
@@ -203,14 +207,14 @@ mod tests {
         assert!(call.rest(ids[1]).is_some());
         give_lost_back();
         assert_eq!(watch.lost().discarded, 0);
-        // One call has ended, but its end was not seen.
+        // One of the calls has ended without being seen.
         slots.end(ids[0]);
         give_lost_back();
         assert_eq!(watch.lost().discarded, 1);
         assert!(polled_again(ids[0]).is_none() && polled_again(ids[1]).is_some());
         let again = take().unwrap();
         assert_eq!((again.len(), again.nodes().count()), (0, 0));
-        // The watch begins again, so the resting call no longer counts.
+        // The watch is restarted, so the call between polls no longer belongs to it.
         assert!(call.rest(ids[1]).is_some());
         watch.begin(0);
         give_lost_back();

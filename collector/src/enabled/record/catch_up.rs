@@ -1,5 +1,5 @@
-//! Catches up with mode switches. A thread notices a switch at its first event afterwards. It then catches up: the result is the
-//! same as if it had switched at the tick of the switch.
+//! Catching up with mode switches. A thread does not notice a switch until its next event. When it then catches up, the result is
+//! the same as if it had changed its mode exactly at the tick of the switch.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -8,7 +8,7 @@ use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 
 impl Tree {
-    /// Prepares the tree for a thread in the current mode. `exact` is the path that events take in exact mode.
+    /// Prepares the tree for a new thread, in the current mode. `exact` is the path that events take in exact mode.
     pub(crate) fn begin_mode(&self, exact: Path) {
         let newest = mode_switch::newest();
         if !newest.is_timed() {
@@ -18,7 +18,7 @@ impl Tree {
         self.catch_up(exact);
     }
 
-    /// Catches up if a switch has raised the alarm.
+    /// Catches up if a switch has alarmed this thread.
     #[inline]
     pub(crate) fn catch_up_if_alarmed(&self, exact: Path) {
         if self.is(Path::Alarm) {
@@ -26,15 +26,15 @@ impl Tree {
         }
     }
 
-    /// Catches up with all switches since the last switch that this thread has noticed. Does nothing inside an event.
+    /// Catches up with all switches that this thread has not noticed yet. Does nothing inside an event.
     #[cold]
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
         self.discard_watched();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // The thread may have had an event since the switch. If the previous mode measures no time (`PAUSED`), nothing is
-                // charged.
+                // The thread's last event may be later than the switch. If no time was being measured (`PAUSED`), there is
+                // nothing to charge.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
@@ -42,7 +42,8 @@ impl Tree {
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge_past(Self::charged(current), tick);
                 } else if !self.stands_still() {
-                    // Switches were overwritten before this one, so it is unknown in which modes the thread was meanwhile.
+                    // Some earlier switches have already been overwritten, so it is unknown which modes applied since the last
+                    // event.
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
@@ -54,19 +55,20 @@ impl Tree {
             }
             let newest = mode_switch::newest();
             if newest.is_after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // This switch happened during the loop, which catches up with it as well.
+                // This switch happened while the loop was running, so the loop has to catch up with it as well.
                 continue;
             }
             self.pass_to(newest, exact);
             self.prepare_nodes(newest);
-            // SYNC POINT: this thread's path and tid before `newest` (meets the fence in `registry::switch_to`).
+            // SYNC POINT: this thread's path and tid are stored before `newest` is read (pairs with the fence in
+            // `registry::switch_to`).
             fence(Ordering::SeqCst);
-            // If setting the path has just overwritten an alarm, the switch that raised the alarm is visible here.
+            // If an alarm was overwritten just now by setting the path, the switch behind that alarm is visible here.
             if mode_switch::newest() == newest {
                 break;
             }
         }
-        // The current event must not read a tick that lies before the switch.
+        // The current event must not read a tick from before the switch.
         clock::after_loads();
         self.put(current);
     }
@@ -82,7 +84,8 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // Durations that stay in the buffer could occupy the places of later calls, which have other numbers.
+                    // Flush the buffer. Durations left in it could occupy the places of later calls, whose numbers do not follow
+                    // on.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }
@@ -94,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Begins to charge time to the open nodes, even to nodes whose calls began without a clock.
+/// Starts charging time to the open nodes, including nodes whose calls began while no time was measured.
 fn begin_to_charge(innermost: &'static Node) {
     for node in innermost.up() {
         if node.began.load(Ordering::Relaxed) == UNTIMED {

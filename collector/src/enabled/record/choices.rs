@@ -1,7 +1,7 @@
-//! Lists of patterns that decide how a site is treated. A thread reads them without a lock at the first scope of a site.
+//! Lists of patterns that decide how a site is treated. A thread reads them without a lock, at the first scope of the site.
 //!
-//! Each list is a sequence lock. A reader that finds a list in the middle of a change leaves the site to the writer, which checks
-//! all known sites after each change.
+//! Each list is protected by a sequence lock. A reader that finds a list in the middle of a change leaves the decision to the
+//! writer, which checks all known sites after each change.
 
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
@@ -11,7 +11,7 @@ use crate::enabled::record::arena::zeroed;
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
 zeroed! {
-    /// A list of at most `N` patterns, each with its decision, which is a number.
+    /// A list of at most `N` patterns. Each pattern has a decision, which is represented by a number.
     #[derive(Debug)]
     pub(crate) struct Choices<const N: usize> {
         /// Odd while the list is being changed.
@@ -31,11 +31,11 @@ zeroed! {
 }
 
 impl<const N: usize> Choices<N> {
-    /// Replaces the list. The caller holds the capture lock, and checks all known sites afterwards.
+    /// Replaces the list. The caller must hold the capture lock, and must check all known sites afterwards.
     pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
-        // SYNC POINT: the odd version before the list (meets the fence in `decide`).
+        // SYNC POINT: the version becomes odd before the list changes (pairs with the fence in `decide`).
         fence(Ordering::Release);
         let mut count = 0;
         for (choice, (pattern, decides)) in self.choices.iter().zip(patterns) {
@@ -51,7 +51,7 @@ impl<const N: usize> Choices<N> {
         }
         self.count.store(count, Ordering::Relaxed);
         self.version.store(version + 2, Ordering::Release);
-        // SYNC POINT: the list before the check of all known sites (meets the fence in `decide`).
+        // SYNC POINT: the list is changed before all known sites are checked (pairs with the fence in `decide`).
         fence(Ordering::SeqCst);
     }
 
@@ -59,8 +59,9 @@ impl<const N: usize> Choices<N> {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Calls `apply` with the decision of the last pattern that matches `path`. If the list changes meanwhile, `apply` is called
-    /// again, with `None` if no pattern matches. The site of the path must already be in the list of known sites.
+    /// Calls `apply` with the decision of the last pattern that matches `path`, if there is one. If the list changes in the
+    /// meantime, calls `apply` again with the new decision, or with `None` if no pattern matches any more. The site of `path`
+    /// must already be in the list of known sites.
     pub(crate) fn decide(&self, path: &str, apply: impl Fn(Option<u64>)) {
         let mut was_applied = false;
         loop {
@@ -81,7 +82,7 @@ impl<const N: usize> Choices<N> {
                 apply(decides);
             }
             was_applied = decides.is_some();
-            // SYNC POINT: the decision before the check whether it is still valid.
+            // SYNC POINT: the decision is applied before the version is read once more (pairs with the fence in `set`).
             fence(Ordering::SeqCst);
             if self.version.load(Ordering::Relaxed) == version {
                 return;
@@ -97,7 +98,7 @@ impl Choice {
             to.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
         }
         let length = (self.length.load(Ordering::Relaxed) as usize).min(BYTES_MAX);
-        // A torn read may give text that is not UTF-8. `decide` notices other torn reads by the version.
+        // A torn read may result in text that is not UTF-8. The check of the version in `decide` catches all other torn reads.
         std::str::from_utf8(&bytes[..length]).is_ok_and(|text| Pattern::text_covers(text, path))
     }
 }

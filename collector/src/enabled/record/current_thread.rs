@@ -1,7 +1,7 @@
-//! The calling thread: its tree while it counts, and its phase.
+//! The calling thread: its phase, and its tree if it is counting.
 //!
-//! Each thread has a pointer to its tree, which is set only while the thread counts. Without the pointer, events take the slow
-//! path.
+//! Each thread has a pointer to its tree, which is set only while the thread is counting. While it is not set, events take the
+//! slow path.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -18,13 +18,13 @@ use crate::enabled::record::tree::Tree;
 pub(crate) enum Phase {
     /// The thread has not begun a scope yet.
     New,
-    /// The thread is being registered. A scope that it begins now is inside the collector's own work.
+    /// The thread is being registered. If it starts a scope now, that scope is part of the collector's own work.
     Busy,
     /// The thread counts.
     Counting,
     /// The thread does not count, because it was excluded or because measuring is off.
     Excluded,
-    /// The thread is ending. Its further calls are dropped.
+    /// The thread is ending. Any calls from now on are dropped.
     Gone,
 }
 
@@ -36,11 +36,11 @@ struct Own {
 }
 
 thread_local! {
-    /// Whether the thread works for the collector itself.
+    /// Whether the thread is doing the collector's own work.
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
-    /// Amounts counted before the thread's first scope.
+    /// Quantities that were measured before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
-    /// Whether the thread has left [`Phase::New`]. This is a separate word, which can be read without a function call.
+    /// Whether the thread has left [`Phase::New`]. This is a separate variable, so that reading it needs no function call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
@@ -50,7 +50,7 @@ thread_local! {
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
-    // This is inlined even without link-time optimisation, unlike `DECIDED.get()`.
+    // Unlike `DECIDED.get()`, this is inlined even without link-time optimisation.
     DECIDED.try_with(Cell::get).unwrap_or_default()
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn block() -> Option<&'static Block> {
     OWN.get().block
 }
 
-/// Sets the phase and block of the calling thread. A signal handler that runs meanwhile may find that the thread has a tree but
-/// does not count. It never finds a thread that counts without a tree.
+/// Sets the phase and block of the calling thread. A signal handler that interrupts this function may see a thread that has a
+/// tree but is not counting. It never sees a thread that is counting without a tree.
 pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     let counts = phase == Phase::Counting;
     let tree = block.filter(|_| counts).map(|block| &block.tree);
@@ -86,7 +86,8 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     hot_tree::set(tree);
 }
 
-/// Until the guard is dropped, the calling thread works for the collector, so its allocations do not count as the program's.
+/// Marks the calling thread as doing the collector's own work until the returned guard is dropped. Meanwhile its allocations are
+/// not counted as the program's.
 #[must_use = "the work ends with this guard"]
 pub(crate) fn own_work() -> OwnWork {
     OwnWork {
@@ -110,7 +111,8 @@ pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()
 }
 
-/// Counts amounts before the calling thread's first scope. Ignores amounts if the thread has no tree for another reason.
+/// Counts amounts that are measured before the calling thread's first scope. Ignores amounts if the thread has no tree for some
+/// other reason.
 #[cold]
 #[inline(never)]
 pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {
@@ -125,12 +127,12 @@ pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {
     EARLY.set(early);
 }
 
-/// Returns the amounts counted before the thread's first scope, and forgets them.
+/// Returns the quantities that were measured before the thread's first scope, and resets them.
 pub(crate) fn take_early() -> [u64; QUANTITIES] {
     EARLY.replace([0; QUANTITIES])
 }
 
-/// Counts a call that no node can count.
+/// Counts a call as dropped because there is no node for it.
 pub(crate) fn drop_call() {
     match hot() {
         Some(tree) => add(&tree.dropped, 1),
@@ -138,8 +140,8 @@ pub(crate) fn drop_call() {
     }
 }
 
-/// Lets the calling thread count in a given tree while `body` runs. The thread must not count otherwise and must
-/// receive no signals.
+/// Makes the calling thread count into `tree` while `body` runs. The thread must be one that does not count otherwise, and that
+/// receives no signals.
 pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
     let before = hot();
     hot_tree::set(Some(tree));

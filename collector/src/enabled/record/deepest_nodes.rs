@@ -1,8 +1,8 @@
-//! Stack addresses at which the deepest nodes were made. They distinguish leaked guards from recursion.
+//! Stack addresses at which the deepest nodes were created. They tell leaked guards from recursion.
 //!
-//! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion reaches the
-//! limit as well, but each recursive call is further down on the stack than its caller. So the stack addresses of the
-//! deepest nodes are recorded. If all of them are equal, the guards were leaked in one function.
+//! A guard that is leaked in a loop leaves one more call open in each iteration, until the depth limit is reached.
+//! Recursion reaches the limit too, but each recursive call is further down the stack than its caller. So the stack
+//! addresses of the deepest nodes are recorded. If they are all the same, the guards were leaked in a single function.
 
 use std::hint::black_box;
 
@@ -10,11 +10,12 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::node::Node;
 
-/// If this many of the deepest calls all began at one stack address, their guards were leaked.
+/// Number of the deepest nodes whose stack addresses are recorded. If all of these nodes were created at the same
+/// address, guards were leaked.
 pub(crate) const LEAKED: usize = 32;
 
 zeroed! {
-    /// Stack addresses at which the deepest nodes were made, by their depth.
+    /// Stack addresses at which the deepest nodes were created, indexed by the depth modulo [`LEAKED`].
     #[derive(Debug)]
     pub(crate) struct DeepestNodes {
         stack: [AtomicU64; LEAKED],
@@ -28,7 +29,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Records the stack address of a new node, if it is one of the deepest.
+    /// Records the stack address at which a node is being created, if it is one of the deepest.
     #[inline(never)]
     pub(crate) fn note(&self, node: &Node, depth_max: u32) {
         if node.depth() + LEAKED as u32 > depth_max
@@ -40,7 +41,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Returns whether all recorded nodes were made at one stack address.
+    /// Returns whether all recorded nodes were created at the same stack address.
     pub(crate) fn are_at_one_place(&self) -> bool {
         let [first, others @ ..] = &self.stack;
         let first = first.load(Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! The open functions of a thread, each with its *place*: the stack address that holds its return address.
 //!
-//! The compiler's sleds are at a function's first instruction, instead of its return, and before a tail call. At all three, the
-//! stack pointer is equal to the function's place. No other open function has the same place, so the place identifies the
-//! function of an event. Functions with lower places have ended without an event: they were unwound by a panic, jumped over by
-//! `longjmp`, never returned, or their sleds were switched off during the call.
+//! The compiler puts sleds at a function's first instruction, in place of its return instruction, and before a tail call.
+//! Whenever a sled runs, the stack pointer is equal to the function's place. Of the open functions with sleds, no two have the
+//! same place, so the place tells to which of them an event belongs. Functions with lower places have ended without an event:
+//! they were unwound by a panic, skipped by `longjmp`, never returned, or their sleds were switched off during the call.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -12,25 +12,25 @@ use crate::enabled::record::in_flight;
 use crate::enabled::record::node::Node;
 
 zeroed! {
-    /// An open function, or the end of the list.
+    /// An open function, or the sentinel at the end of the list.
     #[derive(Debug)]
     pub(crate) struct Frame {
         /// The function's place; [`BOTTOM`] in the first frame, which belongs to no function.
         place: AtomicU64,
         /// The node of the call.
         node: Ref<Node>,
-        /// The inserted call that has reported the function's beginning; all fields are 0 if a sled has reported it.
+        /// The compiler-inserted call that reported the beginning of the function; all fields are 0 if a sled reported it.
         pub(crate) call: Call,
         /// The next outer open frame.
         below: Ref<Frame>,
-        /// The frame to use for a call inside this call; `None` if that frame is not made yet.
+        /// The frame for the next function called inside this one; `None` if that frame has not been made yet.
         above: Ref<Frame>,
     }
 }
 
 zeroed! {
-    /// Identifies the call, inserted by the compiler, that has reported the beginning of a function. The place and the return
-    /// address do not suffice, because functions that were inlined into one another share both.
+    /// Identifies the compiler-inserted call that reported the beginning of a function. The place and the return address are not
+    /// enough, because a function that was inlined into another one has the same place and return address as the other.
     #[derive(Debug)]
     pub(crate) struct Call {
         /// The address of the function.
@@ -49,7 +49,7 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct OpenPoll {
         node: Ref<Node>,
-        /// The other fields of the [`Poll`], in their order.
+        /// The other fields of the [`Poll`], in the order of their declaration.
         fields: [AtomicU64; 7],
     }
 }
@@ -59,15 +59,17 @@ zeroed! {
 pub(crate) struct Poll {
     pub(crate) place: u64,
     pub(crate) node: &'static Node,
-    /// The address of the future, and the number of the function that polls it.
+    /// The address of the future.
     pub(crate) address: u64,
+    /// The number of the function that polls the future.
     pub(crate) function: u32,
-    /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
+    /// Tick at which the future's call began; 0 if the call is not in flight.
     pub(crate) began: u64,
+    /// The [`CallId`](crate::enabled::record::in_flight::CallId) of the future's call.
     pub(crate) call: u64,
     /// The call that the thread was polling when this poll began.
     pub(crate) outer: u64,
-    /// The number of this poll among the polls of its row.
+    /// The number of this poll, counted among all polls of the same row.
     pub(crate) number: u64,
 }
 
@@ -75,10 +77,11 @@ zeroed! {
     /// The open functions of a thread. Only the thread itself uses them.
     #[derive(Debug)]
     pub(crate) struct Frames {
-        /// The innermost frame; `None` before the thread's first function.
+        /// The innermost frame; `None` before the thread's first function call.
         top: Ref<Frame>,
-        /// The thread's own stack: its lowest address and its size in bytes.
+        /// The lowest address of the thread's own stack.
         low: AtomicU64,
+        /// The size of the thread's own stack, in bytes.
         bytes: AtomicU64,
         all: Column<Frame>,
         made: AtomicU32,
@@ -88,12 +91,13 @@ zeroed! {
         pub(crate) returned: AtomicU64,
         /// Number of functions that ended without returning.
         pub(crate) unwound: AtomicU64,
-        /// Number of events on other stacks: stacks of coroutines and of signal handlers. These events are not counted.
+        /// Number of events on other stacks, which are those of coroutines and signal handlers. Such events are otherwise
+        /// ignored.
         pub(crate) elsewhere: AtomicU64,
     }
 }
 
-/// Place in the first frame, higher than all addresses on a stack.
+/// Place of the first frame. It is higher than any address on a stack.
 const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
@@ -156,7 +160,7 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
-    /// Forgets all frames, before the tree is used again.
+    /// Discards all frames and resets the counters, before the tree is reused.
     pub(crate) fn clear(&self) {
         self.top.set(None);
         self.open_polls.store(0, Ordering::Relaxed);
@@ -165,7 +169,8 @@ impl Frames {
         }
     }
 
-    /// Makes the first frame, for a thread with this stack. Returns false if there is no memory.
+    /// Creates the first frame, for a thread whose stack has this lowest address and this size. Returns false if there is no
+    /// memory.
     pub(crate) fn begin(&self, low: u64, bytes: u64) -> bool {
         self.low.store(low, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
@@ -198,13 +203,13 @@ impl Frames {
         place.wrapping_sub(self.low.load(Ordering::Relaxed)) >= self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Counts an event on another stack.
+    /// Counts an event that happened on another stack.
     #[inline(always)]
     pub(crate) fn note_elsewhere(&self) {
         add(&self.elsewhere, 1);
     }
 
-    /// Opens `frame`, which is [`Frame::above`] of the innermost frame.
+    /// Opens `frame`, which must be the [`Frame::above`] of the innermost frame.
     #[inline(always)]
     pub(crate) fn open(&self, frame: &'static Frame, place: u64, node: &'static Node) {
         frame.place.store(place, Ordering::Relaxed);
@@ -212,8 +217,8 @@ impl Frames {
         self.top.set(Some(frame));
     }
 
-    /// Opens the next frame, and makes it if needed. Returns false if there is no memory. The function is then open only in the
-    /// tree.
+    /// Opens the next frame, creating it if needed. Returns false if there is no memory; then the function is open in the tree,
+    /// but has no frame.
     #[cold]
     pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
         let top = self.top();
@@ -224,7 +229,7 @@ impl Frames {
         frame.is_some()
     }
 
-    /// Notes that the function that was just opened is a poll. Returns false if there is no memory.
+    /// Records that the function opened last is polling a future. Returns false if there is no memory.
     pub(crate) fn open_poll(&self, poll: &Poll) -> bool {
         let count = self.open_polls.load(Ordering::Relaxed);
         let Some(open) = self.polls.get(count).or_else(|| self.polls.make(count)) else {
@@ -247,12 +252,12 @@ impl Frames {
         true
     }
 
-    /// Removes the innermost open poll and returns it, if its function has this place.
+    /// Removes and returns the innermost open poll, if the place of its function is `place`.
     pub(crate) fn take_poll_at(&self, place: u64) -> Option<Poll> {
         self.take_poll(|found| found == place)
     }
 
-    /// Removes the innermost open poll and returns it, if its function has ended without an event: see
+    /// Removes and returns the innermost open poll, if its function has ended without an event. The parameters are those of
     /// [`close_below`](Self::close_below).
     pub(crate) fn take_ended_poll(&self, place: u64, at_it: bool) -> Option<Poll> {
         self.take_poll(|found| found < place || at_it && found == place)
@@ -294,8 +299,8 @@ impl Frames {
         self.top.set(top.below.get());
     }
 
-    /// Closes all frames whose places are below `place`, or equal to it if `at_it` is true. Their functions have ended without
-    /// returning. Returns the node of the outermost closed frame.
+    /// Closes all frames whose place is below `place`, and if `at_it` is true, also those whose place is equal to it. Their
+    /// functions have ended without returning. Returns the node of the outermost closed frame.
     pub(crate) fn close_below(&self, place: u64, at_it: bool) -> Option<&'static Node> {
         self.close_while(|frame| frame.place() < place || at_it && frame.place() == place)
     }
@@ -307,14 +312,15 @@ impl Frames {
         self.close_while(|_| left.checked_sub(1).map(|rest| left = rest).is_some())
     }
 
-    /// Closes the frames of nodes inside `node`, the node of a scope that has ended. Returns the number of closed frames.
+    /// Closes all frames whose nodes are inside `node`, because the scope of `node` has ended. Returns the number of closed
+    /// frames.
     pub(crate) fn close_inside(&self, node: &'static Node) -> u64 {
         let before = self.unwound.load(Ordering::Relaxed);
         self.close_while(|frame| frame.node().is_some_and(|open| open.depth() > node.depth()));
         self.unwound.load(Ordering::Relaxed) - before
     }
 
-    /// Closes all frames, because the thread no longer counts. Calls of futures that are polled stay in flight.
+    /// Closes all frames, because the thread stops counting. The calls of futures that it is polling stay in flight.
     pub(crate) fn close_all(&self) {
         self.close_while(|_| true);
         while let Some(poll) = self.take_poll(|_| true) {
@@ -337,7 +343,7 @@ impl Frames {
 }
 
 impl Poll {
-    /// Returns the key under which the call is found at its next poll.
+    /// Returns the key under which the call will be found at its next poll.
     pub(crate) fn future(&self) -> Future {
         Future {
             address: self.address,
@@ -345,7 +351,7 @@ impl Poll {
         }
     }
 
-    /// Forgets the open poll, which continues unseen, and keeps its call in flight.
+    /// Forgets the open poll but keeps its call in flight. The poll itself continues without being observed.
     fn leave(&self) {
         if let Some(slot) = in_flight::slot_of(self.call) {
             slot.set_polled(false);
@@ -354,7 +360,7 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
-            // The state is unknown, because the poll continues unseen.
+            // The state is unknown, because the poll continues without being observed.
             state: 0,
         };
         if self.began != 0 && !calls_by_future::TABLE.put(self.future(), held) {
@@ -421,11 +427,11 @@ mod tests {
         for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
             frames.open_next(place, node);
         }
-        // The second function returns, and the functions inside it have ended without an event.
+        // The second function returns. The functions inside it have ended without an event.
         let outermost = frames.close_below(800, false).unwrap();
         assert!(std::ptr::eq(outermost, nodes[2]));
         assert_eq!(counts(&frames), (0, 2));
-        // Another function begins at the place of the second function.
+        // Another function begins, at the same place as the second function.
         let outermost = frames.close_below(800, true).unwrap();
         assert!(std::ptr::eq(outermost, nodes[1]));
         assert!(frames.close_below(800, true).is_none());

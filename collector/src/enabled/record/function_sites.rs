@@ -16,9 +16,9 @@ use crate::enabled::record::site::Site;
 
 #[derive(Debug)]
 struct Functions {
-    /// The last entry is not a function of the program, but serves to measure the cost of a call.
+    /// The last entry is not a function of the program. It is used to measure the cost of a call.
     by_number: Box<[Function]>,
-    /// The sleds of a function are adjacent.
+    /// The sleds of each function are adjacent.
     sleds: Box<[Sled]>,
     trampolines: Trampolines,
     choice: FunctionChoice,
@@ -27,54 +27,55 @@ struct Functions {
 #[derive(Debug)]
 pub(crate) struct Function {
     site: Site,
-    /// The async body that the function polls, if it polls one.
+    /// How the function polls an async body, if it polls one.
     polls: Option<PolledBy>,
-    /// Whether the function belongs to a package of the workspace.
+    /// Whether the function belongs to a package of the program's own workspace.
     is_own: bool,
-    /// Range of the function's sleds among all sleds.
+    /// Range of the function's sleds in [`Functions::sleds`].
     sleds: Range<usize>,
-    /// The sleds that are on, as a [`Sleds`].
+    /// Which of the function's sleds are on, as the number of a [`Sleds`] variant.
     state: AtomicU8,
 }
 
-/// A function that polls an async body.
+/// How a function polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PolledBy {
-    /// Number of the first function with the same name and source line as this one. All such functions poll futures of one type.
+    /// Number of the first function with the same name and source line. All such functions poll futures of the same type.
     pub(crate) first: u32,
-    /// Where the function finds its future, and where the future has its state.
+    /// In which argument the function gets its future, and where the future stores its state.
     pub(crate) of: PollFunction,
 }
 
 impl PolledBy {
-    /// Returns the address of a future's state byte, which records at which await the body waits, or that the body is over.
+    /// Returns the address of a future's state byte. It says at which await the body is suspended, or that the body has finished.
     pub(crate) fn state_place(self, future: Future) -> u64 {
         future.address.wrapping_add(self.of.state_offset.into())
     }
 }
 
-/// The sleds of a function that are on.
+/// Which of a function's sleds are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Sleds {
     None,
-    /// Only the sleds at the function's ends.
+    /// Only the sleds at the function's returns and tail calls.
     Ends,
     All,
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
-/// Reason why sleds can no longer be switched. If there is one, only the states of sites decide which functions count.
+/// Why sleds can no longer be switched. Once this is set, the sleds stay as they are, and only the states of the sites decide
+/// which functions are counted.
 static REFUSED: OnceLock<Refusal> = OnceLock::new();
 
-/// The functions whose end sleds are to be switched off.
+/// The functions whose end sleds still have to be switched off.
 static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
-/// Reason why no functions are known although they were requested.
+/// Why no functions are known, although they were requested.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Sets the functions, by number, and their sleds in the same order. Must be called only once.
+/// Sets the functions, in the order of their numbers, and their sleds in the same order. Must be called only once.
 ///
 /// # Safety
 /// The sleds must come from the compiler's map of this executable or library. See [`sleds::switch`] for the trampolines.
@@ -127,14 +128,15 @@ pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
     (number < all.len()).then_some(number as u32)
 }
 
-/// Returns the number and the site of the function that serves to measure the cost of a call, and the trampolines.
+/// Returns what is needed to measure the cost of a call: the number and the site of the function that serves this purpose, and
+/// the trampolines.
 pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
     let (calibration, all) = functions.by_number.split_last()?;
     Some((all.len() as u32, &calibration.site, functions.trampolines))
 }
 
-/// Returns which functions were to count at the program's start; `None` if they are not known.
+/// Returns which functions were to be counted when the program started; `None` if the functions are not known.
 pub(crate) fn choice() -> Option<&'static FunctionChoice> {
     FUNCTIONS.get().map(|functions| &functions.choice)
 }
@@ -145,12 +147,12 @@ pub(crate) fn all() -> impl ExactSizeIterator<Item = &'static Site> {
     all.iter().map(|function| &function.site)
 }
 
-/// Records the reason why functions are not known although they were requested.
+/// Records why the functions are not known, although they were requested.
 pub(crate) fn note_missing(why: String) {
     let _ = MISSING.set(why);
 }
 
-/// Returns the reason why functions do not count as requested, as a sentence for the user.
+/// Returns a sentence for the user that says why functions are not counted as requested; `None` if they are.
 pub(crate) fn warning() -> Option<String> {
     if let Some(why) = MISSING.get() {
         return Some(format!("functions are not counted: {why}"));
@@ -169,14 +171,14 @@ pub(crate) fn refused() -> Option<Refusal> {
     REFUSED.get().copied()
 }
 
-/// Number of functions, and of functions whose sleds are on.
+/// The number of all functions, and of those whose sleds are on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) known: u32,
     pub(crate) on: u32,
 }
 
-/// Returns how many functions there are; `None` if the functions are not known.
+/// Counts the functions, and those of them whose sleds are on. Returns `None` if the functions are not known.
 pub(crate) fn counts() -> Option<Counts> {
     let all = FUNCTIONS.get()?.of_program();
     let is_on = |function: &&Function| {
@@ -203,14 +205,15 @@ pub(crate) fn sleds_of(number: u32) -> Sleds {
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
-/// Returns the time until [`follow`] is to check again which end sleds can be switched off; `None` if no end sled waits for this.
+/// Returns the time until [`follow`] should check again which end sleds can be switched off; `None` if no end sleds are waiting
+/// for that.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
 }
 
-/// Switches on the sleds of functions that are to count, and switches off all other sleds. The sleds at a function's ends stay on
-/// while calls of the function are open. `alone` says whether no other thread runs yet.
+/// Switches the sleds on for functions that are to be counted, and off for all others. The sleds at a function's returns and tail
+/// calls stay on as long as calls of the function are open. `alone` says that no other threads are running yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
@@ -262,14 +265,15 @@ impl Functions {
         self.by_number.split_last().map_or(&[], |(_, all)| all)
     }
 
-    /// Switches those sleds of these functions for whose kind `is_wanted` returns true. Returns false if the system refuses.
+    /// Switches the sleds of these functions, but only sleds of the kinds that `is_wanted` accepts. Returns false if the system
+    /// refuses.
     fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
         let all = numbers
             .iter()
             .flat_map(|number| &self.sleds[self.by_number[*number as usize].sleds.clone()]);
         let mut sleds: Vec<Sled> = all.filter(|sled| is_wanted(sled.kind)).copied().collect();
         sleds.sort_unstable_by_key(|sled| sled.at);
-        // SAFETY: `set` was given these sleds and trampolines.
+        // SAFETY: `set` was given these sleds and trampolines, and its caller guarantees that they are valid.
         let switched = unsafe { sleds::switch(&sleds, on, &self.trampolines, alone) };
         switched.map_err(|why| REFUSED.set(why)).is_ok()
     }
@@ -282,14 +286,14 @@ impl Functions {
     }
 }
 
-/// Switches the sleds of all functions at once, including functions that are not to count, until `follow` runs again. This
-/// function is for tests of switching. Returns the number of sleds switched.
+/// Switches the sleds of all functions at once, including functions that are not to be counted. Does not record the new state, so
+/// [`follow`] does not undo it. This function is for tests of switching. Returns the number of sleds switched.
 pub fn switch_all(on: bool) -> usize {
     let Some(functions) = FUNCTIONS.get() else {
         return 0;
     };
     let mut sleds = functions.sleds.to_vec();
     sleds.sort_unstable_by_key(|sled| sled.at);
-    // SAFETY: `set` was given these sleds and trampolines.
+    // SAFETY: `set` was given these sleds and trampolines, and its caller guarantees that they are valid.
     unsafe { sleds::switch(&sleds, on, &functions.trampolines, false) }.unwrap_or(0)
 }

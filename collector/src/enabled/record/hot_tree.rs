@@ -1,17 +1,18 @@
-//! The pointer to the tree of the calling thread, which each scope reads.
+//! The calling thread's pointer to its tree, which each scope reads.
 //!
-//! The pointer is a `const` thread-local without a destructor, so it is read with one instruction, at any time of a thread's
-//! life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope. Tickscope's libraries
+//! The pointer is a `const` thread-local without a destructor, so one instruction reads it, at any point in a thread's life. In a
+//! shared library, the compiler would call a function to read it (`__tls_get_addr`), twice for each scope. Tickscope's libraries
 //! for C programs therefore use the *initial exec* model (Ulrich Drepper, ELF Handling For Thread-Local Storage, 4.3). In this
-//! model, the thread-local is at a fixed distance from the thread pointer. If such a library is loaded at run time, glibc takes
-//! the space for the thread-local from a reserve. Other libcs have no such reserve.
+//! model, the thread-local is at a fixed offset from the thread pointer. When such a library is loaded at run time, glibc
+//! takes the space for its thread-local from a reserve. Other libcs have no such reserve.
 
 use crate::enabled::record::tree::Tree;
 
-// `get` returns the tree of the calling thread; `None` while the thread does not count.
+// `get` returns the tree of the calling thread; `None` while the thread is not counting.
 pub(crate) use word::{get, set};
 
-/// Linker symbol of the thread-local word. It contains the version, because a program may have several versions of this library.
+/// Linker symbol of the thread-local word. It includes this library's version, because a program may contain several versions of
+/// the library.
 #[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
 macro_rules! hot_tree_name {
     () => {
@@ -57,7 +58,7 @@ mod word {
 
     use super::Tree;
 
-    /// Loads the distance of the thread-local word from the thread pointer.
+    /// Loads the thread-local word's offset, relative to the thread pointer, into the operand `$into`.
     macro_rules! load_distance {
         ($into:literal) => {
             concat!(
@@ -85,7 +86,7 @@ mod word {
     #[inline(always)]
     pub(crate) fn get() -> Option<&'static Tree> {
         let word: usize;
-        // SAFETY: reads the word of the calling thread, whose distance from the thread pointer the loader has written.
+        // SAFETY: reads the calling thread's own word, at the offset from the thread pointer that the loader has provided.
         unsafe {
             asm!(
                 load_distance!("word"),
@@ -101,7 +102,7 @@ mod word {
 
     pub(crate) fn set(tree: Option<&'static Tree>) {
         let word = tree.map_or(0, |tree| ptr::from_ref(tree).expose_provenance());
-        // SAFETY: as in `get`. No reference to the word exists.
+        // SAFETY: as in `get`, and there are no references to the word.
         unsafe {
             asm!(
                 load_distance!("place"),

@@ -1,8 +1,10 @@
-//! The table of calls of futures that are in flight: the site of each call, its beginning, and the call that awaits it.
+//! The table of the calls of futures that are in flight. It holds the site of each call, its beginning, and the call that awaits
+//! it.
 //!
-//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of free slots,
-//! and threads exchange whole batches. So most calls wait for neither a lock nor another thread. Captures read slots while they
-//! change: if a slot's generation has not changed during the reading, the slot belonged to one call all the time.
+//! A call takes a slot at its first poll and gives it back when it ends, on whatever thread this happens. Each thread has its own
+//! list of free slots, and threads exchange slots in whole batches. So most calls wait for neither a lock nor another thread.
+//! Captures read a slot while it may be changing. If its generation is the same before and after, the slot belonged to a single
+//! call throughout.
 
 use std::sync::Mutex;
 
@@ -11,10 +13,10 @@ use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// Number of slots in a batch, which threads exchange as a whole.
+/// Number of slots in a batch. Threads exchange slots in whole batches.
 const BATCH: u32 = 64;
 
-/// A thread with this many free slots gives a batch away.
+/// A thread with this many free slots gives one batch away.
 const FREE_MAX: u32 = 3 * BATCH;
 
 zeroed! {
@@ -23,33 +25,33 @@ zeroed! {
     pub(crate) struct Slot {
         /// Odd while a call has the slot.
         generation: AtomicU32,
-        /// Not 0 while the call is polled.
+        /// Nonzero while the call is being polled.
         polled: AtomicU32,
         /// The tick of the first poll.
         began: AtomicU64,
         site: Ref<Site>,
-        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While the slot is free: the next slot of
-        /// its list. At the head of a batch, the high half is the next batch.
+        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While the slot is free: the index of the
+        /// next slot in the list. In the first slot of a batch, the high half is the index of the next batch's first slot.
         link: AtomicU64,
     }
 }
 
 zeroed! {
-    /// A thread's free slots, and the call that it polls.
+    /// A thread's free slots, and the call that the thread is polling.
     #[derive(Debug)]
     pub(crate) struct OwnSlots {
-        /// The head of the list; 0 if it is empty.
+        /// The first slot of the list; 0 if the list is empty.
         free: AtomicU32,
         length: AtomicU32,
-        /// The [`CallId`] of the innermost call that the thread polls; 0 if it polls no call.
+        /// The [`CallId`] of the innermost call that the thread is polling; 0 if it is polling none.
         polled: AtomicU64,
     }
 }
 
-/// A call in flight: its slot in the low half, the generation of the slot in the high half. 0 means no call.
+/// Id of a call in flight: the slot is in the low half, and the generation of the slot is in the high half. 0 means no call.
 pub(crate) type CallId = u64;
 
-/// A call in flight, as a capture sees it.
+/// What a capture reads about a call in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) site: &'static Site,
@@ -58,7 +60,7 @@ pub(crate) struct Seen {
     pub(crate) awaited_by: CallId,
 }
 
-/// The slots, numbered from 1 on. They are made under the lock of `BATCHES`.
+/// The slots, numbered from 1. New ones are made under the lock of `BATCHES`.
 static SLOTS: Column<Slot> = zeros();
 
 /// Number of slots that have been made.
@@ -82,7 +84,7 @@ pub(crate) fn slot_of(call: CallId) -> Option<&'static Slot> {
 }
 
 impl Slot {
-    /// Notes whether the call is polled now.
+    /// Sets whether the call is being polled.
     #[inline]
     pub(crate) fn set_polled(&self, polled: bool) {
         self.polled.store(polled.into(), Ordering::Relaxed);
@@ -94,7 +96,7 @@ pub(crate) fn index_of(id: CallId) -> u32 {
 }
 
 impl OwnSlots {
-    /// Prepares the slots for the tree's next thread. The free slots stay in the list.
+    /// Prepares the slots for the next thread that uses the tree. The free slots stay in the list.
     pub(crate) fn clear(&self) {
         self.polled.store(0, Ordering::Relaxed);
     }
@@ -103,7 +105,7 @@ impl OwnSlots {
         self.polled.load(Ordering::Relaxed)
     }
 
-    /// Makes a call the innermost call that the thread polls, and returns the previous innermost call.
+    /// Makes `call` the innermost call that the thread is polling, and returns the previous one.
     #[inline]
     pub(crate) fn poll(&self, call: CallId) -> CallId {
         let before = self.polled.load(Ordering::Relaxed);
@@ -111,26 +113,26 @@ impl OwnSlots {
         before
     }
 
-    /// Takes a slot for a call that is polled for the first time, inside the call that the thread polls. Returns 0 if the table
-    /// is full. No other event of the thread may happen meanwhile.
+    /// Takes a slot for a call that is polled for the first time. The call that the thread is already polling becomes the one
+    /// that awaits it. Returns 0 if the table is full. This must not be interrupted by another event of the thread.
     pub(crate) fn begin(&self, site: &'static Site, tick: u64) -> CallId {
         let Some((index, slot)) = self.take() else {
             BEYOND.fetch_add(1, Ordering::Relaxed);
             return 0;
         };
-        // SYNC POINT: the slot is free before it gets another call's data (meets the fence in `seen`).
+        // SYNC POINT: the slot is marked as free before the data of the next call is stored (pairs with the fence in `seen`).
         fence(Ordering::Release);
         slot.site.set(Some(site));
         slot.began.store(tick, Ordering::Relaxed);
         slot.polled.store(1, Ordering::Relaxed);
         slot.link.store(self.polled(), Ordering::Relaxed);
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
-        // SYNC POINT: the call's data before the generation.
+        // SYNC POINT: the call's data is stored before the generation (pairs with the first load in `seen`).
         slot.generation.store(generation, Ordering::Release);
         u64::from(generation) << 32 | u64::from(index)
     }
 
-    /// Gives the slot of a call back. No other event of the thread may happen meanwhile.
+    /// Gives back the slot of a call that has ended. This must not be interrupted by another event of the thread.
     pub(crate) fn end(&self, call: CallId) {
         let Some(slot) = slot_of(call) else {
             BEYOND.fetch_sub(1, Ordering::Relaxed);
@@ -139,7 +141,8 @@ impl OwnSlots {
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
-        // SYNC POINT: the slot is marked as free before its link joins the list of free slots.
+        // SYNC POINT: the slot is marked as free before its link is used for the list of free slots (pairs with the fence in
+        // `seen`).
         fence(Ordering::Release);
         slot.link
             .store(self.free.load(Ordering::Relaxed).into(), Ordering::Relaxed);
@@ -165,7 +168,7 @@ impl OwnSlots {
         Some((index, slot))
     }
 
-    /// Takes a batch that another thread gave away, or makes one.
+    /// Takes a batch that another thread gave away, or makes a new one.
     #[cold]
     #[inline(never)]
     fn get_batch(&self) {
@@ -223,7 +226,7 @@ impl OwnSlots {
     }
 }
 
-/// Ends a call on a thread that has no tree. The call's slot becomes a batch of one slot.
+/// Ends a call on a thread that has no tree. The call's slot becomes a batch of its own.
 pub(crate) fn end_without_tree(call: CallId) {
     let own: OwnSlots = zeros();
     own.end(call);
@@ -242,7 +245,7 @@ pub(crate) fn is_live(call: CallId) -> bool {
     generation == Some((call >> 32) as u32)
 }
 
-/// Returns whether a call in flight was awaited by a call that is over.
+/// Returns whether a call is still in flight although the call that awaited it is over.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_left_behind(call: CallId) -> bool {
     let awaited_by = slot_of(call).map_or(0, |slot| slot.link.load(Ordering::Relaxed));
@@ -258,7 +261,7 @@ pub(crate) fn last_slot() -> u32 {
     MADE.load(Ordering::Acquire)
 }
 
-/// Returns the call in a slot and its id, or `None` if the slot is free or changed meanwhile.
+/// Returns the call in a slot, along with its id. Returns `None` if the slot is free, or if it changes while it is being read.
 pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
     let slot = slot(index)?;
     let generation = slot.generation.load(Ordering::Acquire);
@@ -271,7 +274,7 @@ pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
         is_polled: slot.polled.load(Ordering::Relaxed) != 0,
         awaited_by: slot.link.load(Ordering::Relaxed),
     };
-    // SYNC POINT: the call's data before the second load of the generation.
+    // SYNC POINT: the call's data is read before the generation is read again (pairs with the fences in `begin` and `end`).
     fence(Ordering::Acquire);
     let same = slot.generation.load(Ordering::Relaxed) == generation;
     same.then_some((u64::from(generation) << 32 | u64::from(index), seen))

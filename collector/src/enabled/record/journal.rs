@@ -1,20 +1,21 @@
-//! The events of the watched call that is open on a thread: one word for each event.
+//! The journal of a thread: the events of the watched call that is open, with one word for each event.
 //!
 //! The record of an event consists of the node that was *charged* (20 bits), the kind of the event (2 bits), and the charged
-//! ticks (42 bits). So records can be added up without parents or a stack, and guards that were leaked or closed out of order
-//! need no special case.
+//! ticks (42 bits). So the records can be summed up without knowing parents or keeping a stack, and guards that were leaked or
+//! closed out of order need no special case.
 //!
-//! If a call has more records than fit into the journal, only the first half of the journal and the newest one or two quarters
-//! are kept. Records are added up before they are overwritten.
+//! The first half of the journal keeps the first records of the call. If there are more records than fit, the two remaining
+//! quarters are overwritten in turn, so that they hold the newest records. Records are added to sums before they are overwritten.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Array, Ref, zeroed};
 use crate::enabled::record::node::NODES_MAX;
 use crate::enabled::record::site::Site;
 
-/// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
+/// Size of the journal in words. This is 512 KiB of address space for each thread with a watched call, but only the used part
+/// takes up memory.
 const WORDS: u32 = 1 << 16;
-/// Number of words at the beginning of a call that are always kept.
+/// Number of words at the beginning of a call that are never overwritten.
 pub(crate) const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
 
@@ -22,7 +23,7 @@ const KIND_AT: u32 = 42;
 const NODE_AT: u32 = 44;
 const MORE_AT: u32 = 39;
 
-/// Maximum number of ticks of one record.
+/// Maximum number of ticks in one record.
 pub(crate) const TICKS_MAX: u64 = (1 << KIND_AT) - 1;
 
 /// Largest `number` of a [`Record::More`].
@@ -30,17 +31,17 @@ pub(crate) const MORE_MAX: u64 = (1 << MORE_AT) - 1;
 
 const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
 
-/// The event at which the ticks of a record end.
+/// The kind of event that ends the time span of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
     Exit = 0,
     Enter = 1,
-    /// A call that had begun earlier continues.
+    /// A scope is entered for another poll of a call that began earlier. This does not count a new call.
     GoOn = 2,
 }
 
-/// Value of the kind bits for records that are not events.
+/// Value of the kind bits in records that are not events.
 const MORE: u64 = 3;
 
 /// Meaning of a record that is not an event.
@@ -49,20 +50,21 @@ const MORE: u64 = 3;
 pub(crate) enum More {
     /// Ticks that were charged without an event.
     Stay = 0,
-    /// Part of the next record's ticks in which the thread waited.
+    /// The part of the next record's ticks during which the thread was waiting.
     Waiting = 1,
-    /// Part of the next record's ticks in which the thread was ready without a CPU.
+    /// The part of the next record's ticks during which the thread was ready to run but had no CPU.
     Ready = 2,
     /// An allocation of `number` bytes.
     Allocation = 3,
-    /// A value that the program notes: `number` words follow, with the lengths of the key and of the value, and both texts.
+    /// A value that the program noted. The next `number` words hold the lengths of the key and of the value, and then both
+    /// strings.
     Note = 4,
-    /// Only in a `CarriedCall`: node indices in the following records refer to the call's next group of nodes. `number` is the
-    /// size of this group.
+    /// Only in a `CarriedCall`: the node indices in the following records refer to the call's next group of nodes, which has
+    /// `number` nodes.
     Nodes = 5,
-    /// Number of calls whose records were added up and removed.
+    /// Number of calls whose own records were replaced by sums.
     Calls = 6,
-    /// Number of allocations whose bytes are in the previous record.
+    /// Number of further allocations, whose bytes are included in the `Allocation` records that follow.
     Allocations = 7,
 }
 
@@ -79,15 +81,15 @@ zeroed! {
         words: Array<AtomicU64>,
         /// Position of the next word.
         at: AtomicU32,
-        /// End of the area that is being written: the head, or one of two quarters.
+        /// End of the area that is being written, which is the first half or one of the two quarters after it.
         end: AtomicU32,
-        /// Number of areas that were filled so far.
+        /// Number of areas that have been filled so far.
         areas: AtomicU32,
     }
 }
 
 zeroed! {
-    /// A node to which records refer, for readers that do not have the tree: index, index of the parent, and site.
+    /// A node to which records refer, for readers without access to the tree: its index, its parent's index, and its site.
     #[derive(Debug)]
     pub(crate) struct NamedNode {
         index: AtomicU32,
@@ -122,23 +124,23 @@ impl More {
     ];
 }
 
-/// Returns the word of a [`Record::Event`].
+/// Encodes a [`Record::Event`].
 #[inline(always)]
 pub(crate) fn event(node: u32, kind: Kind, ticks: u64) -> u64 {
     u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
 }
 
-/// Returns the word of a [`Record::More`].
+/// Encodes a [`Record::More`].
 pub(crate) fn more(node: u32, what: More, number: u64) -> u64 {
     u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
 }
 
-/// Returns the index of the node that a word charges.
+/// Returns the index of the node that the record in a word charges.
 pub(crate) fn node_of(word: u64) -> u32 {
     (word >> NODE_AT) as u32
 }
 
-/// Returns the word of the same record for another node.
+/// Returns the word with its node replaced by `node`.
 pub(crate) fn with_node(word: u64, node: u32) -> u64 {
     word & !(u64::MAX << NODE_AT) | u64::from(node) << NODE_AT
 }
@@ -179,7 +181,7 @@ impl Journal {
         true
     }
 
-    /// Returns whether the area that is being written has space for this number of words.
+    /// Returns whether this number of words still fits into the area that is being written.
     #[inline(always)]
     pub(crate) fn has_space(&self, words: u32) -> bool {
         self.end.load(Ordering::Relaxed) - self.at.load(Ordering::Relaxed) >= words
@@ -195,14 +197,14 @@ impl Journal {
         self.at.store(at + 1, Ordering::Relaxed);
     }
 
-    /// Returns the range of words in the area that is being written.
+    /// Returns the range of the words written so far in the current area.
     pub(crate) fn area(&self) -> (u32, u32) {
         let end = self.end.load(Ordering::Relaxed);
         let begin = if end == HEAD { 0 } else { end - QUARTER };
         (begin, self.at.load(Ordering::Relaxed))
     }
 
-    /// Continues in the next area: the older of the two quarters, which is overwritten.
+    /// Moves on to the next area. This is the older of the two quarters, whose words will be overwritten.
     pub(crate) fn next_area(&self) {
         let end = self.end.load(Ordering::Relaxed);
         let next = if end == HEAD || end == WORDS {
@@ -218,12 +220,12 @@ impl Journal {
 
     /// Returns the number of words that were overwritten.
     pub(crate) fn missing(&self) -> u64 {
-        // The head and the previous quarter remain.
+        // The first half and the quarter that was filled last are still there.
         let areas = u64::from(self.areas.load(Ordering::Relaxed));
         areas.saturating_sub(2) * u64::from(QUARTER)
     }
 
-    /// Returns whether an area was full.
+    /// Returns whether the call has filled at least one area.
     pub(crate) fn was_full(&self) -> bool {
         self.areas.load(Ordering::Relaxed) > 0
     }
@@ -233,7 +235,7 @@ impl Journal {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the words of the call that were not overwritten, in their order.
+    /// Returns the call's words that have not been overwritten, in order.
     pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = u64> {
         let (begin, at) = self.area();
         let other = if begin == HEAD { HEAD + QUARTER } else { HEAD };

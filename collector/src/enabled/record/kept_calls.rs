@@ -1,7 +1,7 @@
-//! Slow calls of a watched function that are kept whole: the longest calls, and some that are chosen at random.
+//! Slow calls of a watched function that are kept with all their events: the longest ones, and some others chosen at random.
 //!
-//! The threads of the program write here, and the publisher reads. Both hold a lock while they copy. A thread of the program
-//! waits for the lock only briefly, because a call that is not kept is still counted.
+//! The program's threads write the calls, and the publisher reads them. Both hold a lock while they copy. A thread of the program
+//! waits only briefly for the lock, because little is lost: a call that is not kept is still counted.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -10,29 +10,30 @@ use crate::enabled::record::arena::{Array, zeroed};
 use crate::enabled::record::journal::NamedNode;
 use crate::enabled::record::site::Site;
 
-/// Number of the longest calls that are kept.
+/// How many of the longest calls are kept.
 const LONGEST: usize = 8;
 
-/// Number of other calls that are kept, chosen at random.
+/// How many other calls are kept, chosen at random.
 const RANDOM: usize = 4;
 
-/// A thread of the program checks at most this often whether the lock is free. All checks together take some microseconds.
+/// How many times a thread of the program checks whether the lock is free before it gives up. This takes a few microseconds in
+/// all.
 const LOOKS: u32 = 1000;
 
-/// Smallest capacity, in words or nodes. It is ample, so that slightly longer calls need no new pages.
+/// Minimum capacity, in words or nodes. It is generous, so that slightly longer calls need no new pages.
 const LEAST: u32 = 512;
 
 /// Value of [`KeptCall::cause`] for a call without a cause.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// Number of the next kept call. No other access depends on its ordering, so models use std's atomic.
+/// Number of the next kept call. No other access depends on its ordering, so it uses std's atomic even in loom models.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
     /// The calls of one watch.
     #[derive(Debug)]
     pub(crate) struct KeptCalls {
-        /// Not 0 while a thread writes or reads.
+        /// Nonzero while a thread is writing or reading.
         lock: AtomicU32,
         calls: [KeptCall; LONGEST + RANDOM],
     }
@@ -48,9 +49,9 @@ zeroed! {
         began: AtomicU64,
         tid: AtomicU32,
         name: [AtomicU64; 2],
-        /// The node and the kind of the call's cause.
+        /// The node and the kind of the call's cause, or [`NO_CAUSE`].
         cause: AtomicU64,
-        /// Number of words that the journal has lost.
+        /// Number of words that were overwritten in the journal.
         missing: AtomicU64,
         words: Array<AtomicU64>,
         nodes: Array<NamedNode>,
@@ -58,39 +59,41 @@ zeroed! {
     }
 }
 
-/// Data of a call, except its events.
+/// What is known about a call, apart from its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,
     /// The tick at which the call began.
     pub(crate) began: u64,
     pub(crate) tid: u32,
-    /// The kernel's name of the call's thread.
+    /// The name of the call's thread, according to the kernel.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// Number of words that the journal has lost after its [`HEAD`](crate::enabled::record::journal::HEAD).
+    /// Number of words that were overwritten in the journal, after its [`HEAD`](crate::enabled::record::journal::HEAD).
     pub(crate) missing: u64,
 }
 
-/// A call as the publisher reads it.
+/// A kept call, copied for the publisher.
 #[derive(Debug)]
 pub(crate) struct Copied {
     pub(crate) facts: Facts,
     pub(crate) words: Vec<u64>,
-    /// Nodes of the call: index, index of the parent, and site.
+    /// The nodes of the call, each as its index, the index of its parent, and its site.
     pub(crate) nodes: Vec<(u32, u32, &'static Site)>,
 }
 
 impl KeptCalls {
-    /// Forgets all calls. A call that is being written now stays, although its watch has ended or begun again.
+    /// Discards all kept calls. A call that is being written at the same time stays, although its watch has ended or was
+    /// restarted.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
             call.number.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Keeps a slow call of this duration if it is one of the longest, or by chance. `count` is the call's number among the slow
-    /// calls of the watch. Returns false if the call should have been kept, but another thread held the lock.
+    /// Keeps a slow call that took `ticks` if it is one of the longest, or if it is chosen at random. `count` is the number of
+    /// the call among the slow calls of the watch. Returns false if the call should have been kept but another thread held the
+    /// lock.
     pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
         if self.place(ticks, count, random).is_none() {
             return true;
@@ -108,7 +111,7 @@ impl KeptCalls {
         true
     }
 
-    /// Returns the place for a call, if it is to be kept.
+    /// Returns the place in which to keep a call, if the call is to be kept.
     fn place(&self, ticks: u64, count: u64, random: u64) -> Option<&KeptCall> {
         let (longest, by_chance) = self.calls.split_at(LONGEST);
         let key = |call: &&KeptCall| match call.number.load(Ordering::Relaxed) {
@@ -119,12 +122,12 @@ impl KeptCalls {
         if key(&shortest) <= ticks {
             return Some(shortest);
         }
-        // Each slow call outside the longest has the same chance (algorithm R, Vitter 1985).
+        // All slow calls that are not among the longest have the same chance of being kept (algorithm R, Vitter 1985).
         by_chance.get((random % count.max(1)) as usize)
     }
 
-    /// Calls `read` for each kept call, with the call's number and whether it is one of the longest. Holds the lock meanwhile.
-    /// Returns false if a thread of the program holds the lock for long.
+    /// Calls `read` for each kept call, with the call's number and whether it is one of the longest. Holds the lock all the
+    /// while. Returns false if a thread of the program does not release the lock in time.
     pub(crate) fn read(&self, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
         if !self.take_lock(LOOKS, std::thread::yield_now) {
             return false;
@@ -154,7 +157,7 @@ impl KeptCalls {
 }
 
 impl KeptCall {
-    /// Writes a call. The caller holds the lock. If there is no memory, the call has no words.
+    /// Writes a call. The caller must hold the lock. If there is no memory, the call is kept without its words and nodes.
     pub(crate) fn write(
         &self,
         facts: &Facts,
@@ -191,7 +194,7 @@ impl KeptCall {
         self.node_count.store(node_count, Ordering::Relaxed);
     }
 
-    /// Copies the call. The caller holds the lock.
+    /// Returns a copy of the call. The caller must hold the lock.
     pub(crate) fn copied(&self) -> Copied {
         let mut name = [0; 16];
         for (bytes, word) in name.as_chunks_mut().0.iter_mut().zip(&self.name) {
@@ -223,7 +226,7 @@ impl KeptCall {
     }
 }
 
-/// Gives the array this length; returns false if there is no memory.
+/// Sets the length of the array, allocating new pages if needed. Returns false if there is no memory.
 fn with_space<T: crate::enabled::record::arena::FromZeros>(array: &Array<T>, length: u32) -> bool {
     array.reuse(length) || array.allocate(length.next_power_of_two().max(LEAST)) && array.reuse(length)
 }

@@ -1,6 +1,6 @@
-//! The sites of locks and of named tasks. Locks that are made at one place of the source under one name share a site for each
-//! kind of wait. The site is made at the first such wait. Tasks of one place and name share one site, which is made with the
-//! first of them. Finding a site takes no lock and does not use the allocator.
+//! The sites of locks and of named tasks. Locks with the same name that are created at the same place in the source share one
+//! site for each kind of wait. It is made at the first wait of that kind. Tasks with the same name and place share one site,
+//! which is made along with the first of these tasks. Looking up a site takes no lock and does not use the allocator.
 
 use std::panic::Location;
 
@@ -8,18 +8,18 @@ use crate::enabled::record::arena::{Made, Ref};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 
-/// Maximum number of sites. All further locks and tasks share one site for each kind.
+/// Maximum number of sites. Locks and tasks beyond that share one site for each kind.
 const SITES_MAX: usize = 2048;
 
-/// Number of slots of the table, which is at most half full.
+/// Number of slots in the table. At most half of them are in use.
 const SLOTS: usize = 2 * SITES_MAX;
 
 static SITES: Made<Site, SITES_MAX> = Made::none();
 
-/// Hash table of sites by name and place, with open addressing and linear probing.
+/// Hash table of sites by kind, name and place in the source, with open addressing and linear probing.
 static TABLE: [Ref<Site>; SLOTS] = [const { Ref::none() }; SLOTS];
 
-/// The sites of all further locks and tasks, by kind.
+/// The sites that all locks and tasks beyond the maximum share, by kind.
 static OTHERS: [Site; 5] = [
     others(Labelled::Mutex),
     others(Labelled::Read),
@@ -32,12 +32,12 @@ static OTHERS: [Site; 5] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) name: Option<&'static str>,
-    /// Place in the source where the lock or the task was made.
+    /// The place in the source where the lock or the task was created.
     pub(crate) place: &'static Location<'static>,
 }
 
 impl Label {
-    /// Returns a label with a name, if there is one, and with the caller's place.
+    /// Returns a label with the place of the caller in the source, and with a name if there is one.
     #[track_caller]
     pub(crate) const fn new(name: Option<&'static str>) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Label {
     }
 }
 
-/// Returns the site for waits of this kind for a lock, or the site of a task.
+/// Returns the site for waits of this kind on a lock, or the site of a task.
 pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     let Label { name, place } = label;
     let (file, line) = (place.file(), place.line());
@@ -56,7 +56,7 @@ pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     for _ in 0..SLOTS {
         let slot = &TABLE[at];
         let found = slot.get_acquire().or_else(|| {
-            // Another thread may take the slot first. The site made here is then put into the next free slot, or stays unused.
+            // Another thread may take the slot first. The new site then goes into the next free slot, or is never used.
             made = made.or_else(|| SITES.keep(Site::labelled(kind, name, file, line)));
             made.map(|site| slot.set_first(site))
         });
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(one.describe().name, "[lock] one");
         assert_eq!(one.describe().line, here.line());
         let name = |number| &*format!("lock {number}").leak();
-        // Threads that meet the same locks at the same time find the same sites.
+        // Threads that use the same locks at the same time find the same sites.
         let names: Vec<&'static str> = (0..100).map(name).collect();
         let all = || -> Vec<usize> {
             let site = |&name| std::ptr::from_ref(of(Labelled::Mutex, label(Some(name)))).addr();

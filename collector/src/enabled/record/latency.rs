@@ -1,11 +1,11 @@
-//! The durations of a node's calls: a histogram, and the numbers that adaptive mode keeps for the node. An octave of buckets is
-//! allocated at its first hit.
+//! The durations of a node's calls: a histogram, and the numbers that adaptive mode keeps for the node. Buckets are allocated an
+//! octave at a time, when the first duration falls into that octave.
 //!
 //! Finding the bucket of a duration takes about 25 cycles, because each instruction depends on the one before. If each call did
-//! this, every scope would take these cycles longer, because a clock read waits for earlier instructions. Instead, a call stores
-//! its duration in a buffer. If the call's place in the buffer is taken, the call flushes the buffer: it finds the buckets of all
-//! buffered durations, which the CPU does in parallel. With thousands of nodes, a flush waits for cache lines: two of the
-//! latency, and the counters of two or three octaves.
+//! this, every scope would take that much longer, because a clock read waits for earlier instructions. Instead, each call stores
+//! its duration in a buffer, in the place that belongs to the call's number. If that place is taken, the call flushes the buffer:
+//! it finds the buckets of all buffered durations, which the CPU can do in parallel. With thousands of nodes, a flush has to wait
+//! for cache lines: two lines of the latency itself, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
@@ -14,11 +14,11 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
 pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
-/// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a thousandth of
-/// the call's time.
+/// The longest duration that is buffered, in ticks: some 20 microseconds. If a longer call causes a flush, this adds only a
+/// thousandth to the call's time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// A reader tries at most this often to read a histogram that does not change meanwhile.
+/// How many times a reader tries to read a histogram without it changing in the meantime.
 const LOOKS: u32 = 20;
 
 zeroed! {
@@ -29,14 +29,15 @@ zeroed! {
         octaves: Column<Octave>,
         /// Number of octaves in use.
         used: AtomicU64,
-        /// Number of the tree's current life, which is its use by one thread. Lives are counted from 1; 0 before the first.
+        /// Number of the tree's current life. Each thread that uses the tree starts a new life. Lives are numbered from 1, and
+        /// this is 0 before the first life.
         life: AtomicU64,
     }
 }
 
 impl Latency {
-    /// Buffers the duration of a call, in the place for the call's number. Returns false if the duration is 0 or too long, or if
-    /// the place is taken.
+    /// Buffers the duration of a call, in the place that belongs to the call's number. Returns false if the duration is 0 or too
+    /// long, or if the place is taken.
     #[inline(always)]
     pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
         let place = &self.buffered[call as usize % BUFFERED];
@@ -47,23 +48,24 @@ impl Latency {
         buffered
     }
 
-    /// Counts the buffered durations, and the duration `more`, in their buckets. If there is no memory for an octave, its
-    /// durations are counted in no bucket.
+    /// Counts the buffered durations, and the duration `more`, in their buckets. Durations in an octave for which there is no
+    /// memory are not counted.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Counts buffered durations in their buckets, except those whose octaves do not exist: they stay in the buffer. Makes no
-    /// function call. Returns whether all octaves exist.
+    /// Counts the buffered durations in their buckets. Durations whose octaves do not exist stay in the buffer. Makes no function
+    /// call. Returns whether all octaves exist.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
         self.flush_into(None, true, |bucket| self.octaves.of(bucket).get())
     }
 
-    /// Counts durations in the octaves that `octave_of` returns for their buckets. Returns whether `octave_of` has found all
-    /// octaves. If `keeps` is true, durations without an octave stay in the buffer.
+    /// Counts the buffered durations, and the duration `more`, in their buckets. `octave_of` returns the octave that contains a
+    /// bucket. Durations without an octave stay in the buffer if `keeps` is true, and are discarded otherwise. Returns whether
+    /// there were octaves for all buffered durations.
     #[inline(always)]
     fn flush_into(
         &self,
@@ -73,7 +75,7 @@ impl Latency {
     ) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);
         self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: `flushing` is odd before any duration moves.
+        // SYNC POINT: `flushing` becomes odd before any duration is moved.
         fence(Ordering::Release);
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
@@ -104,12 +106,13 @@ impl Latency {
         all
     }
 
-    /// Reads the counts into `histogram`, and returns the number of calls at that time. `calls` must read this number with
-    /// `Acquire`. `known` returns the result of the last reading, and the number of calls in its histogram.
+    /// Reads the counts into `histogram`, and returns the number of calls that had begun at that time. `calls` must read this
+    /// number with `Acquire`. `known` returns the result of the previous reading, and the number of calls in the histogram of
+    /// that reading.
     ///
-    /// Sometimes counts and number cannot be read at one moment, because the thread is too busy or the reader is descheduled. The
-    /// returned number then leaves out calls that the histogram missed: they belong to the next reading. Otherwise they would end
-    /// in an epoch that has not counted their beginnings.
+    /// Sometimes the counts and the number of calls cannot be read at the same moment, because the thread is too busy or the
+    /// reader is descheduled. The returned number then excludes calls that are missing from the histogram, and leaves them to the
+    /// next reading. Otherwise they would end in an epoch that has not counted their beginnings.
     pub(crate) fn read(
         &self,
         calls: impl Fn() -> u64,
@@ -119,7 +122,7 @@ impl Latency {
         self.read_within(LOOKS, calls, known, histogram)
     }
 
-    /// Reads like [`Self::read`], with at most `looks` tries. `looks` must not be 0.
+    /// Reads like [`Self::read`], but makes at most `looks` attempts. `looks` must not be 0.
     pub(crate) fn read_within(
         &self,
         looks: u32,
@@ -133,15 +136,15 @@ impl Latency {
             let before = self.flushing.load(Ordering::Acquire);
             least = calls();
             counted = self.look(&calls, histogram);
-            // SYNC POINT: the histogram before the second load of `flushing`.
+            // SYNC POINT: the histogram is read before `flushing` is read again.
             fence(Ordering::Acquire);
             let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
             if flushed && counted.wrapping_sub(least) <= 1 {
                 return counted;
             }
             if !flushed {
-                // The reader may have missed calls that a flush was moving: they may be neither in the buffer nor in their
-                // buckets.
+                // A flush may have been moving durations while they were being read. The reader may have missed them, because
+                // they were neither in the buffer nor in their buckets.
                 least = least.saturating_sub(BUFFERED as u64);
             }
             sync::spin_loop();
@@ -151,8 +154,8 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// Returns how often the histogram was emptied. If this is called before [`Self::read`], `read` finds no counts from before
-    /// the last of these times.
+    /// Returns how many times the histogram has been emptied. A later call of [`Self::read`] finds no counts from before the last
+    /// of these times.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
@@ -165,7 +168,8 @@ impl Latency {
             .buffered
             .each_ref()
             .map(|place| place.load(Ordering::Acquire));
-        // `calls` counts begun calls. It is read after the durations, so that no more calls end than begin.
+        // `calls` returns the number of calls that have begun. It is called after the durations were read, so that there are
+        // never more ended calls than begun ones.
         let calls = calls();
         for ticks in buffered {
             if ticks > 0 {
@@ -181,7 +185,7 @@ impl Latency {
         calls
     }
 
-    /// Empties the histogram. The octaves and the numbers of adaptive mode stay.
+    /// Empties the histogram. The octaves and the numbers of adaptive mode are kept.
     fn empty(&self) {
         self.max.store(0, Ordering::Relaxed);
         for place in &self.buffered {
@@ -192,7 +196,7 @@ impl Latency {
         }
     }
 
-    /// Forgets everything of an earlier life, including the octaves.
+    /// Discards everything from an earlier life of the tree, including the octaves.
     fn forget(&self) {
         self.octaves.forget();
         self.next.set(None);
@@ -208,7 +212,7 @@ impl Octaves {
         &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
     }
 
-    /// Returns the octave of a bucket, which is made if needed; `None` if there is no memory.
+    /// Returns the octave of a bucket, allocating it if needed. Returns `None` if there is no memory.
     #[inline(always)]
     pub(crate) fn get_or_make(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
         self.of(bucket).get().or_else(|| self.make(bucket, pool))
@@ -225,9 +229,10 @@ impl Octaves {
         Some(octave)
     }
 
-    /// Empties a histogram and makes space in it. Returns a bit for each octave that exists, and the counts of all buckets.
+    /// Clears `histogram`, reserves space in it, and reads the counts of all buckets. Returns a bit for each octave that exists,
+    /// and these counts.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> (u64, Counts) {
-        // This allocates before it reads, because the allocator itself may be measured.
+        // Allocate before reading anything, because the allocator itself may contain measured scopes.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
@@ -244,7 +249,7 @@ impl Octaves {
         (present, counts)
     }
 
-    /// Forgets the octaves of an earlier life.
+    /// Discards the octaves of an earlier life.
     pub(crate) fn forget(&self) {
         self.octaves.iter().for_each(|octave| octave.set(None));
         self.present.store(0, Ordering::Relaxed);
@@ -255,7 +260,8 @@ impl Octave {
     #[inline(always)]
     pub(crate) fn hit(&self, bucket: usize) {
         let count = &self.counts[bucket % PER_OCTAVE];
-        // SYNC POINT: a call is removed from the buffer before it is in its bucket, so that no reader counts it twice.
+        // SYNC POINT: a duration is removed from the buffer before it is counted in its bucket, so that no reader counts it
+        // twice.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -272,7 +278,7 @@ pub(crate) type Counts = [[u64; PER_OCTAVE]; OCTAVES];
 /// Appends the buckets that are not empty to a histogram that has space for them.
 pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
     for at in bits(present) {
-        // It is unpredictable which counts are zero, so one branch handles all eight counts.
+        // Which counts are zero is unpredictable, so the others are collected in a bit mask, without a branch for each count.
         let steps = counts[at].iter().rev();
         let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
         let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
@@ -280,7 +286,7 @@ pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
     }
 }
 
-/// Returns the positions of the set bits, from the lowest on.
+/// Returns the positions of the set bits, starting with the lowest.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = word.checked_sub(1)? & word ^ word;
@@ -290,14 +296,14 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Latencies {
-    /// Returns an empty latency for a node; `None` if there is no memory.
+    /// Makes an empty latency for a node. Returns `None` if there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
-        // `flushing` is odd until the end of this function, and even afterwards. It may be odd already if a thread
-        // ended during a flush.
+        // `flushing` stays odd until the end of this function, where it becomes even. It may be odd from the outset, if a thread
+        // ended in the middle of a flush.
         let flushing = latency.flushing.load(Ordering::Relaxed) | 1;
         latency.flushing.store(flushing, Ordering::Relaxed);
-        // SYNC POINT: `flushing` is odd before anything is emptied.
+        // SYNC POINT: `flushing` is odd before anything is emptied (pairs with the fence in `read_within`).
         fence(Ordering::Release);
         let life = self.life.load(Ordering::Relaxed);
         if latency.life.load(Ordering::Relaxed) != life {
@@ -305,15 +311,15 @@ impl Latencies {
             latency.life.store(life, Ordering::Relaxed);
         }
         latency.empty();
-        // SYNC POINT: the latency is empty before `made` changes.
+        // SYNC POINT: the latency is emptied before `made` changes (pairs with `of_this_life`).
         let made = latency.made.load(Ordering::Relaxed) + 1;
         latency.made.store(made, Ordering::Release);
         latency.flushing.store(flushing + 1, Ordering::Release);
         Some(latency)
     }
 
-    /// Returns the latency of a node in this life of the tree, and makes an empty one if needed. Returns `None` if there is no
-    /// memory. Only the thread of the tree may call this.
+    /// Returns the latency of a node in the current life of the tree, and makes an empty one if needed. Returns `None` if there
+    /// is no memory. Only the thread that uses the tree may call this.
     pub(crate) fn get_or_make(&self, index: u32) -> Option<&'static Latency> {
         match self.of_this_life(index) {
             Some(latency) => Some(latency),
@@ -321,15 +327,15 @@ impl Latencies {
         }
     }
 
-    /// Returns a node's latency; `None` if the latency was not made in this life of the tree.
+    /// Returns a node's latency; `None` if no latency has been made for it in the current life of the tree.
     pub(crate) fn of_this_life(&self, index: u32) -> Option<&'static Latency> {
         let life = self.life.load(Ordering::Relaxed);
-        // SYNC POINT: `made` is read before the contents of the latency (meets `make`).
+        // SYNC POINT: `made` is read before the contents of the latency (pairs with `make`).
         let latency = self.nodes.get(index)?;
         (latency.made() > 0 && latency.life.load(Ordering::Relaxed) == life).then_some(latency)
     }
 
-    /// Begins another life of the tree, in which all octaves can be used again.
+    /// Starts the next life of the tree, in which all octaves are free again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);
         add(&self.life, 1);
@@ -367,7 +373,8 @@ mod tests {
             assert_eq!(histogram.max(), Some((5000, true)));
             assert!(histogram.buckets.contains(&(bucket_of(100) as u16, 49)));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
-            // Histograms were switched off and on again in the same life. The histogram is empty, and no octave is lost.
+            // Making the latency again in the same life, as when histograms are switched off and on, empties it and loses no
+            // octave.
             let again = pool.make(5).unwrap();
             again.read(|| 0, || (0, 0), &mut histogram);
             assert!(histogram.is_empty());

@@ -1,10 +1,10 @@
-//! Functions that were switched off while calls of them were open. The sleds at a function's ends stay on until each of these
-//! calls has ended.
+//! Functions that were switched off while calls of them were open. Their end sleds, which are those at the returns and tail
+//! calls, stay on until all of these calls have ended.
 //!
-//! Once the entry sled of a function is off, no call of the function begins: an entry that was in progress finds the site
-//! disabled and takes its call back. So a thread that once has no open call of the function has none from then on. The open calls
-//! of a thread are the nodes from its current node up to the root. The end sleds stay on until each thread was once found without
-//! an open call, so no end is missed.
+//! Once the entry sled of a function is off, no further call of the function begins. An entry that was in progress at that time
+//! finds the site disabled and takes its call back. So once a thread has no open call of the function, this will not change. The
+//! open calls of a thread are the nodes from its current node up to the root. The end sleds are switched off after each thread
+//! has been found without an open call at least once, so no end is missed.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 
-/// Pause after the first check of all threads. Each further pause is twice as long, up to [`LONGEST`].
+/// Pause after the first check of all threads. Each later pause is twice as long as the one before, up to [`LONGEST`].
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// The checks take at most 1/`LOOK_SHARE` of the time.
+/// The checks take up at most 1/`LOOK_SHARE` of the time.
 const LOOK_SHARE: u32 = 200;
 
 /// The functions whose end sleds are on although their entry sleds are off.
@@ -41,7 +41,7 @@ struct Function {
 struct OpenCalls {
     /// The address of the thread's tree.
     tree: usize,
-    /// Numbers of the open functions; `None` if they cannot be known now.
+    /// Numbers of the open functions; `None` if they cannot be determined at the moment.
     functions: Option<HashSet<u32>>,
 }
 
@@ -54,25 +54,25 @@ impl Leaving {
         }
     }
 
-    /// Returns the time until the next check; `None` if no end sleds are to be switched off.
+    /// Returns the time until the next check; `None` if no end sleds remain to be switched off.
     pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
         self.next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Notes that the entry sled of a function is off.
+    /// Adds a function whose entry sled has been switched off.
     pub(crate) fn begin(&mut self, number: u32) {
         self.functions.push(Function { number, trees: None });
         self.pause = SHORTEST;
         self.next = Some(Instant::now());
     }
 
-    /// Notes that a function counts again.
+    /// Removes a function that is to be counted again.
     pub(crate) fn forget(&mut self, number: u32) {
         self.functions.retain(|function| function.number != number);
     }
 
-    /// Returns the functions without open calls, sorted by number, if a check is due. `number_of` returns the number of a site's
-    /// function.
+    /// Returns the functions that have no open calls left, sorted by number, and removes them. Returns nothing if no check is due
+    /// yet. `number_of` returns the number of the function to which a site belongs.
     pub(crate) fn ended(&mut self, number_of: fn(&'static Site) -> Option<u32>) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| next > now) {
@@ -121,7 +121,7 @@ impl OpenCalls {
     fn of(tree: &Tree, number_of: fn(&'static Site) -> Option<u32>) -> Self {
         let current = tree.outside_events();
         let open = || std::iter::successors(current, |node| node.parent.get());
-        // Calls over the limit share a node, so it is unknown which functions are open.
+        // All calls beyond the limits on depth and nodes share a node, so it is unknown to which functions they belong.
         let is_known = current.is_some() && !open().any(Node::is_over_the_limit);
         Self {
             tree: std::ptr::from_ref(tree).addr(),
@@ -158,7 +158,7 @@ mod tests {
         leaving.begin(5);
         let threads = [open(1, &[]), open(2, &[7, 1]), in_event];
         assert!(leaving.look(&threads).is_empty());
-        // A thread that has ended has no open call either. A thread that was in an event may have one.
+        // A thread that has ended cannot have an open call either. A thread that was in the middle of an event may have one.
         assert_eq!(leaving.look(&[open(1, &[7]), open(3, &[5])]), [7]);
         leaving.forget(5);
         assert!(leaving.look(&[open(3, &[5])]).is_empty());

@@ -1,12 +1,12 @@
-//! Samples of the live blocks of memory, with the node that allocated each.
+//! Samples of live memory blocks, each with the node that allocated it.
 //!
-//! Sampling points lie among the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block
-//! that contains a point is put into a table under its address, with its node. The thread that frees the block, which may be any
-//! thread, takes it out again. A capture computes live memory from this table, so a reset does not change it.
+//! Sampling points are spread at random over the bytes that a thread allocates, on average [`LIVE_SAMPLE_BYTES`] apart. A block
+//! that contains a sampling point is entered into a table, under its address and with its node. Whichever thread frees the block
+//! removes it from the table. A capture computes live memory from this table, so a reset does not change it.
 //!
-//! The table is in static memory. Putting a block in and taking it out do not allocate, lock or call the kernel. A block is put
-//! in before the program knows its address, and taken out before the allocator may give the address to another thread. So two
-//! threads never change the same block's place at the same time.
+//! The table is in static memory. Inserting or removing a block does not allocate, lock or call the kernel. A block is inserted
+//! before the program knows its address, and removed before the allocator can hand the address to another thread. So two threads
+//! never change the same block's slot at the same time.
 
 use std::cell::Cell;
 use std::ops::{AddAssign, RangeInclusive};
@@ -20,13 +20,13 @@ use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::record::untimed::xorshift;
 
-/// Number of places in a group. A block may be in any place of its group.
+/// Number of slots in a group. A block may occupy any slot of its group.
 const GROUP: usize = 32;
 
-/// Number of groups. With this number, about 16 GiB may be live before a group is full.
+/// Number of groups: enough for about 16 GiB of live memory before any group is full.
 const GROUPS: usize = 2048;
 
-/// Number of counters that can show, without a search, that a block is not in the table.
+/// Number of counters in the filter, which can usually show without a search that a block is not in the table.
 const FILTER: usize = 1 << 14;
 
 /// A sampled block that was taken out of the table.
@@ -36,41 +36,43 @@ pub(crate) struct Block {
     pub(crate) owner: u64,
 }
 
-/// Place of a block: its group, and its place in the group.
+/// Position of a slot: its group, and its index in the group.
 type At = (usize, usize);
 
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
-        /// Number of blocks in the table for each hash. A counter that has reached its maximum stays there.
+        /// For each filter index, the number of blocks in the table that hash to it. A counter that has reached its maximum stays
+        /// there.
         filter: [AtomicU8; FILTER],
-        /// Addresses of the blocks; 0 in free places.
+        /// Addresses of the blocks; 0 in free slots.
         blocks: [[AtomicU64; GROUP]; GROUPS],
         bytes: [[AtomicU64; GROUP]; GROUPS],
-        /// Owners of the blocks; 0 while the place is changed.
+        /// Owners of the blocks; 0 while a slot is being changed.
         owners: [[AtomicU64; GROUP]; GROUPS],
-        /// Number of times that a block was put in, and that a block was taken out.
+        /// Number of blocks inserted so far.
         put: AtomicU64,
+        /// Number of blocks removed so far.
         taken: AtomicU64,
-        /// Number of sampled blocks for which there was no place.
+        /// Number of sampled blocks that were lost because their group was full.
         lost: AtomicU64,
     }
 }
 
 static TABLE: Table<GROUPS, GROUP> = zeros();
 
-/// Number of the next thread, so that each thread has different random numbers.
+/// Number of threads that have begun to sample. It seeds each thread's random number generator differently.
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Bytes until the thread's next point; below 0 if the point has been passed.
+    /// Bytes left until the thread's next sampling point; negative once that point has been passed.
     static LEFT: Cell<i64> = const { Cell::new(0) };
-    /// State of the random numbers; 0 before the first.
+    /// State of the thread's random number generator; 0 until it is seeded.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
 
 impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
-    /// Returns the places of a block.
+    /// Returns the slots that a block with this hash may occupy.
     fn places(hash: u64) -> impl Iterator<Item = At> + Clone {
         let group = (hash >> 32) as usize % GROUPS;
         (0..GROUP).map(move |place| (group, place))
@@ -80,7 +82,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         let hash = hash(block);
         let block = block as u64;
         let places = Self::places(hash);
-        // If a block was freed without this allocator, its address may still be in the table.
+        // If a block was freed without going through this allocator, its address may still be in the table.
         let old = places
             .clone()
             .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block);
@@ -97,7 +99,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
                     .is_ok()
             {
                 let up = |count: u8| count.checked_add(1);
-                // The update fails only if the counter has its maximum value, at which it stays.
+                // The update fails only if the counter is at its maximum, where it stays.
                 _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
                 self.fill((group, at), bytes, owner);
                 self.put.fetch_add(1, Ordering::Relaxed);
@@ -108,7 +110,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     }
 
     fn fill(&self, (group, at): At, bytes: u64, owner: u64) {
-        // SYNC POINT: the owner is 0 before the bytes, and the bytes are stored before the owner (meets `read`).
+        // SYNC POINT: the owner is 0 before the bytes change, and is set after they have changed (pairs with `read`).
         self.bytes[group][at].store(bytes, Ordering::Release);
         self.owners[group][at].store(owner, Ordering::Release);
     }
@@ -131,13 +133,13 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         };
         let down = |count: u8| (count < u8::MAX).then(|| count.saturating_sub(1));
         _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
-        // SYNC POINT: the place becomes free last (meets the exchange in `put`).
+        // SYNC POINT: the slot is freed last (pairs with the exchange in `put`).
         self.blocks[group][at].store(0, Ordering::Release);
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(taken)
     }
 
-    /// Returns places, owners and bytes of all blocks. A block that changes meanwhile is left out.
+    /// Returns the position, owner and bytes of each block in the table. Blocks that change during the read are left out.
     pub(crate) fn read(&self) -> impl Iterator<Item = (At, u64, u64)> {
         let is_empty = self.put.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);
         let groups = if is_empty { 0..0 } else { 0..GROUPS };
@@ -156,7 +158,8 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     }
 }
 
-/// Returns whether a point lies among the next `bytes` bytes of the calling thread. Most allocations need only this check.
+/// Counts `bytes` newly allocated bytes on the calling thread, and returns whether they contain a sampling point. Most
+/// allocations need only this check.
 #[inline(always)]
 pub(crate) fn is_due(bytes: usize) -> bool {
     let left = LEFT.get().wrapping_sub_unsigned(bytes as u64);
@@ -164,8 +167,9 @@ pub(crate) fn is_due(bytes: usize) -> bool {
     left < 0
 }
 
-/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true, and draws the next distance.
-/// Without a tree, only the distance is drawn. A thread's first allocation is always due, because it draws the first distance.
+/// Enters a block into the table, charged to the calling thread's innermost open call, and draws the distance to the next
+/// sampling point. Must be called after [`is_due`] returned true. Without a tree, only the distance is drawn. A thread's first
+/// allocation is always due, so that the first distance is drawn.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
@@ -185,7 +189,7 @@ pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
     }
 }
 
-/// Removes a block, which is about to be freed, from the table, if it is there.
+/// Removes a block that is about to be freed from the table, if it is there.
 #[inline(always)]
 pub(crate) fn take(block: usize) -> Option<Block> {
     if TABLE.may_have(block) {
@@ -195,7 +199,7 @@ pub(crate) fn take(block: usize) -> Option<Block> {
     }
 }
 
-/// Puts back a block that was not freed after all.
+/// Puts a block back into the table after an attempt to resize it has failed.
 #[cold]
 pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     if owner != 0 {
@@ -203,7 +207,7 @@ pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     }
 }
 
-/// Gives the blocks of a tree, whose thread has ended, to other owners. `heir` returns the new owner for the index of a node.
+/// Passes the blocks of a tree whose thread has ended to other owners. `heir` maps the index of a node to the new owner.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     if !tree.has_sampled_blocks() {
         return;
@@ -213,7 +217,7 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         let Some(node) = Owner::numbered(owner).filter(|owner| of_tree.contains(owner)) else {
             continue;
         };
-        // The block may be freed at this moment. Its place then belongs to another owner or is free, and the exchange fails.
+        // The block may be freed concurrently. Its slot is then free or has another owner, and the exchange fails.
         _ = TABLE.owners[group][at].compare_exchange(
             owner,
             heir(node.index()).number(),
@@ -228,7 +232,7 @@ pub(crate) fn lost() -> u64 {
     TABLE.lost.load(Ordering::Relaxed)
 }
 
-/// Memory that sampled blocks represent.
+/// An estimate of live memory, made from sampled blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sampled {
     bytes: f64,
@@ -236,8 +240,8 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// Returns the memory that a block represents: itself, and the blocks of its size that contain no point. A block of `bytes`
-    /// is in the table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
+    /// Returns the memory that a sampled block stands for: the block itself, and blocks of the same size that contain no sampling
+    /// point. A block of `bytes` bytes is sampled with probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
     fn block(bytes: u64) -> Self {
         let sampled = -(-(bytes as f64) / LIVE_SAMPLE_BYTES as f64).exp_m1();
         let stands_for = bytes as f64 / sampled.max(f64::MIN_POSITIVE);
@@ -263,10 +267,10 @@ impl AddAssign for Sampled {
     }
 }
 
-/// Live memory of all rows, at one moment.
+/// The live memory of all rows at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    /// Rows by owner, in rising order.
+    /// The rows, sorted by owner in ascending order.
     rows: Vec<(Owner, Sampled)>,
 }
 
@@ -287,7 +291,7 @@ impl Live {
         Self { rows }
     }
 
-    /// Returns the live memory of these owners, with the indices of the nodes or rows, in rising order.
+    /// Returns the live memory of each owner in this range, with the index of the owner's node or row, in ascending order.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
         let begin = self.rows.partition_point(|(owner, _)| owner < owners.start());
         let rows = self.rows[begin..].iter();
@@ -308,7 +312,7 @@ fn filtered(hash: u64) -> usize {
     (hash >> (u64::BITS - FILTER.ilog2())) as usize
 }
 
-/// Returns a random distance to the next point, exponentially distributed.
+/// Returns a random distance to the next sampling point, exponentially distributed.
 fn next_distance() -> u64 {
     let state = xorshift(RANDOM.get());
     RANDOM.set(state);
@@ -317,7 +321,7 @@ fn next_distance() -> u64 {
     (-uniform.ln() * LIVE_SAMPLE_BYTES as f64) as u64
 }
 
-/// Returns the first state of the random numbers of a thread (splitmix64). It is not 0.
+/// Returns the initial state of a thread's random number generator, computed with splitmix64. It is never 0.
 fn seed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -339,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_is_put_in_is_there_until_it_is_taken() {
-        // A static, because a table is larger than the stack of a test.
+        // The table is static because it is too large for the stack of a test.
         static TABLE: Whole = zeros();
         let table = &TABLE;
         assert!(!table.may_have(0x1000) && table.take(0x1000).is_none());
@@ -347,7 +351,7 @@ mod tests {
             table.put(0x1000 * number, number as u64, 7);
         }
         assert_eq!(all(table).len(), 1_000);
-        // An address is in the table once.
+        // An address is in the table at most once.
         table.put(0x1000, 55, 8);
         assert_eq!(all(table).len(), 1_000);
         let taken = table.take(0x1000).unwrap();
@@ -387,7 +391,7 @@ mod tests {
     #[test]
     fn a_block_stands_for_those_that_were_missed() {
         let mean = LIVE_SAMPLE_BYTES;
-        // A small block is sampled with the probability bytes / mean distance, and a large block always.
+        // A small block is sampled with probability bytes / mean distance, and a large block is always sampled.
         let small = Sampled::block(64);
         let is_near = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 0.001;
         assert!(is_near(small.bytes, mean as f64), "{small:?}");

@@ -1,9 +1,9 @@
-//! Switches between modes: the present mode, and the last switches with their ticks.
+//! Mode switches: the current mode, and the most recent switches with the tick of each.
 //!
-//! A switch happens under the capture lock: it is noted here, and then every tree gets an alarm. A thread finds the alarm at its
-//! next event, and catches up with all switches since the last one that it has noticed. It charges time for each stretch in a
-//! mode that measures time, and no time for the other stretches. So a thread that sleeps through a switch is charged exactly, to
-//! the tick.
+//! A switch is made under the capture lock: it is recorded here, and then every tree gets an alarm. A thread notices the alarm at
+//! its next event, and catches up with all switches since the last one that it has seen. For each period between two switches, it
+//! charges time if the mode measured time, and none otherwise. So even a thread that sleeps through a switch is charged exactly,
+//! to the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -24,10 +24,11 @@ struct Switches<const KEPT: usize> {
 
 static SWITCHES: Switches<64> = Switches::new();
 
-/// A switch, which decides how scopes are measured from its tick on.
+/// A mode switch. It decides how scopes are measured from its tick on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
-    /// The value by which trees remember the switch. Each later switch has a larger value.
+    /// The flags and the number of the switch, packed into one word. Trees remember a switch by this word. Each later switch has
+    /// a larger word.
     pub(crate) word: u64,
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
@@ -49,28 +50,29 @@ impl Switch {
         self.word >> FLAG_BITS
     }
 
-    /// Returns whether this is the next switch after the switch with this word, so that no switch between them is missing.
+    /// Returns whether this switch comes directly after the switch with the given word.
     pub(crate) fn follows(self, word: u64) -> bool {
         self.number() == (word >> FLAG_BITS) + 1
     }
 
-    /// Returns whether this switch is later than the switch with this word.
+    /// Returns whether this switch is later than the switch with the given word.
     pub(crate) fn is_after(self, word: u64) -> bool {
         self.number() > word >> FLAG_BITS
     }
 
-    /// Returns whether events charge time after this switch.
+    /// Returns whether time is charged after this switch.
     pub(crate) fn is_timed(self) -> bool {
         self.mode.charges_time()
     }
 
-    /// Returns whether nodes keep latencies. Histograms need them, and adaptive mode finds short calls with them.
+    /// Returns whether nodes record latencies. Histograms are made from them, and adaptive mode uses them to recognize short
+    /// calls.
     pub(crate) fn wants_latencies(self) -> bool {
         self.histograms || self.mode.times_some_calls()
     }
 }
 
-/// Returns whether events charge time after the switch with this word.
+/// Returns whether time is charged after the switch with the given word.
 pub(crate) fn is_timed(word: u64) -> bool {
     Switch::of(word, 0).is_timed()
 }
@@ -88,22 +90,22 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 
     fn newest(&self) -> Switch {
-        // SYNC POINT: the switch is stored before `newest` (meets `note`).
+        // SYNC POINT: the switch is stored before `newest` (pairs with `note`).
         let word = self.newest.load(Ordering::Acquire);
         let (_, tick) = self.kept(word >> FLAG_BITS);
         Switch::of(word, tick.load(Ordering::Relaxed))
     }
 
     fn after(&self, word: u64) -> impl Iterator<Item = Switch> {
-        // The oldest kept switch is left out as well, because it may be overwritten at this moment.
+        // The oldest kept switch is left out as well, because it may be overwritten during the read.
         let oldest = |newest: u64| (newest + 2).saturating_sub(KEPT as u64);
         let newest = self.newest().number();
         let first = ((word >> FLAG_BITS) + 1).max(oldest(newest));
         (first..=newest).filter_map(move |number| {
             let (word, tick) = self.kept(number);
             let word = word.load(Ordering::Relaxed);
-            // SYNC POINT: `newest` before the tick. A reader that finds the tick of a later switch here also finds a later
-            // `newest`, and so learns that this switch is gone.
+            // SYNC POINT: `note` stores the previous `newest` before it overwrites a tick. So a reader that loads the tick of a
+            // later switch here also loads a later `newest` below, and learns that this switch is gone.
             let switch = Switch::of(word, tick.load(Ordering::Acquire));
             let is_kept = number >= oldest(self.newest.load(Ordering::Relaxed) >> FLAG_BITS);
             (is_kept && switch.number() == number).then_some(switch)
@@ -115,10 +117,10 @@ impl<const KEPT: usize> Switches<KEPT> {
         let flags = mode as u64 | if histograms { HISTOGRAMS_BIT } else { 0 };
         let word = number << FLAG_BITS | flags;
         let (kept_word, kept_tick) = self.kept(number);
-        // SYNC POINT: the previous `newest` before this tick (meets `after`).
+        // SYNC POINT: the previous `newest` is stored before this tick (pairs with `after`).
         kept_tick.store(tick, Ordering::Release);
         kept_word.store(word, Ordering::Relaxed);
-        // SYNC POINT: the switch before `newest` (meets `newest`).
+        // SYNC POINT: the switch is stored before `newest` (pairs with the load in `newest`).
         self.newest.store(word, Ordering::Release);
     }
 }
@@ -127,13 +129,13 @@ pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. If a thread sleeps through more
-/// switches, the time up to the oldest kept switch counts as a gap that was not charged.
+/// Returns the switches after the one with the given word, oldest first, but at most the last 63. If a thread has slept through
+/// more switches, its time before the first returned switch counts as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }
 
-/// Notes a switch at a tick. The caller must hold the capture lock, unless no thread counts yet.
+/// Records a switch made at `tick`. The caller must hold the capture lock, unless no thread has begun to count yet.
 pub(crate) fn note(mode: Mode, histograms: bool, tick: u64) {
     SWITCHES.note(mode, histograms, tick);
 }
@@ -162,8 +164,8 @@ mod tests {
         assert_eq!(all, (37..100).collect::<Vec<u64>>());
     }
 
-    /// A thread reads the switches that it missed, while more switches are noted than are kept. The thread never reads a mix of
-    /// two switches.
+    /// A thread reads the switches that it missed while newer switches overwrite the oldest ones. It must never read a mix of two
+    /// switches.
     #[test]
     fn a_switch_that_is_overwritten_is_left_out() {
         use crate::enabled::platform::sync::modelled;

@@ -1,4 +1,4 @@
-//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both types
+//! Nodes: each is one function at one position in a thread's call tree. A node and its latency refer to each other, so both types
 //! are defined here. The functions of a latency are in `latency.rs`.
 
 use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
@@ -8,41 +8,43 @@ use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site, SiteKind};
 
 zeroed! {
-    /// One function at one place of a thread's call tree. It fills one cache line.
+    /// One function at one position in a thread's call tree. A node fills one cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Node {
-        /// Number of calls begun. Only the thread writes this and all fields below.
+        /// Number of calls begun. Only the tree's thread writes this field and those below.
         pub(crate) calls: AtomicU64,
         /// Ticks spent in the node itself, without its children.
         pub(crate) self_ticks: AtomicU64,
-        /// Tick at which the newest call began. In counters, which are never open, the field holds the sum
-        /// ([`Self::sum`]), and in gauges the level ([`Self::level`]).
+        /// Tick at which the latest call began. Counters, values and gauges are never open, so their nodes keep something else
+        /// here: gauges the level ([`Self::level`]), and the other two the sum ([`Self::sum`]).
         pub(crate) began: AtomicU64,
         /// The call site; `None` for the root. It does not change once the node is published.
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The guess at which child is entered next, [`NO_CHILD`] at first. It is the child entered last or, in exact mode with
-        /// latencies, the first child of the last call that entered any child. A wrong guess only costs time.
+        /// The child that will probably be entered next, at first [`NO_CHILD`]. This is the child entered last or, in exact mode
+        /// with latencies, the first child of the last call that entered any child. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
-        /// The index in the thread's arena, and the depth minus one. Neither changes once the node is published.
+        /// Two numbers in one word: the index in the thread's arena in the low [`INDEX_BITS`] bits, and the depth minus one above
+        /// them. Neither changes once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: number of calls to skip until a call is timed. Only calls inside timed calls of the parent count. In
-        /// values and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
+        /// In adaptive mode: number of calls to skip before the next timed call. Only calls inside timed calls of the parent
+        /// count. Values and gauges are never timed, so their nodes keep the index of their numbers here, plus 1
+        /// ([`Self::numbers`]).
         pub(crate) skip: AtomicU32,
     }
 }
 
-/// Number of durations that a latency buffers. One call in 17 finds no place and flushes them. With 8 durations it would be one
-/// in nine, and each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns
-/// longer.
+/// Number of durations that a latency buffers. One call in 17 finds its slot taken and flushes the buffer. With 8 slots, it would
+/// be one call in nine, and each flush waits for the cache lines of the counters. With 32 slots, it would be one call in 33, but
+/// a flush would take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
-/// The first octave in [`Octaves::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
-/// the first two cache lines of a latency.
+/// The first octave in [`Octaves::octaves`]. The pointers to this octave and to the eight above it, which cover 16 to 8191 ticks,
+/// are in the first two cache lines of a latency.
 pub(super) const FIRST_OCTAVE: usize = 4;
 
 zeroed! {
@@ -51,13 +53,13 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
-        /// Durations that are not in a bucket yet, by the number of the call; 0 if the place is free.
+        /// Durations that are not in a bucket yet. The number of the call selects the slot; 0 marks a free slot.
         pub(super) buffered: [AtomicU16; BUFFERED],
         /// The longest call, in ticks.
         pub(super) max: AtomicU64,
-        /// Odd while the buffer is flushed.
+        /// Odd while the buffer is being flushed.
         pub(super) flushing: AtomicU64,
-        /// The guess at which sibling is entered after a call of this node. A wrong guess only costs time.
+        /// The sibling that will probably be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
@@ -66,9 +68,9 @@ zeroed! {
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
-        /// The life of the tree in which the latency was made.
+        /// The life of the tree in which the latency was made. A life is the use of the tree by one thread.
         pub(super) life: AtomicU64,
-        /// Number of times that the latency was made. Making a latency empties it.
+        /// Counts how often the latency has been made. Each time, it starts empty.
         pub(super) made: AtomicU64,
     }
 }
@@ -78,7 +80,8 @@ zeroed! {
     #[repr(C)]
     #[derive(Debug)]
     pub(crate) struct Octaves {
-        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
+        /// The buckets of each octave; `None` until the octave's first hit. The array begins with [`FIRST_OCTAVE`] and wraps
+        /// around to octave 0 after the last octave.
         pub(super) octaves: [Ref<Octave>; OCTAVES],
         /// A bit for each octave that exists.
         pub(super) present: AtomicU64,
@@ -94,7 +97,7 @@ zeroed! {
     }
 }
 
-// The struct is smaller with pointers of 32 bits.
+// The struct is smaller on 32-bit targets.
 const _: () =
     assert!(size_of::<Octave>() == 64 && (size_of::<Latency>() == 640 || cfg!(target_pointer_width = "32")));
 
@@ -107,16 +110,16 @@ pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
-/// A node without a site. `recent` points at it before there is a child.
+/// A node without a site. A node's `recent` points to it until the node has a child.
 pub(crate) static NO_CHILD: Node = zeros();
 
 zeroed! {
-    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes below
+    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes at indices below
     /// `len`.
     #[derive(Debug)]
     pub(crate) struct Nodes {
         column: Column<Node>,
-        /// The number of complete nodes. It is stored with Release after a node's fixed fields.
+        /// The number of complete nodes. It is stored, with Release, after the fixed fields of a new node.
         length: AtomicU32,
     }
 }
@@ -127,7 +130,7 @@ pub(crate) const NODES_MAX: u32 = PLACES;
 /// The number of low bits of [`Node::place`] that hold the index.
 const INDEX_BITS: u32 = NODES_MAX.ilog2();
 
-/// The depth of the deepest node that `place` can hold: 4096.
+/// The largest depth that fits into [`Node::place`]: 4096.
 pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
 
 impl Node {
@@ -137,8 +140,8 @@ impl Node {
         self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
     }
 
-    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and if so, counts down. Calls inside
-    /// an untimed call are not timed either and do not count down.
+    /// In adaptive mode: returns whether a call of this node inside a call of `parent` skips the clock. If the call of `parent`
+    /// is timed, this counts down [`Self::skip`]. If it is untimed, calls inside it are untimed as well, and do not count down.
     #[inline(always)]
     pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
         if !parent.is_timed() {
@@ -156,21 +159,22 @@ impl Node {
         self.began.load(Ordering::Relaxed) != UNTIMED
     }
 
-    /// Corrects the beginning of a call that has just begun: a clock of the program may start at 0, which means [`UNTIMED`] here.
+    /// Corrects the beginning of a call that has just begun: a clock that the program supplies may start at 0, which means
+    /// [`UNTIMED`] here.
     pub(crate) fn mend_beginning(&self) {
         if self.began.load(Ordering::Relaxed) == UNTIMED {
             self.began.store(UNTIMED + 1, Ordering::Relaxed);
         }
     }
 
-    /// Forgets the beginning of the open call, so that its end has no latency.
+    /// Marks the beginning of the open call as unknown, so that no latency is recorded when the call ends.
     pub(crate) fn forget_beginning(&self) {
         if self.is_timed() {
             self.began.store(UNKNOWN, Ordering::Relaxed);
         }
     }
 
-    /// Counts one execution of a counter. Its sum wraps around beyond 64 bits.
+    /// Records one execution of a counter. The sum wraps around beyond 64 bits.
     #[inline(always)]
     pub(crate) fn count(&self, amount: u64) {
         add(&self.began, amount);
@@ -181,14 +185,14 @@ impl Node {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Counts one execution of a value with this number, which the value's histogram and extremes already include.
+    /// Records one execution of a value with this number. The value's histogram and extremes must already include the number.
     #[inline(always)]
     pub(crate) fn count_number(&self, number: u64) {
         add(&self.began, number);
         self.count_noted();
     }
 
-    /// Counts one execution of a gauge with this level, which the gauge's extremes already include.
+    /// Records one execution of a gauge with this level. The gauge's extremes must already include the level.
     #[inline(always)]
     pub(crate) fn set_level(&self, level: i64) {
         self.began.store(level.cast_unsigned(), Ordering::Relaxed);
@@ -197,7 +201,7 @@ impl Node {
 
     #[inline(always)]
     fn count_noted(&self) {
-        // SYNC POINT: the numbers before the count of calls.
+        // SYNC POINT: the numbers are stored before `calls` counts them.
         let calls = self.calls.load(Ordering::Relaxed).wrapping_add(1);
         self.calls.store(calls, Ordering::Release);
     }
@@ -206,15 +210,15 @@ impl Node {
         self.began.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns where the node's numbers are among the numbers of its tree; `None` if the node has no numbers.
+    /// Returns the index of the node's entry in `NumbersOfTree`; `None` if the node has no numbers.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> Option<u32> {
         self.skip.load(Ordering::Acquire).checked_sub(1)
     }
 
-    /// Sets where the node's numbers are. The node is a value or a gauge.
+    /// Sets the index of the node's entry in `NumbersOfTree`. The node must belong to a value or a gauge.
     pub(crate) fn set_numbers(&self, place: u32) {
-        // SYNC POINT: the numbers are emptied before their place is stored.
+        // SYNC POINT: the numbers are emptied before their index is stored.
         self.skip.store(place + 1, Ordering::Release);
     }
 
@@ -229,7 +233,7 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether this is the node that all calls over the limit share. Such a node has no children.
+    /// Returns whether this node counts the calls in its parent that exceed the node limit. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }
@@ -240,7 +244,7 @@ impl Node {
         Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
     }
 
-    /// Returns the duration of the open call at tick `now`, if its beginning is known.
+    /// Returns how long the open call has lasted at tick `now`; `None` if its beginning is unknown or later than `now`.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
         self.known_beginning()
@@ -263,9 +267,9 @@ impl Node {
 }
 
 impl Nodes {
-    /// Returns the number of nodes that may be read.
+    /// Returns the number of complete nodes, which other threads may read.
     pub(crate) fn len(&self) -> u32 {
-        // SYNC POINT: the node before the length (meets `add`).
+        // SYNC POINT: the node is stored before the length (pairs with `add`).
         self.length.load(Ordering::Acquire)
     }
 
@@ -273,13 +277,13 @@ impl Nodes {
         self.column.get(index)
     }
 
-    /// Makes space for one more node; false if there is no memory or the thread has too many nodes.
+    /// Makes space for one more node. Returns false if there is no memory or the thread has too many nodes.
     pub(crate) fn make_space(&self) -> bool {
         self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
-    /// Adds a node, or reuses a node of an earlier life. Returns `None` if there is no memory or no space. Only the thread that
-    /// owns the tree may call this.
+    /// Adds a node, reusing the memory of an earlier node if possible. Returns `None` if there is no memory or no space. Only the
+    /// thread that owns the tree may call this.
     pub(crate) fn add(
         &self,
         site: Option<&'static Site>,
@@ -299,13 +303,13 @@ impl Nodes {
         let above = parent.map_or(0, Node::depth);
         node.place.store(index | above << INDEX_BITS, Ordering::Relaxed);
         node.skip.store(0, Ordering::Relaxed);
-        // SYNC POINT: the node before the length (meets `len`).
+        // SYNC POINT: the node is stored before the length (pairs with `len`).
         self.length.store(index + 1, Ordering::Release);
         Some(node)
     }
 
-    /// Forgets all nodes, so that their memory can be used again. No thread may read or write the tree meanwhile: its
-    /// block belongs to no thread.
+    /// Forgets all nodes, so that their memory can be reused. No other thread may access the tree at this time, so the tree must
+    /// not belong to a thread that has begun to count.
     pub(crate) fn clear(&self) {
         self.length.store(0, Ordering::Release);
     }

@@ -1,8 +1,9 @@
-//! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
+//! Numbers recorded by values and gauges: the smallest and the largest number and, for values, a histogram.
 //!
-//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution updates
-//! the extremes of the current stretch. So the extremes of an epoch are the extremes of its stretches. The time in which a reset
-//! reads the threads is a separate stretch, because it is unknown which executions the closing snapshot has counted.
+//! Only the tree's thread writes here. A reset does not write any numbers, but begins a new *stretch* of time. Each execution
+//! updates the extremes of the current stretch, so the extremes of an epoch follow from the extremes of its stretches. The time
+//! during which a reset reads the threads is a stretch of its own, because it is unknown which of its executions the closing
+//! snapshot has counted.
 
 use tickscope_format::latency::{Histogram, value_bucket};
 
@@ -11,22 +12,22 @@ use crate::enabled::record::arena::{Column, zeroed};
 use crate::enabled::record::latency::{Latencies, Octaves, fill};
 use crate::enabled::record::node::Node;
 
-/// Number of stretches that are kept for each node: the stretch between two resets, and the stretches of both resets.
+/// Number of stretches kept for each node: one between two resets, and one for each of these resets.
 pub(crate) const STRETCHES: usize = 3;
 
-/// Number of slots for older stretches: two slots that are read, and one that receives the next stretch meanwhile.
+/// Number of slots for older stretches: readers use two of them, while the third may receive the next stretch.
 const OLDER: usize = STRETCHES;
 
-/// Number of the current stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
+/// Sequence number of the current stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
 static STRETCH: AtomicU64 = AtomicU64::new(2);
 
 zeroed! {
     /// The numbers of one stretch.
     #[derive(Debug)]
     struct Stretch {
-        /// Number of the stretch; 0 if there is no stretch.
+        /// Sequence number of the stretch; 0 if there is no stretch.
         number: AtomicU64,
-        /// Number of the node's executions before the stretch.
+        /// How often the node had been executed before this stretch.
         first: AtomicU64,
         min: AtomicU64,
         max: AtomicU64,
@@ -38,14 +39,14 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Numbers {
-        /// The stretch of the last execution.
+        /// The stretch of the latest execution.
         newest: Stretch,
-        /// Earlier stretches: number `n`, counted from 0, is in slot `n % OLDER`.
+        /// Earlier stretches. The `n`th stretch copied here, counting from 0, is in slot `n % OLDER`.
         older: [Stretch; OLDER],
-        /// Twice the number of older stretches. While `newest` changes, `turning` is one less, and the old contents of `newest`
-        /// already count as the last older stretch.
+        /// While `newest` is stable, this is twice the number of stretches copied to `older` so far. While `newest` is being
+        /// replaced, it is one less than that, and the last copy is the old `newest`.
         turning: AtomicU64,
-        /// For a value: number of executions without memory for a bucket.
+        /// For a value: number of executions that are in no bucket, because there was no memory for it.
         missed: AtomicU64,
         /// For a gauge: the tick at which it was last set.
         pub(crate) set_tick: AtomicU64,
@@ -54,7 +55,7 @@ zeroed! {
     }
 }
 
-// The struct is smaller with pointers of 32 bits.
+// The struct is smaller on 32-bit targets.
 const _: () = assert!(size_of::<Numbers>() == 704 || cfg!(target_pointer_width = "32"));
 
 zeroed! {
@@ -66,10 +67,10 @@ zeroed! {
     }
 }
 
-/// The numbers of a stretch, as read.
+/// A copy of the numbers of one stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Number of the stretch; 0 if there is no stretch.
+    /// Sequence number of the stretch; 0 if there is no stretch.
     pub(crate) stretch: u64,
     pub(crate) first: u64,
     pub(crate) min: u64,
@@ -78,24 +79,24 @@ pub(crate) struct Seen {
 
 #[inline(always)]
 pub(crate) fn stretch() -> u64 {
-    // SYNC POINT: the stretch before the numbers. So a reading before a reset has counted no number of the stretch after the
-    // reset.
+    // SYNC POINT: the stretch is loaded before numbers are recorded in it (pairs with `begin_stretch`). So a capture that ends
+    // before a stretch begins has counted no number of this stretch.
     STRETCH.load(Ordering::Acquire)
 }
 
-/// Begins the next stretch. The caller holds the capture lock.
+/// Begins the next stretch. The caller must hold the capture lock.
 pub(crate) fn begin_stretch() {
-    // SYNC POINT: the readings of a reset before the stretch after the reset (meets `stretch`).
+    // SYNC POINT: a reset reads the threads before the stretch after the reset begins (pairs with `stretch`).
     STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
-/// Converts a level to a number. The order of levels is the order of their numbers.
+/// Maps a level to a number, preserving the order: a higher level has a higher number.
 #[inline(always)]
 pub(crate) fn of_level(level: i64) -> u64 {
     level.cast_unsigned() ^ 1 << 63
 }
 
-/// Returns the level of a number.
+/// Maps a number back to its level.
 pub(crate) fn level_of(number: u64) -> i64 {
     (number ^ 1 << 63).cast_signed()
 }
@@ -119,14 +120,14 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution after `calls` earlier executions. Must be called while `current` is taken out of the
-    /// tree.
+    /// Records the number of one execution. `calls` is the number of executions before it. Must be called while `current` is
+    /// taken out of the tree.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
     }
 
-    /// Notes the number like `note`, in a given stretch.
+    /// Records a number like [`Self::note`], but in the given stretch.
     #[inline(always)]
     pub(crate) fn note_in(&self, stretch: u64, number: u64, calls: u64) {
         let newest = &self.newest;
@@ -146,7 +147,7 @@ impl Numbers {
         }
     }
 
-    /// Begins another stretch with its first number.
+    /// Begins a new stretch, of which `newest` holds the first number.
     #[cold]
     #[inline(never)]
     fn turn(&self, newest: Seen) {
@@ -155,12 +156,12 @@ impl Numbers {
         self.turning.store(odd + 1, Ordering::Release);
     }
 
-    /// Copies the newest stretch to the older stretches, before the newest changes. Returns `turning`, which is then odd.
+    /// Copies the newest stretch to the older ones, before it is overwritten. Returns the new value of `turning`, which is odd.
     fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
-        // Readers use only the two slots before this slot.
+        // Readers use only the two slots before this one.
         self.older[turning as usize / 2 % OLDER].set(self.newest.get());
-        // SYNC POINT: the copy before `turning` marks the newest stretch as changing.
+        // SYNC POINT: the copy is stored before `turning` becomes odd, which marks the newest stretch as changing.
         self.turning.store(turning + 1, Ordering::Release);
         // SYNC POINT: `turning` is odd before the newest stretch changes.
         fence(Ordering::Release);
@@ -177,8 +178,8 @@ impl Numbers {
         }
     }
 
-    /// Reads the histogram of a value into `histogram`. Returns the number of executions. It includes executions that are in no
-    /// bucket, because there was no memory.
+    /// Reads the histogram of a value into `histogram`, and returns the number of executions. This number includes executions
+    /// that are in no bucket because there was no memory.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
         let (present, counts) = self.octaves.read(histogram);
         histogram.max_ticks = 0;
@@ -188,11 +189,11 @@ impl Numbers {
             .wrapping_add(self.missed.load(Ordering::Relaxed))
     }
 
-    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, even
-    /// if the thread begins another stretch meanwhile.
+    /// Reads the stretches, newest first. They include every number that an earlier read of the histogram has counted, even if
+    /// the thread moves on to another stretch during this call.
     ///
-    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch
-    /// that had begun before, so this loop runs at most three times.
+    /// The caller must hold the capture lock, so that no reset begins a stretch during this call. The thread can then move on
+    /// only to stretches that have already begun, so the loop ends after a few rounds.
     pub(crate) fn stretches(&self) -> [Seen; STRETCHES] {
         loop {
             let before = self.turning.load(Ordering::Acquire);
@@ -206,7 +207,7 @@ impl Numbers {
             } else {
                 [older(1), older(2), Seen::default()]
             };
-            // SYNC POINT: the stretches before the second load of `turning`.
+            // SYNC POINT: the stretches are read before `turning` is loaded again.
             fence(Ordering::Acquire);
             if self.turning.load(Ordering::Relaxed) == before {
                 return seen;
@@ -215,7 +216,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets all numbers of an earlier life.
+    /// Clears all numbers that an earlier thread has left here.
     fn clear(&self) {
         self.octaves.forget();
         self.newest.set(Seen::default());
@@ -226,7 +227,7 @@ impl Numbers {
 }
 
 impl NumbersOfTree {
-    /// Gives a new node empty numbers, if there is memory.
+    /// Gives a new node an empty entry for its numbers, if there is memory.
     pub(crate) fn make(&self, node: &Node) {
         let used = self.used.load(Ordering::Relaxed) as u32;
         if let Some(numbers) = self.places.make(used) {
@@ -279,8 +280,7 @@ mod tests {
         }
     }
 
-    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before the thread
-    /// continues.
+    /// A thread may be preempted while it is beginning a stretch, and a reset may happen before the thread continues.
     #[test]
     fn stretches_are_read_while_another_begins() {
         let (tree, nodes): (NumbersOfTree, Nodes) = (zeros(), zeros());

@@ -1,11 +1,11 @@
-//! Spans, and the spans that each thread has open. A span is a call that a program names by a number, enters any number
-//! of times, on any thread, and finally closes.
+//! Spans, and the list of open spans of each thread. A span is a call that the program identifies by a number. It can be entered
+//! any number of times, on any thread, until it is closed.
 //!
-//! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans take no lock.
+//! A span occupies a slot from its beginning until it is closed. Each thread keeps some free slots, so most spans need no lock.
 //!
-//! Two threads may enter a span at once for the first time, and only one of them may count it. So the first entry takes
-//! an atomic exchange. Closing needs no exchange if there is only one handle. Fields and parents of spans are not kept,
-//! because rows do not use them.
+//! Two threads may enter a span for the first time at once, but only one of them may count it. So entering a span needs an atomic
+//! exchange. Closing it needs none if there is only one handle. Fields and parents of spans are not kept, because rows do not use
+//! them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
@@ -13,55 +13,58 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::pool::{Linked, Pool};
 use crate::enabled::record::site::Site;
 
-/// A thread with this many free places gives half of them to other threads.
+/// A thread that has this many free slots gives half of them to other threads.
 const FREE_MAX: u32 = 128;
 
 zeroed! {
-    /// A span, or a free place for one.
+    /// A span, or a free slot for one.
     #[derive(Debug)]
     pub(crate) struct Span {
         pub(crate) site: Ref<Site>,
         /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 once a thread has claimed the right to turn the span's call into a call of a future.
+        /// Not 0 once a thread has claimed the right to turn the span's call into a call of a future. Only one thread gets this
+        /// right.
         pub(crate) is_decided: AtomicU32,
-        /// Not 0 if the span's call belongs to a future. `began` and `call` then hold the call.
+        /// Not 0 if the span's call is a call of a future, which `began` and `call` then describe.
         pub(crate) is_future: AtomicU32,
         /// Number of handles.
         pub(crate) handles: AtomicU32,
         /// Tick of the span's first entry, if the entry was counted as a call of a function: see `spans.rs`.
         pub(crate) first: AtomicU64,
-        /// Tick at which the call of the future began, and its id.
+        /// Tick at which the future's call began.
         pub(crate) began: AtomicU64,
+        /// Id of the future's call.
         pub(crate) call: AtomicU64,
-        /// The tag that the maker of the span has given it.
+        /// The tag that the caller chose when it began the span.
         pub(crate) tag: AtomicU32,
-        /// The next free place.
+        /// The next free slot.
         next: AtomicU32,
     }
 }
 
 zeroed! {
-    /// An entry of a span that has not been exited.
+    /// A span that was entered and not exited yet.
     #[derive(Debug)]
     pub(crate) struct OpenSpan {
         pub(crate) node: Ref<Node>,
         /// The number of the span.
         pub(crate) span: AtomicU32,
-        /// Not 0 if the entry is a poll of a call in flight.
+        /// Not 0 if the entry is a poll of a future's call.
         pub(crate) is_poll: AtomicU32,
-        /// For a poll: the call that the thread was polling before, and the number of the poll in its row.
+        /// For a poll: the call that the thread was polling before this poll.
         pub(crate) outer: AtomicU64,
+        /// For a poll: its number among the polls of its row, counted from 1; 0 if unknown.
         pub(crate) number: AtomicU64,
     }
 }
 
 zeroed! {
-    /// A thread's open spans, the innermost last, and its free places for new spans.
+    /// A thread's open spans, innermost last, and its free slots for new spans.
     #[derive(Debug)]
     pub(crate) struct OpenSpans {
         depth: AtomicU32,
-        /// Number of the first free place; 0 if no place is free.
+        /// Number of the first free slot; 0 if no slot is free.
         free: AtomicU32,
         free_count: AtomicU32,
         open: Column<OpenSpan>,
@@ -81,15 +84,15 @@ pub(crate) fn get(number: u32) -> Option<&'static Span> {
     SPANS.get(number)
 }
 
-/// Takes a free place from the list of all threads, for a thread without free places. Returns `None` if the maximum
-/// number of spans exists.
+/// Takes a free slot from the list that all threads share, for a thread without free slots of its own. Returns `None` if the
+/// maximum number of spans exists, there is no memory, or the list's lock cannot be taken.
 #[cold]
 #[inline(never)]
 pub(crate) fn take() -> Option<(u32, &'static Span)> {
     SPANS.take()
 }
 
-/// Gives a place back to the list of all threads, for a thread that keeps no free places.
+/// Gives a slot back to the list that all threads share, for a thread that keeps no free slots.
 #[cold]
 #[inline(never)]
 pub(crate) fn give(number: u32) {
@@ -97,7 +100,7 @@ pub(crate) fn give(number: u32) {
 }
 
 impl OpenSpans {
-    /// Closes all entries. The free places stay.
+    /// Removes all entries from the list of open spans. The free slots stay.
     pub(crate) fn clear(&self) {
         self.depth.store(0, Ordering::Relaxed);
     }
@@ -107,13 +110,13 @@ impl OpenSpans {
         self.depth.load(Ordering::Relaxed)
     }
 
-    /// Returns an open entry; the outermost has the number 0.
+    /// Returns an open entry by its index, which is 0 for the outermost entry.
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&'static OpenSpan> {
         self.open.get(at).filter(|_| at < self.depth())
     }
 
-    /// Returns the place for one more entry; `None` if there is no memory.
+    /// Returns the slot for one more entry; `None` if there is no memory.
     #[inline]
     pub(crate) fn next(&self) -> Option<&'static OpenSpan> {
         let depth = self.depth();
@@ -184,7 +187,8 @@ mod tests {
             for (number, span) in taken {
                 other.give_place(number, span);
             }
-            // The other thread keeps fewer than `FREE_MAX` free places.
+            // The other thread keeps fewer than `FREE_MAX` free slots and gives the rest back, so no more slots than this are
+            // needed.
             let most = 1_000 + FREE_MAX;
             assert!(SPANS.made() - made <= most, "round {round}");
         }

@@ -1,4 +1,4 @@
-//! The row of a sampled block or of a code sample, as one number that stays valid while trees grow.
+//! Identifies the row of a memory block or code sample by one number, which stays valid while trees grow.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ const NODE_BITS: u32 = NODES_MAX.ilog2();
 /// The bit that distinguishes a row of finished threads from a node of a tree.
 const FINISHED: u64 = 1 << 63;
 
-/// A node of a tree, or a row of the finished threads of one name. The number is not 0.
+/// A node of a tree, or a row that finished threads of the same name share. Its number is never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner(u64);
 
@@ -20,13 +20,13 @@ impl Owner {
 
     /// Returns the owner for a node of a tree.
     pub(crate) fn node(tree: &'static Tree, index: u32) -> Self {
-        // Trees are aligned to 64 bytes, and addresses have at most 48 bits, so address and index fit below
+        // Trees are aligned to 64 bytes, and addresses have at most 48 bits, so the address and the index both fit below
         // [`FINISHED`].
         let tree = std::ptr::from_ref(tree).addr() as u64 >> 6;
         Self(tree << NODE_BITS | u64::from(index))
     }
 
-    /// Returns the owner for a row of the finished threads whose name has this number.
+    /// Returns the owner for a row of finished threads. `name` is the number of their name.
     pub(crate) fn finished(name: u32, row: u32) -> Self {
         Self(FINISHED | u64::from(name) << 32 | u64::from(row))
     }
@@ -36,7 +36,7 @@ impl Owner {
         Self::node(tree, 0)..=Self::node(tree, NODES_MAX - 1)
     }
 
-    /// Returns all rows of the finished threads of a name.
+    /// Returns all rows of the finished threads whose name has this number.
     pub(crate) fn of_finished(name: u32) -> RangeInclusive<Self> {
         Self::finished(name, 0)..=Self::finished(name, u32::MAX)
     }

@@ -1,4 +1,5 @@
-//! Sums of a thread's watched calls by node: of typical calls, of slow calls, and of the call that is being added up.
+//! Sums over the watched calls of a thread, by node: separately for typical calls, for slow calls, and for the call that is being
+//! added up.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -9,7 +10,7 @@ use crate::enabled::record::arena::{Column, zeroed};
 pub(crate) const COUNTS: usize = 6;
 
 zeroed! {
-    /// Counts of a node without its callees. Times are in ticks.
+    /// Counts of a node itself, without its callees. Times are in ticks.
     #[derive(Debug)]
     pub(crate) struct Sums {
         pub(crate) calls: AtomicU64,
@@ -37,20 +38,21 @@ zeroed! {
     pub(crate) struct PathSums {
         pub(crate) typical: Sums,
         pub(crate) slow: Sums,
-        /// Sums of the call that is being added up: it has just ended, or is too long for the journal.
+        /// Sums of the call that is being added up. The call has just ended, or has outgrown the journal.
         pub(crate) pending: Sums,
         /// Not 0 if the node is in the list of nodes with pending sums.
         pub(crate) is_touched: AtomicU64,
-        /// Excess of the call over the typical call in the node and all nodes below it, in ticks, and the waiting part
-        /// of this excess. Both are in two's complement.
+        /// Excess over a typical call: how many ticks longer the node and all nodes below it worked and waited. In two's
+        /// complement.
         pub(crate) excess: AtomicU64,
+        /// The part of `excess` in which the thread waited, in ticks and in two's complement.
         pub(crate) excess_waiting: AtomicU64,
-        /// Ticks of the call in the node and all nodes below it, without the time in which the thread was ready without
-        /// a CPU.
+        /// Ticks that the call worked and waited in the node and all nodes below it. Time in which the thread was ready but had
+        /// no CPU is left out.
         pub(crate) whole: AtomicU64,
-        /// Number of the node's path among the paths of all threads, plus 1; 0 if the path has no number.
+        /// Number of the node's path among the typical paths of all threads, plus 1; 0 if the path is not among them.
         pub(crate) path: AtomicU64,
-        /// Slow calls by kind of cause.
+        /// Slow calls that this node caused, by kind of cause.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
     }
 }
@@ -59,7 +61,7 @@ zeroed! {
     /// The sums of one watch in a thread's tree, by node.
     #[derive(Debug)]
     pub(crate) struct SumsOfWatch {
-        /// Number of the watch to which the sums belong; 0 while the sums are being cleared.
+        /// Number of the watch to which the sums belong; 0 if they belong to no watch or are being cleared.
         number: AtomicU64,
         pub(crate) nodes: Column<PathSums>,
     }
@@ -87,7 +89,7 @@ impl Sums {
         }
     }
 
-    /// Adds the sums of `other`, and empties `other`.
+    /// Moves the sums from `other` to these sums.
     pub(crate) fn take(&self, other: &Self) {
         for (to, from) in self.all().into_iter().zip(other.all()) {
             add(to, from.load(Ordering::Relaxed));
@@ -115,8 +117,8 @@ impl SumsOfWatch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Assigns the sums to the watch with this number, and empties them if they belonged to another watch. The tree has
-    /// `nodes` nodes.
+    /// Assigns the sums to the watch with this number, and empties them if they belonged to another watch. `nodes` is the number
+    /// of nodes in the tree.
     pub(crate) fn belong_to(&self, number: u64, nodes: u32) {
         if self.number.load(Ordering::Relaxed) == number {
             return;
@@ -125,7 +127,7 @@ impl SumsOfWatch {
         for index in 0..nodes {
             self.clear_node(index);
         }
-        // SYNC POINT: the sums are emptied before their number is stored.
+        // SYNC POINT: the sums are emptied before the number of the watch is stored.
         self.number.store(number, Ordering::Release);
     }
 

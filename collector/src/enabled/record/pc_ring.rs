@@ -1,17 +1,17 @@
-//! Code samples: places in the code where a timer interrupted a thread. The thread's signal handler writes them, and the
-//! publisher reads them.
+//! Code samples: the places in the code at which a timer has interrupted a thread. The thread's signal handler writes the
+//! samples, and the publisher reads them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Array, zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 
-/// Maximum number of samples that wait for the publisher: enough for a quarter of a second at 1000 samples a second.
+/// Maximum number of samples that can wait for the publisher: enough for a quarter of a second at 1000 samples a second.
 const PLACES: u32 = 256;
 
 zeroed! {
     #[derive(Debug)]
     struct Place {
-        /// The number of an [`Owner`]; 0 if the thread was in an event of its tree.
+        /// The number of the [`Owner`] to which the sample belongs; 0 if the thread was handling an event of its tree.
         inside: AtomicU64,
         pc: AtomicU64,
         cpu_ns: AtomicU64,
@@ -23,8 +23,9 @@ zeroed! {
     pub(crate) struct PcRing {
         written: AtomicU32,
         read: AtomicU32,
-        /// Number of samples that were lost because the ring was full, and their CPU time in ns.
+        /// Number of samples that were lost because the ring was full.
         lost: AtomicU64,
+        /// CPU time of the lost samples, in ns.
         lost_ns: AtomicU64,
         /// The thread's CPU time at the last sample, in ns.
         cpu_ns: AtomicU64,
@@ -32,10 +33,10 @@ zeroed! {
     }
 }
 
-/// A thread's place in the code, and the CPU time in ns that the thread has used since its previous sample.
+/// Where a thread was in the code, and how much CPU time, in ns, it has used since its previous sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PcSample {
-    /// The innermost open node, or the root outside all scopes; `None` if the thread was in an event of its tree.
+    /// The innermost open node, which is the root if no scope is open; `None` if the thread was handling an event of its tree.
     pub(crate) inside: Option<Owner>,
     pub(crate) pc: u64,
     pub(crate) cpu_ns: u64,
@@ -53,12 +54,12 @@ impl PcRing {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }
 
-    /// Notes the thread's program counter and its CPU time. Only the thread's signal handler calls this.
+    /// Records the thread's program counter and its CPU time. Only the thread's signal handler may call this.
     pub(crate) fn push(&self, inside: Option<Owner>, pc: u64, cpu_ns: u64) {
         let since = cpu_ns.saturating_sub(self.cpu_ns.load(Ordering::Relaxed));
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
         let written = self.written.load(Ordering::Relaxed);
-        // SYNC POINT: the publisher reads a place before it is written again (meets `take`).
+        // SYNC POINT: a slot is written again only after the publisher has read it (pairs with `take`).
         if written.wrapping_sub(self.read.load(Ordering::Acquire)) >= PLACES {
             add(&self.lost, 1);
             add(&self.lost_ns, since);
@@ -70,11 +71,11 @@ impl PcRing {
             .store(inside.map_or(0, Owner::number), Ordering::Relaxed);
         place.pc.store(pc, Ordering::Relaxed);
         place.cpu_ns.store(since, Ordering::Relaxed);
-        // SYNC POINT: the place is written before `written` counts it.
+        // SYNC POINT: the slot is written before `written` counts it.
         self.written.store(written.wrapping_add(1), Ordering::Release);
     }
 
-    /// Takes all samples. Only one thread at a time calls this.
+    /// Takes all samples out of the ring. Only one thread at a time may call this.
     pub(crate) fn take(&self, mut with: impl FnMut(PcSample)) {
         let written = self.written.load(Ordering::Acquire);
         let mut at = self.read.load(Ordering::Relaxed);
@@ -87,7 +88,7 @@ impl PcRing {
             });
             at = at.wrapping_add(1);
         }
-        // SYNC POINT: the samples are read before their places are free.
+        // SYNC POINT: the samples are read before `read` frees their slots.
         self.read.store(at, Ordering::Release);
     }
 

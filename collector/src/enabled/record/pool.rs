@@ -1,5 +1,5 @@
-//! Places for values that any thread takes and gives back. Free places are in a list under a lock, which is held for a
-//! few loads and stores.
+//! Pools of values. Any thread can take a value out of a pool and give it back. The free values are in a list under a lock, which
+//! is held only for a few loads and stores.
 
 use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
@@ -7,29 +7,30 @@ use std::time::Duration;
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::{Chunk, Column, FromZeros, zeroed, zeros};
 
-/// Number of tries to take a lock: first without pauses, and then with pauses, because the lock's holder may have no CPU.
+/// Number of immediate attempts to take a lock.
 const LOOKS_AT_ONCE: u32 = 100;
+/// Number of further attempts, with pauses in between because the lock's holder may have no CPU.
 const LOOKS_LATER: u32 = 400;
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// A value that may be in a list.
 pub(crate) trait Linked: FromZeros + 'static {
-    /// Returns the field for the number of the next value.
+    /// Returns the field that holds the number of the next value in the list.
     fn next(&self) -> &AtomicU32;
 }
 
-/// Places for values, numbered from 1 on.
+/// A pool of values, which are numbered from 1 on.
 #[derive(Debug)]
 pub(crate) struct Pool<T: 'static> {
     places: Column<T>,
     most: u32,
-    /// Number of the first free place; 0 if no place is free.
+    /// Number of the first free value; 0 if no value is free.
     free: Mutex<u32>,
     made: std::sync::atomic::AtomicU32,
 }
 
 zeroed! {
-    /// A list of values in the chunks of a pool. One thread at a time uses a chain.
+    /// A list of values, stored in chunks of a pool. Only one thread at a time uses a chain.
     #[derive(Debug)]
     pub(crate) struct Chain {
         first: AtomicU32,
@@ -48,9 +49,9 @@ pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -
     Some(change(&mut value))
 }
 
-/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or more,
-/// because the holder may never release it. In a forked child the holder may not exist. If this runs in a signal handler on the
-/// holder's thread, the holder cannot continue.
+/// Tries to get a resource that other threads hold only for a few loads and stores. Gives up after a tenth of a second or more,
+/// because the holder may never release the resource: after a fork, the holder does not exist in the child, and a holder that was
+/// interrupted by a signal handler cannot continue while the handler waits here.
 pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS_AT_ONCE {
         if let Some(got) = attempt() {
@@ -83,7 +84,7 @@ impl<T: Linked> Pool<T> {
         }
     }
 
-    /// Returns the number of places that have been made.
+    /// Returns how many values of the pool have been made so far.
     pub(crate) fn made(&self) -> u32 {
         self.made.load(Ordering::Acquire)
     }
@@ -92,7 +93,8 @@ impl<T: Linked> Pool<T> {
         self.places.get(number).filter(|_| number != 0)
     }
 
-    /// Takes a place, with the contents of its last user. Returns `None` if all places are taken, or if there is no memory.
+    /// Takes a value, which still has the contents that its last user left. Returns `None` if all values are taken, there is no
+    /// memory, or the lock cannot be taken.
     pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
         let taken = briefly(&self.free, |free| {
             if let Some(place) = self.get(*free) {
@@ -111,7 +113,7 @@ impl<T: Linked> Pool<T> {
         Some(taken)
     }
 
-    /// Gives a list of places back. If the lock cannot be taken, the places are lost.
+    /// Gives back a list of values, linked from `first` to `last`. If the lock cannot be taken, these values are lost.
     pub(crate) fn give(&self, first: u32, last: u32) {
         let Some(last) = self.get(last) else { return };
         briefly(&self.free, |free| {
@@ -126,7 +128,8 @@ impl Chain {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Adds one value, with the contents of its last user. Returns `None` if no chunk is free.
+    /// Adds one value, which still has the contents that its last user left. Returns `None` if a new chunk is needed and none is
+    /// free.
     pub(crate) fn add<T: FromZeros + 'static, const N: usize>(
         &self,
         pool: &Pool<Chunk<T, N>>,
@@ -163,7 +166,7 @@ impl Chain {
         })
     }
 
-    /// Gives all places back.
+    /// Gives all chunks back.
     pub(crate) fn clear<T: Linked>(&self, pool: &Pool<T>) {
         let [first, last] = [&self.first, &self.last].map(|number| number.load(Ordering::Relaxed));
         for number in [&self.first, &self.last, &self.length] {
@@ -186,7 +189,7 @@ mod tests {
             Some(())
         };
         for round in 0..3 {
-            // Five chunks have 15 values: eight values take three chunks, and six take two.
+            // Five chunks have space for 15 values. Eight values take three chunks, and six values take two.
             for number in 0..8 {
                 add(&one, round + number).unwrap();
                 if number < 6 {

@@ -1,5 +1,5 @@
-//! The blocks of all threads, each with its thread's tree, in a list that only grows. Blocks are taken and given back without a
-//! lock.
+//! The blocks of all threads, each containing the thread's tree, in a list that only grows. Threads take blocks and give them
+//! back without a lock.
 
 use tickscope_format::snapshot::Mode;
 
@@ -14,28 +14,29 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct Block {
         pub(crate) tree: Tree,
-        /// The kernel's id of the thread; 0 before its tree is ready.
+        /// The kernel's id for the thread; 0 until the tree is ready.
         pub(crate) tid: AtomicU32,
         /// The thread's code samples, if they were ever requested.
         pub(crate) pcs: Ref<PcRing>,
-        /// [`FREE`], [`TAKEN`] or [`LEFT`].
+        /// Whether a thread has the block: [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
-        /// Name and CPU time of the block's thread when the thread left.
+        /// The thread's name when it left the block behind.
         left_name: [AtomicU64; 2],
+        /// The thread's CPU time when it left the block behind, in ns.
         left_cpu_ns: AtomicU64,
         /// The next block in the list. It does not change once the block is in the list.
         next: Ref<Block>,
     }
 }
 
-/// Number of nodes of all live threads, without roots. No other access depends on its ordering, so models use std's
-/// atomic.
+/// Number of nodes of all live threads, without roots. No other access depends on the ordering of this atomic, so even loom
+/// models use std's atomic for it.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 /// Maximum number of nodes of all live threads.
 static NODES_MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(u32::MAX);
 
-/// Number of calls that no tree could count: calls of ending threads, and calls inside events.
+/// Number of calls that no tree could count, because their thread was ending or was handling an event.
 static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Number of threads that have begun to count.
@@ -44,26 +45,27 @@ static BEGUN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
-/// The thread has ended without the capture lock; the next thread that takes the lock merges the block.
+/// The thread has ended and could not take the capture lock. The next thread that takes the lock merges the block.
 const LEFT: u32 = 2;
 
-/// Number of blocks that were left behind and not merged yet. If it is 0, the walk over all blocks is not needed.
+/// Number of blocks that were left behind and are not merged yet. While it is 0, no thread needs to search the list for them.
 static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 static ALL: Ref<Block> = Ref::none();
 
 impl Block {
-    /// Returns the block's address, which stands for its thread until the block is given back.
+    /// Returns the block's address, which identifies the thread until the block is given back.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Lets the block's thread count from now on. The tree must be open. `exact` is the path that events take in exact mode.
+    /// Lets the block's thread count from now on. The tree must have been opened. `exact` is the path that events take in exact
+    /// mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
-        // SYNC POINT: the tree before the thread's tid (meets `living`).
+        // SYNC POINT: the tree is ready before the tid is stored (pairs with `living`).
         self.tid.store(tid, Ordering::Release);
-        // A mode switch that did not find this tree, and so did not alarm it, was noted before this tid was stored. So the switch
-        // is visible after the fence in `catch_up`.
+        // A concurrent mode switch may miss this tid and then does not alarm the tree. In that case, the switch is visible after
+        // the fence in `catch_up`, which `begin_mode` calls.
         self.tree.begin_mode(exact);
         BEGUN.fetch_add(1, Ordering::Relaxed);
     }
@@ -86,8 +88,8 @@ pub(crate) fn take() -> Option<&'static Block> {
     Some(block)
 }
 
-/// Gives a block back. Only its thread may call this, or a thread that merges the block. If the block has begun to
-/// count, the caller must hold the capture lock, so that no other thread reads the block.
+/// Gives a block back. Only the block's thread, or a thread that merges the block, may call this. If the block's thread has begun
+/// to count, the caller must hold the capture lock, so that no other thread reads the block.
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);
@@ -103,7 +105,7 @@ pub(crate) fn set_most_nodes(most: u32) {
     NODES_MOST.store(most, Ordering::Relaxed);
 }
 
-/// Counts one more node in this process. At the maximum number, returns false and counts nothing.
+/// Counts one more node in this process. If the maximum is reached, returns false and counts nothing.
 pub(crate) fn may_add_node() -> bool {
     let has_space = NODES.fetch_add(1, Ordering::Relaxed) < NODES_MOST.load(Ordering::Relaxed);
     if !has_space {
@@ -130,23 +132,24 @@ pub(crate) fn dropped_calls() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Leaves a block behind, with the kernel's name of the thread and its CPU time. The thread calls this at its very end.
+/// Leaves a block behind, with the kernel's name for the thread and the thread's CPU time. This is the last thing that the thread
+/// does with the block.
 pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
     for (word, bytes) in block.left_name.iter().zip(name.as_chunks().0) {
         word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
     }
     block.left_cpu_ns.store(cpu_ns, Ordering::Relaxed);
-    // SYNC POINT: all work of the thread before its block is `LEFT` (meets `left`).
+    // SYNC POINT: all writes of the thread come before its block becomes `LEFT` (pairs with `left`).
     block.state.store(LEFT, Ordering::Release);
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
 
-/// Returns the blocks that were left behind, each with its thread's name and CPU time. The caller holds the capture lock, and
-/// merges all of them.
+/// Returns the blocks that were left behind, each with its thread's name and CPU time. The caller must hold the capture lock, and
+/// must merge all of these blocks.
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();
-    // SYNC POINT: all work of the thread before its block is `LEFT` (meets `leave`).
+    // SYNC POINT: all writes of the thread come before its block becomes `LEFT` (pairs with `leave`).
     let left = blocks.filter(|block| block.state.load(Ordering::Acquire) == LEFT);
     left.map(|block| {
         LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);
@@ -163,12 +166,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Block> {
     std::iter::successors(ALL.get_acquire(), |block| block.next.get_acquire())
 }
 
-/// Returns the blocks of threads that have begun to count, including ended threads that are not merged yet.
+/// Returns the blocks whose threads have begun to count. This includes threads that have ended but are not merged yet.
 pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
     all().filter(|block| is_living(block))
 }
 
-/// Returns the blocks of [`living`], from the block after `at` in the list around to `at` itself.
+/// Returns the same blocks as [`living`], but begins with the block after `at`, wraps around at the end of the list, and ends
+/// with `at` itself.
 pub(crate) fn living_after(at: Option<&'static Block>) -> impl Iterator<Item = &'static Block> {
     let behind = at
         .into_iter()
@@ -183,18 +187,19 @@ fn is_living(block: &Block) -> bool {
     block.state.load(Ordering::Acquire) != FREE && block.tid.load(Ordering::Acquire) != 0
 }
 
-/// Notes a switch of modes at a tick, and alarms every tree. The caller holds the capture lock.
+/// Records a mode switch made at `tick`, and alarms every tree. The caller must hold the capture lock.
 pub(crate) fn switch_to(mode: Mode, histograms: bool, tick: u64) {
     mode_switch::note(mode, histograms, tick);
-    // SYNC POINT: the switch before the alarm (meets the fence in `catch_up`). A thread that is not found here, or that
-    // overwrites the alarm without catching up, sees the switch.
+    // SYNC POINT: the switch is recorded before the alarm is set (pairs with the fence in `catch_up`). A thread can miss the
+    // alarm, because it is not found here or because it overwrites the alarm without catching up. Such a thread sees the switch
+    // itself.
     fence(Ordering::SeqCst);
     for block in living() {
         block.tree.set_path(Path::Alarm);
     }
 }
 
-/// Removes all blocks, for the beginning of a model.
+/// Removes all blocks, so that a loom model can begin without any.
 #[cfg(test)]
 pub(crate) fn forget_all() {
     ALL.set(None);

@@ -1,4 +1,5 @@
-//! A site: the static descriptor of a place in the source that opens scopes or counts. Its address is its identity.
+//! A site: the static descriptor of a place in the source that opens scopes or counts something. A site is identified by its
+//! address.
 
 use std::fmt::{self, Write};
 
@@ -18,37 +19,38 @@ pub struct Site {
     line: u32,
     group: &'static str,
     pub(crate) kind: SiteKind,
-    /// Whether the site is a name for an await.
+    /// Whether the site only gives a name to an await.
     pub(crate) names_await: bool,
-    /// Whether the site's scopes count, as a [`SiteState`].
+    /// Whether the site's scopes are counted, as a [`SiteState`].
     state: AtomicU32,
-    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some scopes were counted before this was known.
+    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some of them were counted before this was known.
     future: AtomicU32,
-    /// Not 0 if the site is in the list of known sites, or about to be.
+    /// Not 0 if the site is in the list of known sites, or is about to be added to it.
     claimed: AtomicU32,
-    /// Whether the site counts only if a rule enables it.
+    /// Whether the site is disabled unless a rule enables it.
     is_off_by_default: bool,
     /// Whether the site's calls are watched unless a rule or a viewer decides otherwise.
     pub(crate) wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
-    /// Monotonic time in ns at which a rule or the budget last changed the site's state while the site was disabled; 0 if never.
+    /// Monotonic time, in ns, of the last known moment at which the site was disabled; 0 if there is none. It is updated when a
+    /// rule or the budget is applied to a disabled site.
     off_until_ns: AtomicU64,
-    /// The slot of the watch of the site's calls, plus 1; 0 if they are not watched.
+    /// The slot of the watch on the site's calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
-    /// In adaptive mode: the largest rate that any thread has found. Timing one in 2^rate calls is enough.
+    /// In adaptive mode: the largest rate for which any thread has timed enough calls. With rate `r`, one in 2^r calls is timed.
     rate: AtomicU32,
-    /// The site that was met before this site.
+    /// The next site in the list of known sites, which was met before this one.
     pub(crate) next: Ref<Site>,
 }
 
-/// Value of `future` for a site that was taken for a function's site before it became known as a site of futures.
+/// Value of `future` for a site that was treated as a function's until its scopes turned out to be polls of futures.
 const LATE: u32 = 2;
 
 /// Number of sites whose `future` is [`LATE`].
 static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Returns the number of sites that became known as futures' sites only after they were met.
+/// Returns the number of sites whose scopes turned out to be polls of futures only after some of them had been counted.
 pub(crate) fn late_futures() -> u32 {
     LATE_SITES.load(Ordering::Acquire)
 }
@@ -74,7 +76,7 @@ pub(crate) enum SiteKind {
     Gauge,
 }
 
-/// Whether a site's scopes count.
+/// Whether a site's scopes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum SiteState {
@@ -82,12 +84,12 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
-    /// The site's scopes count, and their calls are watched.
+    /// The site's scopes are counted, and their calls are watched.
     Watched,
 }
 
-/// The sites of the rows that all further calls share once there are too many rows. Futures have their own row, because their
-/// calls last over many polls.
+/// The sites of the rows that count all further calls once there are too many rows. Futures have a row of their own, because one
+/// call of a future spans many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
     Site::named("(futures over the limit)", "", "", 0).of_futures(),
@@ -99,7 +101,7 @@ impl SiteKind {
         self != Self::Scope
     }
 
-    /// Returns whether sites of this kind keep the numbers that they are given.
+    /// Returns whether sites of this kind record the range of the numbers that they are given.
     pub(crate) fn keeps_numbers(self) -> bool {
         matches!(self, Self::Value | Self::Gauge)
     }
@@ -111,7 +113,7 @@ impl Site {
         Self::new(Name::Given(name), module, file, line)
     }
 
-    /// Makes a site that is named after the enclosing function. `path` returns the type name of a function item
+    /// Makes a site that is named after the enclosing function. `path` must return the type name of a function item that is
     /// declared in that function.
     pub const fn enclosing(
         path: fn() -> &'static str,
@@ -122,13 +124,13 @@ impl Site {
         Self::new(Name::Enclosing(path), module, file, line)
     }
 
-    /// Makes the site of the function at an address; `describe` finds its name when it is shown.
+    /// Makes the site of the function at this address. `describe` looks up the function's name when the site is shown.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     pub(crate) const fn of_function(address: u64, describe: fn(u64) -> snapshot::Site) -> Self {
         Self::new(Name::OfFunction(address, describe), "", "", 0)
     }
 
-    /// Makes the site of the waits for a lock, or of a task. The lock or the task was made at this place of the source.
+    /// Makes the site of a task, or of the waits for a lock. `file` and `line` say where the task or the lock was made.
     pub(crate) const fn labelled(
         kind: Labelled,
         name: Option<&'static str>,
@@ -160,7 +162,7 @@ impl Site {
         }
     }
 
-    /// Makes the site count only if a rule enables it.
+    /// Disables the site unless a rule enables it.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn off_by_default(mut self) -> Self {
         self.is_off_by_default = true;
@@ -168,7 +170,7 @@ impl Site {
         self
     }
 
-    /// Makes the site's calls watched unless a rule or a viewer decides otherwise.
+    /// Makes this a site whose calls are watched, unless a rule or a viewer decides otherwise.
     pub const fn watched(mut self) -> Self {
         self.wants_watch = true;
         self
@@ -186,7 +188,7 @@ impl Site {
         self
     }
 
-    /// Returns whether the site has this label.
+    /// Returns whether [`Self::labelled`] made the site with these arguments.
     pub(crate) fn is_labelled(
         &self,
         kind: Labelled,
@@ -215,13 +217,13 @@ impl Site {
         self.kind.is_counter()
     }
 
-    /// Makes the site a name for an await.
+    /// Makes this a site that only gives a name to an await.
     pub const fn naming_await(mut self) -> Self {
         self.names_await = true;
         self
     }
 
-    /// Makes the site a site of futures.
+    /// Makes this a site whose scopes are polls of futures.
     pub(crate) const fn of_futures(mut self) -> Self {
         self.future = AtomicU32::new(1);
         self
@@ -235,7 +237,7 @@ impl Site {
         }
     }
 
-    /// Notes that scopes of the site are polls of futures, although some of them were already counted as scopes of a function.
+    /// Notes that the site's scopes are polls of futures, although some of them have already been counted as calls of a function.
     #[cold]
     pub(crate) fn note_late_future(&self) {
         if self.future.swap(LATE, Ordering::Relaxed) != LATE {
@@ -243,7 +245,7 @@ impl Site {
         }
     }
 
-    /// Returns whether some scopes of the site were counted before it was known to be a site of futures.
+    /// Returns whether some of the site's scopes were counted before they were known to be polls of futures.
     pub(crate) fn is_late_future(&self) -> bool {
         self.future.load(Ordering::Relaxed) == LATE
     }
@@ -264,7 +266,7 @@ impl Site {
         self.state.store(state as u32, Ordering::Relaxed);
     }
 
-    /// In adaptive mode: raises the site's rate to `rate` if it is lower, and returns the larger rate.
+    /// In adaptive mode: raises the site's rate to `rate` if it is lower, and returns the site's rate.
     pub(crate) fn enough(&self, rate: u64) -> u64 {
         let known = self.rate.load(Ordering::Relaxed).into();
         if rate > known {
@@ -273,23 +275,23 @@ impl Site {
         rate.max(known)
     }
 
-    /// Returns the slot of the watch of the site's calls, if they are watched.
+    /// Returns the slot of the watch on the site's calls; `None` if they are not watched.
     pub(crate) fn watch(&self) -> Option<u32> {
         self.watch.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Sets the slot of the watch of the site's calls; `None` ends watching.
+    /// Sets the slot of the watch on the site's calls; `None` ends the watch.
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
     }
 
-    /// Returns true for the one caller that is to add the site to the list of known sites.
+    /// Returns true to only one caller, which must then add the site to the list of known sites.
     pub(crate) fn claim(&self) -> bool {
         self.claimed.swap(1, Ordering::SeqCst) == 0
     }
 
-    /// Returns whether the site is in the list of known sites, or about to be.
+    /// Returns whether the site is in the list of known sites, or is about to be added to it.
     pub(crate) fn is_claimed(&self) -> bool {
         self.claimed.load(Ordering::Relaxed) != 0
     }
@@ -299,26 +301,27 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | OVER_BUDGET) != 0
     }
 
-    /// Returns whether the site is enabled, but was disabled at monotonic time `ns` or later.
+    /// Returns whether the site is enabled now, but was disabled at some moment after the monotonic time `ns`.
     pub(crate) fn was_off_since(&self, ns: u64) -> bool {
         !self.is_ruled_off() && self.off_until_ns.load(Ordering::Relaxed) > ns
     }
 
-    /// Notes the present time if the site is disabled.
+    /// If the site is disabled, records the current time as a moment at which it was disabled.
     fn note_off(&self) {
         if self.is_ruled_off() {
             self.off_until_ns.store(os::monotonic_ns(), Ordering::Relaxed);
         }
     }
 
-    /// Applies a rule. A site that the user switches on is no longer off because of the budget.
+    /// Applies a rule. The rule's decision replaces the budget's, so a site that the user enables no longer counts as over
+    /// budget.
     pub(crate) fn set_ruled_off(&self, off: bool) {
         self.note_off();
         self.ruled_off
             .store(if off { RULED_OFF } else { RULED_ON }, Ordering::Relaxed);
     }
 
-    /// Restores the state of the site before all rules.
+    /// Restores the state that the site had before any rule was applied.
     pub(crate) fn forget_rules(&self) {
         self.note_off();
         let off = if self.is_off_by_default { RULED_OFF } else { 0 };
@@ -330,8 +333,8 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site because of the budget, or enables it again. Returns false if a rule already
-    /// decides the site's state, or if the site is to be disabled while its calls are watched.
+    /// Disables the site because of the budget, or enables it again. Returns false and changes nothing if a rule has decided the
+    /// site's state, if the site already has the requested state, or if it is to be disabled while its calls are watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {
         if over && self.watch().is_some() {
@@ -347,7 +350,7 @@ impl Site {
     /// Writes the site's path, `module::name`, without allocating.
     ///
     /// # Errors
-    /// The path is too long, or becomes known only when the site is shown.
+    /// Fails if the path is too long, or if the name is looked up only when the site is shown.
     pub(crate) fn write_path(&self, out: &mut ShortText) -> fmt::Result {
         #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
         if let Name::OfFunction(..) = self.name {
@@ -360,7 +363,7 @@ impl Site {
             .write::<ShortText>(self.module, (self.file, self.line), out)
     }
 
-    /// Returns the site in the form of snapshots.
+    /// Returns the site as it appears in snapshots.
     pub(crate) fn describe(&self) -> snapshot::Site {
         #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
         if let Name::OfFunction(address, describe) = self.name {

@@ -1,4 +1,5 @@
-//! Names of sites: as written, of the enclosing function, of a function at an address, or of a lock or a task.
+//! Names of sites. A name is given in the source, or comes from the enclosing function, the function at an address, a lock or a
+//! task.
 
 use std::fmt::{self, Write};
 
@@ -10,12 +11,12 @@ use tickscope_format::snapshot;
 pub(crate) enum Name {
     /// The name as written.
     Given(&'static str),
-    /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
+    /// The name of the enclosing function. It is taken from the path of an item in that function, as printed by the compiler.
     Enclosing(fn() -> &'static str),
-    /// The function at an address. Its name is found only when the site is shown, because the search reads files.
+    /// The function at an address. Its name is looked up only when the site is shown, because the search reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
-    /// The name of a lock or a task. Without a name, the place in the source where it was made is shown.
+    /// The name of a lock or a task. If it has no name, the place in the source where it was made is shown instead.
     WithLabel(Labelled, Option<&'static str>),
 }
 
@@ -30,8 +31,8 @@ pub(crate) enum Labelled {
 }
 
 impl Name {
-    /// Writes the name of a site in this module, at this line of a file. `T` is the type of the buffer for parts of the
-    /// name.
+    /// Writes the name of a site that is in this module and on this line of a file. Parts of the name are assembled in buffers of
+    /// type `T`.
     pub(crate) fn write<T: Text>(
         &self,
         module: &str,
@@ -67,13 +68,13 @@ pub(crate) trait Text: Write + AsRef<str> + Default {}
 
 impl<T: Write + AsRef<str> + Default> Text for T {}
 
-/// A short text without an allocation.
+/// A short text, stored without an allocation.
 pub(crate) struct ShortText {
     bytes: [u8; SHORT_TEXT_BYTES],
     length: usize,
 }
 
-/// Length in bytes: enough for most paths, and small enough for the stack of a signal handler.
+/// Capacity of a [`ShortText`] in bytes: enough for most paths, and small enough for the stack of a signal handler.
 const SHORT_TEXT_BYTES: usize = 384;
 
 impl Default for ShortText {
@@ -102,7 +103,7 @@ impl Write for ShortText {
     }
 }
 
-/// Returns the short name of a file: without the folders up to `src`, or without any folder.
+/// Shortens the path of a file: removes everything through `src/` or, if there is no such folder, all folders.
 fn short_file(file: &str) -> &str {
     match file.rfind("src/") {
         Some(at) => &file[at + "src/".len()..],
@@ -110,12 +111,12 @@ fn short_file(file: &str) -> &str {
     }
 }
 
-/// Returns the plain name of a function, such as `fib` or `Sq::area`, from the type name of an item in it.
+/// Writes the plain name of a function, such as `fib` or `Sq::area`, given the type name of an item in the function.
 ///
-/// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for an impl
-/// outside the type's module, `app::other::<impl app::Sq>::area::here`. Closures and async bodies add `{{closure}}`.
+/// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for an impl outside
+/// the type's module, `app::other::<impl app::Sq>::area::here`. Closures and async bodies add `{{closure}}`.
 ///
-/// `T` is the type of the buffer for parts of the name.
+/// Parts of the name are assembled in buffers of type `T`.
 fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> fmt::Result {
     let path = item.rsplit_once("::").map_or(item, |(function, _)| function);
     let mut function = T::default();
@@ -130,7 +131,7 @@ fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> 
     let Some(inner) = name.strip_prefix('<') else {
         return write_without_arguments(name, out);
     };
-    // Find the bracket that closes the first bracket; the type of the impl ends there.
+    // Find the bracket that closes the first one. The type of the impl ends there.
     let mut depth = 1;
     let end = inner.char_indices().find(|&(at, c)| {
         match c {
@@ -154,7 +155,7 @@ fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> 
     write_without_arguments(&inner[end + 1..], out)
 }
 
-/// Returns `T` of `T as Trait`, where the ` as ` is not inside brackets of `T`.
+/// Returns the `T` from `T as Trait`. An ` as ` inside brackets belongs to `T`.
 fn split_as(head: &str) -> &str {
     let mut depth = 0i32;
     for (at, c) in head.char_indices() {

@@ -1,9 +1,9 @@
-//! All known sites, and which of them count.
+//! All known sites, and which of them are counted.
 //!
-//! A thread *meets* a site at the site's first scope, which makes the site known. This scope may be in a signal handler
-//! or an allocator, so meeting a site takes no lock and allocates nothing. Rules and watches are applied to known sites
-//! under the capture lock, and to a new site by the thread that meets it. A site whose path is very long, or not known
-//! yet, is left to the publisher's next [`Rules::look`].
+//! A thread *meets* a site when it opens the site's first scope, which makes the site known. This scope may be in a signal
+//! handler or an allocator, so meeting a site takes no lock and does not allocate. Rules and watches are applied to known sites
+//! under the capture lock, and to a new site by the thread that meets it. If the path of a new site is too long, or is not known
+//! yet, the publisher applies them in its next [`Rules::look`].
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
@@ -20,13 +20,14 @@ use crate::enabled::record::site_name::ShortText;
 /// Maximum number of rules; further rules are refused.
 pub(crate) const RULES_MAX: usize = 256;
 
-/// The site that was met last. The other sites follow by `next`.
+/// The site that was met last. It is the head of a list, linked by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// Patterns of the rules, for threads that meet a site. Decision 1 disables the site, and 0 enables it.
+/// Patterns of the rules, for threads that meet a site. A rule with decision 1 disables the site, and one with decision 0 enables
+/// it.
 static RULES: Choices<RULES_MAX> = zeros();
 
-/// Patterns of the watches, with their slots, for threads that meet a site.
+/// Patterns of the watches, each with the slot of its watch, for threads that meet a site.
 pub(crate) static WATCHED: Choices<WATCHES_MAX> = zeros();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
@@ -40,12 +41,12 @@ pub(crate) struct Rules {
 /// Adds a site to the list at its first scope.
 #[cold]
 pub(crate) fn meet(site: &'static Site) {
-    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is just meeting. Only one of
-    // them adds the site.
+    // Two threads may meet the site at once, and a signal handler may meet it while the interrupted thread is meeting it. Only
+    // one of them adds the site.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
-    // SYNC POINT: the site is known before the rules are read (meets the fence in `update_if_met`).
+    // SYNC POINT: the site becomes known before the rules are read (pairs with the fence in `update_if_met`).
     fence(Ordering::SeqCst);
     choose(site);
     update_state(site);
@@ -76,19 +77,19 @@ pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
 
 /// Enables or disables all known sites, after a switch of modes.
 pub(crate) fn update_states() {
-    // SYNC POINT: the mode before the states of sites.
+    // SYNC POINT: the mode is changed before the states of the sites.
     fence(Ordering::SeqCst);
     met().for_each(update_state);
 }
 
-/// Removes all sites, for the beginning of a model.
+/// Removes all sites, so that a loom model can begin without any.
 #[cfg(test)]
 pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
-/// Updates the state of a site. A thread that changes the mode or a rule does so before it updates the sites, with a
-/// fence in between. So the last state that any thread stores fits the newest mode and rules.
+/// Updates the state of a site. A thread that changes the mode or a rule makes this change first, and then, after a fence,
+/// updates the sites. So whichever thread is the last to store a site's state, the state fits the newest mode and rules.
 fn update_state(site: &'static Site) {
     loop {
         let wanted = || {
@@ -107,8 +108,8 @@ fn update_state(site: &'static Site) {
         } else {
             SiteState::Enabled
         });
-        // SYNC POINT: the site's state before the mode and the rule (meets the fence between a change of either and this
-        // function).
+        // SYNC POINT: the site's state is stored before the mode and the rules are read again. This pairs with the fence between
+        // a change of the mode or a rule and the call of this function.
         fence(Ordering::SeqCst);
         if wanted() == before {
             return;
@@ -116,8 +117,8 @@ fn update_state(site: &'static Site) {
     }
 }
 
-/// Applies a rule to a site. `None` means that no rule matches the site. The state of a site that is not met yet is decided when
-/// the site is met.
+/// Applies a rule to a site. `None` means that no rule matches the site. If the site has not been met yet, its state is updated
+/// when it is met.
 fn rule(site: &'static Site, off: Option<bool>) {
     match off {
         Some(off) => site.set_ruled_off(off),
@@ -128,14 +129,15 @@ fn rule(site: &'static Site, off: Option<bool>) {
 
 /// Updates the state of a site that has been met, after its rule or the budget has changed.
 pub(crate) fn update_if_met(site: &'static Site) {
-    // SYNC POINT: the rule before the site's state, and before the check whether the site is met (meets the fence in `meet`).
+    // SYNC POINT: the rule is stored before the site's state, and before the check whether the site has been met (pairs with the
+    // fence in `meet`).
     fence(Ordering::SeqCst);
     if site.is_claimed() {
         update_state(site);
     }
 }
 
-/// Returns the functions that are known since the program's start, but not met yet.
+/// Returns the functions that have been known since the program's start but have not been met yet.
 pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     let all = function_sites::all();
@@ -153,8 +155,7 @@ impl Rules {
         if is_all {
             self.rules.clear();
         }
-        // If nothing is disabled, an enabling rule is kept only if there are functions that the budget could otherwise switch off
-        // again.
+        // Without other rules, an enabling rule matters only if the budget could switch off functions that the rule keeps on.
         let is_over = |site: &'static Site| site.is_over_budget() && pattern.matches(&site.describe());
         let keeps_on = || unmet_functions().next().is_some() || met().any(is_over);
         let any_off = off || !self.rules.is_empty() || !is_all && keeps_on();
@@ -165,12 +166,12 @@ impl Rules {
             self.rules.push((pattern, off));
         }
         self.tell();
-        // The last rule decides, so sites that the new rule does not match keep their state. Each site is therefore
-        // compared only with the new pattern.
+        // The last rule decides, so sites that do not match the new rule keep their state. That is why each site is compared only
+        // with the new pattern.
         let mut matched = 0;
         for site in met().chain(unmet_functions()) {
             if pattern.matches(&site.describe()) {
-                // A rule that switches all sites on restores the state of each site before all rules.
+                // A rule that enables all sites gives each site the state that it had before any rule.
                 rule(site, (off || !is_all).then_some(off));
                 matched += 1;
             }
@@ -178,12 +179,12 @@ impl Rules {
         Some(matched)
     }
 
-    /// Publishes the rules for threads that meet sites.
+    /// Publishes the rules to threads that meet sites.
     fn tell(&self) {
         RULES.set(self.rules.iter().map(|&(pattern, off)| (pattern, u64::from(off))));
     }
 
-    /// Removes the rule of a pattern. The remaining rules then decide on the sites that the pattern matches.
+    /// Removes the rule with this pattern. The remaining rules then decide about the sites that match the pattern.
     pub(crate) fn forget(&mut self, pattern: Pattern) {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(rules.list().len(), 1);
         assert!(!COSTLY.is_over_budget() && COSTLY.is(SiteState::Enabled));
         assert!(!COSTLY.set_over_budget(true));
-        // The pattern `*` restores the state before all rules.
+        // The pattern `*` restores the state that the site had before any rule.
         rules.add(pattern("*"), false);
         assert!(COSTLY.set_over_budget(true) && COSTLY.set_over_budget(false));
         WATCHED.set_watch(Some(0));

@@ -1,13 +1,13 @@
-//! One thread's call tree: the thread's position in it, and the effect of a beginning or an end at a given tick. The code here
-//! reads no clock and does no I/O.
+//! One thread's call tree: the thread's position in it, and what happens when a call begins or ends at a given tick. The code
+//! here reads no clock and does no I/O.
 //!
-//! Nodes count calls and *self* ticks. Every beginning and every end charges the ticks since the last event to the node that was
-//! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
-//! two moments.
+//! Nodes count calls and *self* ticks. Whenever a call begins or ends, the ticks since the last event are charged to the node
+//! that was current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads
+//! some nodes before an event and others after it.
 //!
 //! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that finds
 //! `current` empty has interrupted an event; its own event is dropped and counted as dropped. If a capture on another thread
-//! finds `current` empty, it may have read parts of two moments.
+//! finds `current` empty, it may have read some values from before the event and others from after it.
 
 mod async_calls;
 mod children;
@@ -39,14 +39,15 @@ use crate::enabled::record::watching::Watching;
 /// The value of `last` while no time is charged. No clock reaches this value.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
-/// The maximum gap between events if no limit is set. A larger gap is a step backward of the clock.
+/// The maximum gap between events if no limit is set. A gap that seems larger means that the clock stepped backward and the
+/// subtraction wrapped around.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 
 /// The number of slots in the first child table.
 const FIRST_TABLE: u32 = 512;
 
 zeroed! {
-    /// A thread's call tree. The thread writes it, and other threads read it.
+    /// A thread's call tree. Its thread writes it, and other threads read it.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Tree {
@@ -54,28 +55,27 @@ zeroed! {
         pub(crate) current: Ref<Node>,
         /// The tick of the last event, or [`PAUSED`].
         pub(crate) last: AtomicU64,
-        /// The largest gap between two events that is charged without being examined; 0 while paused.
+        /// The largest gap between two events that is charged without further examination; 0 while paused.
         limit: AtomicU64,
-        /// The child that is probably entered next. A wrong guess only costs time.
+        /// The child that will probably be entered next. A wrong guess only costs time.
         guess: Ref<Node>,
-        /// Among the nodes with a latency, the node whose call ended last. Its latency remembers the sibling that is entered
-        /// next.
+        /// The node with a latency whose call ended last. Its latency remembers the sibling that is entered next.
         ended: Ref<Node>,
         /// Number of calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
         /// Number of guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// Not 0 while an event that may skip the clock is handled, so that samples can find the cost of measuring. If an event
-        /// of a signal handler interrupts the event, this becomes 0 too early.
+        /// Not 0 while an event that may skip the clock is being handled, so that samples taken then count as the cost of
+        /// measuring. If a signal handler interrupts the event with an event of its own, this becomes 0 too early.
         in_event: AtomicU32,
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.
         path: AtomicU32,
-        /// Number of pauses that have not ended.
+        /// Number of pauses that have begun and not ended yet.
         pauses: AtomicU32,
         /// Number of gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
-        /// The root, which collects the time outside of all scopes.
+        /// The root, which is charged with the time outside all scopes.
         root: Ref<Node>,
         /// All nodes, the root first.
         pub(crate) nodes: Nodes,
@@ -87,72 +87,72 @@ zeroed! {
         pub(crate) async_latencies: Latencies,
         /// The futures that the thread polls, and its free slots for new calls.
         pub(crate) slots: OwnSlots,
-        /// Number of gaps of each node that were not charged.
+        /// Number of gaps that were not charged, by node.
         errors: Column<AtomicU64>,
-        /// Amounts of each node other than calls and time.
+        /// What each node counts apart from calls and time.
         pub(crate) measures: Column<NodeMeasures>,
         /// Numbers given to values and gauges.
         pub(crate) numbers: NumbersOfTree,
-        /// State of measuring the time off the CPU.
+        /// State for measuring the time that the thread is off its CPU.
         pub(crate) waits: Waits,
-        /// The open functions that the compiler has prepared.
+        /// The open calls of functions that the compiler has instrumented.
         pub(crate) frames: Frames,
         /// The largest gap between two events that is charged.
         gap_max: AtomicU64,
-        /// The value of `limit` when not paused.
+        /// The value that `limit` has while the thread is not paused.
         limit_set: AtomicU64,
         /// Not 0 if the thread is excluded.
         excluded: AtomicU32,
         /// Not 0 if new nodes get a latency.
         pub(crate) wants_latencies: AtomicU32,
-        /// Tick at which the present pause began.
+        /// Tick at which the current pause began.
         paused_at: AtomicU64,
         /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
-        /// The state of the random numbers that choose which calls are timed in adaptive mode.
+        /// State of the random number generator that chooses which calls are timed in adaptive mode.
         pub(crate) random: AtomicU64,
         /// The maximum depth of a node.
         depth_max: AtomicU32,
         /// The maximum number of nodes.
         nodes_max: AtomicU32,
-        /// Not 0 if blocks allocated in this life of the tree may be in the table of live blocks.
+        /// Not 0 if blocks that this thread has allocated may be in the table of live blocks.
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and the sums of earlier watched calls.
         pub(crate) watching: Watching,
-        /// The open spans, and free places for new spans.
+        /// The open spans, and free slots for new spans.
         pub(crate) spans: OpenSpans,
-        /// Stack addresses at which the deepest nodes were made.
+        /// Stack addresses at which the deepest nodes were made, to recognize leaked guards.
         deepest: DeepestNodes,
-        /// Ticks that the clock has stepped backward; 0 once a step forward has made up for them.
+        /// How many ticks the clock has stepped backward; 0 once a step forward has made up for this.
         stepped_back: AtomicU64,
     }
 }
 
-/// How events are handled. The order matters: events of the last three paths may skip the clock, and from [`Self::Fast`] on,
-/// amounts are added without further checks.
+/// How events are handled. The order of the paths matters: on the last three, events may skip the clock, and from [`Self::Fast`]
+/// on, amounts are added without further checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
     /// The mode may have been switched, and the thread has to catch up.
     Alarm,
-    /// A watched call is open, in the exact or the adaptive mode with the time stamp counter.
+    /// A watched call is open, in exact or adaptive mode, with the time stamp counter as the clock.
     Watched,
-    /// A watched call is open, with another clock.
+    /// A watched call is open, in exact or adaptive mode, with another clock.
     WatchedExact,
     Off,
-    /// The exact mode with the time stamp counter.
+    /// Exact mode, with the time stamp counter as the clock.
     Fast,
-    /// The exact mode with another clock.
+    /// Exact mode, with another clock.
     Exact,
-    /// The adaptive mode with another clock.
+    /// Adaptive mode, with another clock.
     AdaptiveExact,
-    /// The adaptive mode with the time stamp counter.
+    /// Adaptive mode, with the time stamp counter as the clock.
     Adaptive,
     Sampled,
 }
 
 impl Path {
-    /// Returns the path of a mode, in a process whose exact mode takes the path `exact`.
+    /// Returns the path that events take in a mode. `exact` is the path that they take in exact mode in this process.
     pub(crate) fn of(mode: Mode, exact: Self) -> Self {
         match mode {
             Mode::Adaptive if exact == Self::Fast => Self::Adaptive,
@@ -180,7 +180,7 @@ impl Path {
         .unwrap_or(Alarm)
     }
 
-    /// Returns the path that replaces this path while a watched call is open, if calls can be watched on this path.
+    /// Returns the path to take instead of this one while a watched call is open; `None` if calls cannot be watched on this path.
     fn when_watched(self) -> Option<Self> {
         match self {
             Self::Fast | Self::Adaptive => Some(Self::Watched),
@@ -191,7 +191,7 @@ impl Path {
 }
 
 impl Tree {
-    /// Begins a life of the tree at tick `now`, without nodes but the root. Returns false if there is no memory.
+    /// Opens the tree for a new thread at tick `now`, with no node but the root. Returns false if there is no memory.
     pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
         if !self.empty_table(FIRST_TABLE) {
             return false;
@@ -210,7 +210,7 @@ impl Tree {
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
-        // The guess must not be a node of an earlier life, which may have the same site and the same parent.
+        // The guess must not be a node that an earlier thread has left, which may have the same site and the same parent.
         self.guess.set(None);
         self.ended.set(None);
         self.root.set(Some(root));
@@ -226,7 +226,7 @@ impl Tree {
         self.depth_max.store(depth_max, Ordering::Relaxed);
         self.nodes_max.store(nodes_max, Ordering::Relaxed);
         self.has_sampled_blocks.store(0, Ordering::Relaxed);
-        // Any number but 0 works, if it differs between threads.
+        // Any seed but 0 works, as long as it differs between threads.
         self.random.store(now | 1, Ordering::Relaxed);
         self.last.store(now, Ordering::Release);
         self.current.set_release(Some(root));
@@ -254,7 +254,7 @@ impl Tree {
         self.path.store(path as u32, Ordering::Relaxed);
     }
 
-    /// Takes `current` out, which marks an event in progress. Returns `None` if an event is in progress already.
+    /// Takes `current` out, which marks that an event is in progress. Returns `None` if an event is already in progress.
     #[inline(always)]
     pub(crate) fn take(&self) -> Option<&'static Node> {
         let current = self.current.get()?;
@@ -266,17 +266,18 @@ impl Tree {
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.current.set(None);
-        // SYNC POINT: the mark before the counters (meets the fence in `capture`). On x86 this is only a compiler barrier.
+        // SYNC POINT: the mark is stored before the counters (pairs with the fence in `capture/tree_reader.rs`). On x86 this is
+        // only a compiler barrier.
         fence(Ordering::Release);
     }
 
-    /// Sets whether an event that does not take `current` out is being handled.
+    /// Sets whether the thread is handling an event that does not take `current` out.
     #[inline(always)]
     pub(crate) fn set_in_event(&self, is: bool) {
         self.in_event.store(is.into(), Ordering::Relaxed);
     }
 
-    /// Returns the innermost open node; `None` while an event is handled.
+    /// Returns the innermost open node; `None` while an event is being handled.
     pub(crate) fn outside_events(&self) -> Option<&'static Node> {
         if self.in_event.load(Ordering::Relaxed) != 0 {
             return None;
@@ -287,12 +288,12 @@ impl Tree {
     /// Puts `current` back, which ends the event.
     #[inline(always)]
     pub(crate) fn put(&self, current: &'static Node) {
-        // SYNC POINT: the counters before `current`.
+        // SYNC POINT: the counters are stored before `current`.
         self.current.set_release(Some(current));
     }
 
-    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called while `current` is taken out. Returns `child`, so
-    /// that callers need not keep it across the call.
+    /// Begins `calls` calls of `child` at tick `now`. Must be called while `current` is taken out. Returns `child`, so that
+    /// callers need not save it across this call.
     #[inline(always)]
     pub(crate) fn begin(
         &self,
@@ -301,7 +302,7 @@ impl Tree {
         now: u64,
         calls: u64,
     ) -> &'static Node {
-        // Each branch ends with at most one function call, so the common branch saves no registers.
+        // Each branch ends with at most one function call, so the common branch need not save registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             return self.begin_oddly(current, child, now, calls);

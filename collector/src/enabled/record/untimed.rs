@@ -1,31 +1,31 @@
-//! Beginnings and ends of calls in the modes with fewer than two clock reads per scope.
+//! Begins and ends calls in the modes that read the clock less than twice per scope.
 //!
-//! **Sampled**: an event moves `current` and counts; the publisher reads `current` to find where the thread is. **Adaptive**: a
-//! node whose calls are short is timed once in 2^k calls. An untimed call and the calls inside it charge nothing. Their time is
-//! charged to the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while its `began`
-//! is [`UNTIMED`].
+//! **Sampled**: an event only moves `current` and counts the call; the publisher reads `current` to find out where the thread is.
+//! **Adaptive**: if the calls of a node are short, only one call in 2^k is timed. An untimed call and the calls inside it charge
+//! no time. Their time is charged to the nearest timed frame, and `estimate` moves it back to them when a snapshot is made. A
+//! frame is untimed while its `began` is [`UNTIMED`].
 //!
-//! An event of these modes that changes only `current` does not take it out, because a signal handler that interrupts the event
-//! leaves `current` unchanged.
+//! In these modes, an event that only changes `current` does not take it out first, because any signal handler that interrupts
+//! the event leaves `current` as it was.
 
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
 use crate::enabled::record::tree::Tree;
 
-/// log2 of the duration in ticks (about 10 us) from which on calls are always timed, because the clock costs little in
-/// comparison.
+/// log2 of a duration in ticks (about 10 us). If a node's calls take at least this long on average, all of them are timed,
+/// because the clock costs little in comparison.
 const LONG_TICKS_LOG2: u64 = 15;
 
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At least one call in 2^7 is timed, and then counts 2^7 times. With a smaller share, a call that lost its CPU would distort
-/// sums over a few seconds.
+/// At least one call in 2^7 is timed, and is then weighted 2^7 times. If fewer calls were timed, a single call that lost its CPU
+/// would distort sums over a few seconds.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^9 calls were timed. From then on one call in two is timed, and each doubling of the number of
-/// timed calls halves this share again.
+/// Every call is timed until 2^9 calls have been timed. After that, one call in two is timed, and this fraction is halved each
+/// time that the number of timed calls doubles.
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
@@ -64,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// Begins `child` with a clock read, because this call is to be timed.
+    /// Begins `child` with a clock read, for a call that is timed.
     #[inline(always)]
     pub(crate) fn begin_timed(
         &self,
@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// Chooses the next call of `node` to time, among its calls in timed calls of `parent`.
+    /// Chooses which call of `node` to time next. Only calls inside timed calls of `parent` are considered.
     fn choose_next(&self, parent: &'static Node, node: &'static Node) {
         if let Some(latency) = node.latency.get()
             && latency.is_rate_due()
@@ -124,27 +124,27 @@ impl Tree {
         self.skip_some(parent, node);
     }
 
-    /// Chooses the next call to time by the known rate. Each call has the same chance. One in 2^rate of all calls is timed, where
-    /// calls inside untimed calls count as not timed.
+    /// Chooses which call to time next, at the current rate. Every call is equally likely to be chosen. Overall, one call in
+    /// 2^rate is timed; calls inside untimed calls are included in this count, although they are never timed.
     #[inline(always)]
     pub(crate) fn skip_some(&self, parent: &'static Node, node: &'static Node) {
         let rate_of = |node: &'static Node| {
             let latency = node.latency.get();
             latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
         };
-        // Only calls inside timed calls of `parent` can be timed, so they are already rarer by the rate of `parent`.
+        // Only calls inside timed calls of `parent` can be timed, so the rate of `parent` has already reduced their number.
         let own = rate_of(node).saturating_sub(rate_of(parent));
-        // Each slow call of a watched function has to be timed.
+        // Every slow call of a watched function has to be timed.
         let skip = if own == 0 || node.site.get().is_some_and(|site| site.watch().is_some()) {
             0
         } else {
-            // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped.
+            // A random number between 0 and twice the mean. On average, 2^own - 1 calls are skipped.
             ((self.next_random() >> 32) * ((2 << own) - 1)) >> 32
         };
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
-    /// Returns a random number, whose upper bits are more random than its lower bits.
+    /// Returns a random number. Its upper bits are of better quality than its lower bits.
     #[inline(always)]
     pub(crate) fn next_random(&self) -> u64 {
         let x = xorshift(self.random.load(Ordering::Relaxed));
@@ -154,14 +154,14 @@ impl Tree {
 }
 
 impl Latency {
-    /// In adaptive mode: returns whether the rate is to be recomputed at the end of a timed call.
+    /// In adaptive mode, returns whether the rate has to be recomputed at the end of a timed call.
     #[inline(always)]
     pub(crate) fn is_rate_due(&self) -> bool {
         self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
     }
 }
 
-/// Returns the next state of a random number generator, Marsaglia's xorshift64. A state is never 0. The generator is fast and not
+/// Returns the next state of Marsaglia's xorshift64 random number generator. A state is never 0. The generator is fast, but not
 /// suitable for secrets.
 #[inline(always)]
 pub(crate) fn xorshift(state: u64) -> u64 {
@@ -170,17 +170,17 @@ pub(crate) fn xorshift(state: u64) -> u64 {
     x ^ x << 17
 }
 
-/// Computes the rate of a node from its own calls. The rate grows with the number of timed calls, in this thread and in
-/// earlier threads, and is 0 if calls are long.
+/// Computes the rate of a node from its own calls. The rate grows with the number of calls that have been timed, including those
+/// in earlier threads. It is 0 if the calls are long.
 ///
-/// The mean covers all calls so far. A rate that followed the latest durations would time long calls more often, and so make
-/// their mean too large.
+/// The mean covers all calls so far. If the rate followed the most recent durations, long calls would be timed more often than
+/// short ones, which would make the mean too large.
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let shorter = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
-    // Timing a call costs the caller about 60 ns. So shorter calls are timed more rarely. Their share is even smaller than in
-    // proportion to their duration, because they are more numerous.
+    // Timing a call costs the caller about 60 ns, so shorter calls are timed more rarely. The fraction of calls that are timed
+    // shrinks even faster than their duration, because shorter calls are also more numerous.
     let by_length = shorter * 3 / 2;
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
     let by_number = by_number.min(RATE_MAX);
@@ -223,7 +223,7 @@ mod tests {
         assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
     }
 
-    /// Calls `a`, which calls `b`, `calls` times. Each call takes 40 ticks in `b` and 60 in `a` itself.
+    /// Makes `calls` calls of `a`, each of which calls `b` once. Each of them spends 40 ticks in `b` and 60 in `a` itself.
     fn run(tree: &Tree, calls: u64, [of_a, of_b]: [&'static Site; 2]) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
-        // All threads share a site's rate, including threads of other tests, so this test has its own sites.
+        // A site's rate is shared by all threads, including those of other tests, so this test has its own sites.
         static OWN: [Site; 2] = [
             Site::named("a", "own", "f.rs", 1),
             Site::named("b", "own", "f.rs", 2),
@@ -270,7 +270,7 @@ mod tests {
         let tree = tree();
         let (a, b) = run(&tree, 2_000, sites);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
-        // This is about the state after two million calls.
+        // Set roughly the state that is reached after two million calls.
         for latency in [timed_a, timed_b] {
             latency.timed.store(1 << 16, Ordering::Relaxed);
             latency.timed_ticks.store(100 << 16, Ordering::Relaxed);

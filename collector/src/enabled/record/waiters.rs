@@ -1,29 +1,29 @@
 //! The threads that wait for a lock, and the sum of their waiting times.
 //!
-//! Each waiter adds to one word the moment at which its wait begins, and later subtracts the moment at which its wait ends. So
-//! the word gives the sum of all waits so far, at any moment and for any number of waiters. The thread that gives the lock back
-//! takes the time that was added since the lock was last given back. No thread writes into another thread's memory, and a lock
-//! keeps no data of threads, which may end.
+//! When a thread starts to wait, it adds the current time to a word in the lock. When it stops waiting, it subtracts the time at
+//! that moment. From this word, the total waiting time so far can be computed at any moment and for any number of waiters. The
+//! thread that releases the lock takes the waiting time that has accumulated since the lock was last released. No thread writes
+//! into another thread's memory, and a lock holds no data about individual threads, because they may end.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 
-/// The low bits of the word count the threads that wait.
+/// Number of low bits in the word that count the waiting threads.
 const COUNT_BITS: u32 = 16;
 
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// The number of bits of a moment or of a sum of time. Both wrap around.
+/// Number of bits for a point in time or a sum of times. Both wrap around.
 const TIME_BITS: u32 = u64::BITS - COUNT_BITS;
 
 const TIME: u64 = (1 << TIME_BITS) - 1;
 
-/// The threads that wait for a lock. Moments come from one clock, in any unit.
+/// The threads waiting for a lock. All times come from the same clock, in any unit.
 #[derive(Debug)]
 pub(crate) struct Waiters {
-    /// Number of waiting threads. The higher bits are the sum of the moments at which threads began to wait, minus the sum of the
-    /// moments at which they ceased to wait.
+    /// The low bits are the number of waiting threads. The high bits are the sum of the times at which threads started to wait,
+    /// minus the sum of the times at which they stopped.
     word: AtomicU64,
-    /// Part of the waiting time of all threads that has been taken.
+    /// How much of the total waiting time of all threads has been taken so far.
     taken: AtomicU64,
 }
 
@@ -35,7 +35,7 @@ impl Waiters {
         }
     }
 
-    /// Returns whether any thread waits.
+    /// Returns whether any thread is waiting.
     #[inline(always)]
     pub(crate) fn any(&self) -> bool {
         self.word.load(Ordering::Relaxed) & COUNT != 0
@@ -46,22 +46,23 @@ impl Waiters {
         let one = begun(now);
         let before = self.word.fetch_add(one, Ordering::Relaxed);
         if before & COUNT == 0 {
-            // No thread waited until now, so earlier time is charged to no holder.
+            // No thread was waiting until now, so no holder is charged for earlier time.
             self.take_until(waited(before.wrapping_add(one), now));
         }
     }
 
-    /// Ends a wait, whether or not the thread now has the lock.
+    /// Ends a wait, whether or not the thread got the lock.
     pub(crate) fn leave(&self, now: u64) {
         self.word.fetch_add(begun(now).wrapping_neg(), Ordering::Relaxed);
     }
 
-    /// Takes the waiting time of all threads together since the last call.
+    /// Takes and returns the waiting time that all threads together have accumulated since the last call.
     pub(crate) fn take(&self, now: u64) -> u64 {
         self.take_until(waited(self.word.load(Ordering::Relaxed), now))
     }
 
-    /// Takes the waiting time of all threads up to the sum `all`. Another thread may have taken more already.
+    /// Takes waiting time until the total taken is `all`, and returns how much this was. Returns 0 if another thread has already
+    /// taken more.
     fn take_until(&self, all: u64) -> u64 {
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
@@ -80,12 +81,12 @@ impl Waiters {
     }
 }
 
-/// Returns the amount that one wait beginning now adds to the word.
+/// Returns what a wait that starts at `now` adds to the word.
 fn begun(now: u64) -> u64 {
     (now << COUNT_BITS).wrapping_add(1)
 }
 
-/// Returns the waiting time of all threads together until now, computed from a word.
+/// Computes the total waiting time of all threads until `now` from the word.
 fn waited(word: u64, now: u64) -> u64 {
     let count = word & COUNT;
     count.wrapping_mul(now).wrapping_sub(word >> COUNT_BITS) & TIME
@@ -107,7 +108,7 @@ mod tests {
     }
 
     proptest! {
-        /// The taken time equals the waiting time that a simple model computes, and the number of waiters returns to 0.
+        /// The time that is taken agrees with a simple model, and so does whether any thread is waiting.
         #[test]
         fn all_waits_are_taken(
             steps in proptest::collection::vec((0u8..3, 0u64..1_000_000), 1..200),

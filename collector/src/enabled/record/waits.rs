@@ -1,11 +1,11 @@
-//! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
-//! something, or it was *ready* and another thread had the CPU.
+//! Finds out how much of a gap between two events the thread spent off its CPU, and why: it *waited* for something, or it was
+//! *ready* while another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] take the fast path of events and are not examined. A longer gap is examined at its end. Usually a
-//! word that the kernel clears at a switch shows, in a few nanoseconds, that the thread stayed on its CPU. Otherwise the
-//! thread's clocks are read. The wall time since the last reading, minus the CPU time, was spent off the CPU. The part that
-//! cannot lie in the short gaps before this gap belongs to this gap. The rest is counted as *unplaced*, so waiting, ready and
-//! unplaced together are the wall time minus the CPU time.
+//! Gaps up to [`LEAST_NS`] are handled on the fast path of events and are not examined. A longer gap is examined when it ends.
+//! Usually a word that the kernel clears at each context switch shows, within a few nanoseconds, that the thread stayed on its
+//! CPU. Otherwise the thread's clocks are read: the wall time since the last reading, minus the CPU time, was spent off the CPU.
+//! The part of this time that cannot have been spent in the short gaps before this gap is assigned to this gap. The rest is
+//! counted as *unplaced*, so that waiting, ready and unplaced time add up to the wall time minus the CPU time.
 
 use std::sync::OnceLock;
 
@@ -13,32 +13,34 @@ use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches}
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
-/// Shortest gap that is examined, in ns, if the kernel's word shows whether the thread stayed on its CPU.
+/// Shortest gap that is examined, in ns, if the kernel provides a word that shows whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
 
 /// Shortest gap that is examined, in ns, if each examination needs a system call to read a clock.
 const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 
-/// First limit in ticks, before the length of a tick is known: some 10 us of a time stamp counter.
+/// Length in ticks above which gaps are examined, as long as the duration of a tick is not known: about 10 us of a time stamp
+/// counter.
 pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 
-/// Time off the CPU up to this limit may be only the cost and the error of the readings.
+/// Off-CPU time up to this limit may be nothing more than the cost and inaccuracy of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
-/// The rate is exact to one part in this number.
+/// The measured clock rate is accurate to one part in this many.
 pub(crate) const RATE_PARTS: u64 = 20_000;
 
-/// The clocks are read again after this many times the shortest gap that is examined, mostly about a second.
+/// If a thread stays on its CPU, its clocks are read again after this many times the shortest gap that is examined. This is
+/// usually about a second.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
-/// Time in ns after which the first rate is measured again, and the same for later rates, which are more exact.
+/// In ns: how long the first measurement of the rate is used, and how long each later, more accurate measurement is used.
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
 
 /// The clock of events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockInUse {
-    /// Measures the ticks of a nanosecond. Returns `None` if it is too early to know them. Does not block.
+    /// Returns the number of ticks per nanosecond, or `None` if it is too early to know. Does not block.
     pub(crate) ticks_per_ns: fn() -> Option<f64>,
     pub(crate) now: fn() -> u64,
 }
@@ -47,15 +49,15 @@ static CLOCK: OnceLock<ClockInUse> = OnceLock::new();
 
 #[cfg(test)]
 thread_local! {
-    /// The clock of a test in this thread, separate from the clocks of other tests.
+    /// The clock that a test on this thread uses, independent of the clocks of other tests.
     pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
 }
 
-/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. No other access
-/// depends on the ordering of this atomic and the next one, so models use std's atomics.
+/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads use the same clock. No other access depends on the
+/// ordering of this atomic or of `NEXT_RATE_NS`, so both are std's atomics even in model-checked builds.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Time of the monotonic clock, in ns, from which on the rate is measured again.
+/// Time of the monotonic clock, in ns, after which the rate is measured again.
 static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Sets the clock, which stays the same for the life of the process.
@@ -72,7 +74,7 @@ pub(crate) fn now() -> u64 {
     CLOCK.get().map_or(0, |clock| (clock.now)())
 }
 
-/// Returns the ticks of a nanosecond. The measurement gets more exact with time, so it is repeated now and then.
+/// Returns the number of ticks per nanosecond. The measurement becomes more accurate over time, so it is repeated occasionally.
 pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
     #[cfg(test)]
     if let Some(clock) = OF_TEST.get() {
@@ -95,28 +97,29 @@ pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
 }
 
 zeroed! {
-    /// A thread's state for its time off the CPU. Only the thread writes it; captures read it to split an open gap.
+    /// What is known about the time that a thread spends off its CPU. Only the thread itself writes this; captures read it to
+    /// split a gap that is still open.
     #[derive(Debug)]
     pub(crate) struct Waits {
         /// Not 0 if gaps are examined.
         pub(crate) wanted: AtomicU32,
         /// The descriptor of the thread's `schedstat`, as an [`off_cpu::File`].
         pub(crate) file: AtomicU32,
-        /// The tick of the last reading; 0 before the first.
+        /// The tick at which the clocks were last read; 0 before the first reading.
         pub(crate) read_tick: AtomicU64,
         pub(crate) read_wall_ns: AtomicU64,
         pub(crate) read_cpu_ns: AtomicU64,
         /// The ready time at the last reading of `schedstat`, plus 1; 0 if `schedstat` was not read.
         pub(crate) ready_ns: AtomicU64,
-        /// Number of times that the thread had lost its CPU at the last reading: by `schedstat` if it was read, else by
-        /// `getrusage`.
+        /// How often the thread had lost its CPU at the last reading: according to `schedstat` if it was read, otherwise
+        /// according to `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
-        /// From the last reading up to this tick, the thread surely stayed on its CPU.
+        /// The thread is known to have stayed on its CPU from the last reading until this tick.
         pub(crate) sure_tick: AtomicU64,
-        /// Time off the CPU since the last reading that was assigned to its gap before the gap had ended.
+        /// Off-CPU time since the last reading that was assigned early, before its gap had ended.
         pub(crate) early_ns: AtomicU64,
-        /// Ticks off the CPU that belong to no node.
+        /// Ticks off the CPU that could not be assigned to a node.
         pub(crate) unplaced: AtomicU64,
     }
 }
@@ -130,8 +133,8 @@ pub(crate) struct Off {
     pub(crate) ready: u64,
 }
 
-/// Assigns time off the CPU since the last reading (`all`) to a gap of `gap_ns`. In the same time, short gaps before this gap
-/// took `short_ns`, the thread lost its CPU `switches` times, and it was ready for `ready_ns`.
+/// Assigns a part of `all`, the off-CPU time since the last reading, to a gap of `gap_ns`. Since that reading, the short gaps
+/// before this gap took `short_ns` in total, the thread lost its CPU `switches` times, and it was ready for `ready_ns`.
 pub(crate) fn place(
     all: u64,
     ready_ns: u64,
@@ -140,8 +143,7 @@ pub(crate) fn place(
     short_ns: u64,
     least_ns: u64,
 ) -> Off {
-    // One of the switches was in this gap. Each other switch accounts for a wait that is at most as long as the longest short
-    // gap.
+    // One of the switches was in this gap. Each of the others can explain a wait no longer than the longest short gap.
     let before = short_ns.min(switches.saturating_sub(1).saturating_mul(least_ns));
     let placed = if switches == 0 {
         0
@@ -159,7 +161,7 @@ impl Waits {
         self.wanted.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the wall time and the CPU time from the last reading to `now`.
+    /// Returns the wall time and CPU time that have passed between the last reading and `now`.
     pub(crate) fn since_reading(&self, now: Clocks) -> Clocks {
         let since = |now: u64, then: &AtomicU64| now.saturating_sub(then.load(Ordering::Relaxed));
         Clocks {
@@ -168,16 +170,16 @@ impl Waits {
         }
     }
 
-    /// Returns the part of the time since the last reading in which the thread was off its CPU, without the time that was
-    /// assigned already.
+    /// Returns how much time the thread has spent off its CPU since the last reading, except for time that has already been
+    /// assigned.
     pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
         let early = self.early_ns.load(Ordering::Relaxed);
         since.wall_ns.saturating_sub(since.cpu_ns).saturating_sub(early)
     }
 
-    /// Begins to count switches from now on. The thread's CPU time is `cpu_ns`.
+    /// Starts counting context switches from now. `cpu_ns` is the thread's CPU time.
     pub(crate) fn store_switches(&self, cpu_ns: u64) {
-        // `schedstat` is not opened here, but only after the thread was off its CPU.
+        // `schedstat` is opened only once the thread has been off its CPU, so it is not opened here.
         let is_open = ![0, NO_FILE].contains(&self.file.load(Ordering::Relaxed));
         match is_open.then(|| self.slices(cpu_ns)).flatten() {
             Some(slices) => self.store_slices(slices),
@@ -204,8 +206,9 @@ impl Waits {
         self.ready_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Leaves one switch, and ready time up to `later_ns`, for the next reading. Returns the other switches and the other ready
-    /// time. If there was only one switch, it is returned as well: the later time may have been an interrupt.
+    /// Leaves one switch, and up to `later_ns` of ready time, to be counted at the next reading. Returns the remaining switches
+    /// and ready time. If there was only one switch, it is both left and returned, because the later time may have been an
+    /// interrupt.
     pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
         let all = self.switches.load(Ordering::Relaxed);
         self.switches.store(all.saturating_sub(1), Ordering::Relaxed);
@@ -225,8 +228,8 @@ impl Waits {
         self.early_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Returns how many times the thread has lost its CPU since the last reading, and how long it was ready in that time. It was
-    /// off its CPU for `all_ns`.
+    /// Returns how many times the thread has lost its CPU since the last reading, and for how long it was ready but had no CPU.
+    /// `all_ns` is the total time that it was off its CPU.
     pub(crate) fn switched(&self, cpu_ns: u64, all_ns: u64) -> (u64, u64) {
         let [switches, preempted] =
             [&self.switches, &self.preempted].map(|count| count.load(Ordering::Relaxed));
@@ -239,18 +242,18 @@ impl Waits {
                 now.ready_ns.saturating_sub(before),
             );
         }
-        // `schedstat` was opened or lost since the last reading, so `getrusage` counts the switches.
+        // `schedstat` was not read both now and at the last reading, so the switches are taken from `getrusage`.
         let usage = off_cpu::switches();
         match slices {
             Some(now) => self.store_slices(now),
             None => self.store_usage(usage),
         }
         if before.is_some() {
-            // `schedstat` was lost, and its counts cannot be compared with the counts of `getrusage`.
+            // The last reading was from `schedstat`, whose counts cannot be compared with those of `getrusage`.
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);
-        // The thread counts as ready only if it could have run on at each of the switches.
+        // The thread counts as ready only if it could have kept running at every one of the switches.
         let was_ready = usage.preempted.saturating_sub(preempted) == all;
         (all, if was_ready { all_ns } else { 0 })
     }
@@ -265,7 +268,7 @@ pub(crate) fn least_ns() -> u64 {
     }
 }
 
-/// Returns the shortest gap that is examined, in ticks, for `rate` ticks per nanosecond.
+/// Returns the shortest gap that is examined, in ticks, at a rate of `rate` ticks per nanosecond.
 pub(crate) fn least_ticks(rate: f64) -> u64 {
     (least_ns() as f64 * rate) as u64
 }
@@ -282,7 +285,7 @@ mod tests {
     fn one_switch_belongs_to_the_gap_and_several_may_have_been_before() {
         let placed = |switches, short| place(50_000, 0, switches, 60_000, short, LEAST).placed;
         assert_eq!(placed(1, 1_000_000), 50_000);
-        // Two more switches hide at most two short waits.
+        // The two other switches can hide at most two short waits.
         assert_eq!(placed(3, 1_000_000), 30_000);
         assert_eq!(placed(3, 5_000), 45_000, "no longer than there were short gaps");
         assert_eq!(placed(0, 0), 0, "a machine that took its time from all of us");

@@ -1,5 +1,5 @@
-//! The watched functions, as the program's threads see them: the threshold of slow calls, and the slow calls that are
-//! kept whole. The publisher begins watches and sets thresholds under the capture lock; threads read both without a lock.
+//! The watched functions, as the program's threads see them, with the threshold for slow calls and the slow calls that are kept
+//! in full. The publisher starts watches and sets thresholds under the capture lock; threads read them without a lock.
 
 use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
 
@@ -11,13 +11,14 @@ zeroed! {
     /// A watched function.
     #[derive(Debug)]
     pub(crate) struct Watch {
-        /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
+        /// Number of the watch; 0 while nothing is watched. Whenever the watch restarts its counts from zero, it gets a new
+        /// number.
         number: AtomicU64,
-        /// Shortest duration of a slow call, in ticks. While this is 0, the duration is unknown, and no call is watched.
+        /// Shortest duration of a slow call, in ticks. As long as this is 0, the threshold is unknown, and no call is watched.
         threshold: AtomicU64,
-        /// Number of lost calls, by [`Lost`].
+        /// How many calls were lost, indexed by [`Lost`].
         lost: [AtomicU64; 3],
-        /// Number of slow calls, for choosing some of them at random.
+        /// Number of slow calls so far, which is needed to keep a random sample of them.
         pub(crate) slow_calls: AtomicU64,
         pub(crate) kept: KeptCalls,
     }
@@ -44,7 +45,7 @@ impl Watch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Begins to count from zero under this number; number 0 ends the watch. The caller must hold the capture lock.
+    /// Starts counting from zero under a new watch number. Number 0 ends the watch. The caller must hold the capture lock.
     pub(crate) fn begin(&self, number: u64) {
         for counter in self.lost.iter().chain([&self.slow_calls]) {
             counter.store(0, Ordering::Relaxed);

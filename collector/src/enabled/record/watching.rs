@@ -11,12 +11,12 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::SumsOfWatch;
 use crate::enabled::record::watch::{self, Watch};
 
-/// Maximum number of futures that are distinguished if a poll awaits several futures at once.
+/// Maximum number of futures that are told apart when one poll awaits several of them.
 const AWAITED: usize = 8;
 
 zeroed! {
-    /// The futures that were not ready in the open poll of the watched call, in the order of their polls: their nodes and calls.
-    /// Futures that await one of these futures are not included.
+    /// The futures that were not ready when they were polled inside the open poll of the watched call, with their nodes and
+    /// calls, in the order in which they were polled. A future that awaits one of these is not included.
     #[derive(Debug)]
     pub(crate) struct Awaited {
         nodes: [Ref<Node>; AWAITED],
@@ -36,7 +36,7 @@ impl Awaited {
         self.nodes.get(count.checked_sub(1)?)?.get()
     }
 
-    /// Adds a future. If there are too many futures, the first future is removed.
+    /// Adds a future. If there is no space for it, the oldest entry is removed.
     pub(crate) fn add(&self, node: &'static Node, call: CallId) {
         if self.count.load(Ordering::Relaxed) as usize == AWAITED {
             self.remove(0);
@@ -49,7 +49,7 @@ impl Awaited {
         }
     }
 
-    /// Removes a future whose call was polled again.
+    /// Removes the future of this call, because it has been polled again.
     pub(crate) fn forget(&self, call: CallId) {
         let count = self.count.load(Ordering::Relaxed) as usize;
         let is_it = |at: &AtomicU64| at.load(Ordering::Relaxed) == call;
@@ -70,14 +70,14 @@ impl Awaited {
     }
 }
 
-/// Value of `ending` for a poll that ends the call.
+/// Value of `ending` if the open poll is the last one of the call.
 pub(crate) const OVER: u64 = u64::MAX;
 
 zeroed! {
-    /// The name of a node in one set of names.
+    /// An entry in a set of node names, which says which node of this thread an index stands for.
     #[derive(Debug)]
     pub(crate) struct NodeName {
-        /// Number of the set to which the name belongs.
+        /// Number of the set that this entry belongs to.
         pub(crate) set: AtomicU64,
         /// Index of the node in this thread's tree.
         pub(crate) index: AtomicU32,
@@ -92,29 +92,29 @@ zeroed! {
         pub(crate) root: Ref<Node>,
         /// The slot of the open call's watch. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
-        /// The path that events took before the watched call.
+        /// The `Path` that events took before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
         /// Tick at which the open call began.
         pub(crate) began: AtomicU64,
-        /// Not 0 while a call is added up, after its end.
+        /// Not 0 while a call is being summed up after it has ended.
         pub(crate) busy: AtomicU32,
-        /// The [`Kind`] of the last event before the area of the journal that is being written.
+        /// The [`Kind`] of the event just before the journal's current area.
         pub(crate) before: AtomicU64,
-        /// Not 0 if some of the call's time is unknown.
+        /// Not 0 if some of the open call's time is unknown.
         pub(crate) broken: AtomicU32,
-        /// The carried words of earlier polls, if the call belongs to a future and has had earlier polls.
+        /// The words from earlier polls, if the call belongs to a future that has been polled before.
         pub(crate) carried: Ref<CarriedCall>,
-        /// How the open poll ends: [`OVER`] if it ends the call, else the call's id; 0 while this is unknown.
+        /// How the open poll ends: [`OVER`] if the call ends with it, otherwise the id of the call; 0 while this is unknown.
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// Maps the index of a node in a call's words to the node's name. While a call is replayed, the words may contain indices
-        /// of another thread's tree.
+        /// Maps node indices in a call's words to nodes of this thread. While a call is replayed, its words may contain node
+        /// indices from another thread's tree.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,
-        /// The nodes with pending sums, and their number.
+        /// The indices of the nodes that have pending sums, and how many there are.
         pub(crate) touched: Column<AtomicU32>,
         pub(crate) touched_count: AtomicU32,
         pub(crate) sums: [SumsOfWatch; WATCHES_MAX],
@@ -131,7 +131,7 @@ impl Watching {
         self.sums.iter().for_each(SumsOfWatch::forget);
     }
 
-    /// Empties the sums of an earlier node with this index.
+    /// Clears the sums that an earlier node with this index has left behind.
     pub(crate) fn clear_node(&self, index: u32) {
         for sums in &self.sums {
             sums.clear_node(index);

@@ -1,46 +1,46 @@
-//! Measures how many ticks make a second, and detects breaks of the clock. The rate gets more precise as the program
-//! runs.
+//! Measures the number of ticks per second, and detects breaks of the clock, which occur when the machine has slept or the rate
+//! has changed. The rate becomes more accurate as the program runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::enabled::platform::os;
 use crate::types::Clock;
 
-/// The number of ticks in a second, measured against the monotonic clock over all the time since the measurement began.
+/// The number of ticks per second, measured against the monotonic clock over the whole time since the measurement began.
 pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,
     /// Time that the machine had slept when the measurement began, in ns.
     began_slept_ns: AtomicU64,
-    /// Number of times that the clock has broken.
+    /// How many times the clock has broken.
     breaks: AtomicU32,
-    /// The rate when the clock last behaved normally, as the bits of an `f64`.
+    /// The rate when the clock was last known to run normally, as the bits of an `f64`.
     in_order: AtomicU64,
-    /// Whether the clock is broken. Then the rate from before the break is used, and not the current measurement.
+    /// Whether the clock is broken. If so, the rate from before the break is used instead of the current measurement.
     held: AtomicBool,
 }
 
-/// A moment on the program's clock and on the system's clocks.
+/// The same moment on the program's clock and on the system's clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) tick: u64,
     pub(crate) ns: u64,
-    /// Time that the machine has slept since its start, in ns.
+    /// Time that the machine has slept since it was booted, in ns.
     pub(crate) slept_ns: u64,
 }
 
-/// The shortest time to measure a rate over, in nanoseconds. One read is precise to about 50 ns.
+/// The shortest time over which a rate is measured, in nanoseconds. A single reading is accurate to about 50 ns.
 const RATE_LEAST_NS: u64 = 200_000;
 
 impl Moment {
-    /// Reads both clocks several times and keeps the tightest pair.
+    /// Reads both clocks several times, and keeps the pair of readings that are closest together.
     pub(crate) fn now(clock: Clock) -> Self {
         let mut best: Option<(u64, u64, u64)> = None;
         for _ in 0..5 {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // If the clock went backward between its two reads, the middle has no meaning. The later read is then used
+            // If the clock went backward between its two readings, their midpoint is meaningless. The later reading is then used
             // unless a better pair is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
@@ -85,14 +85,14 @@ impl ClockRate {
         self.held.store(false, Ordering::Relaxed);
     }
 
-    /// Notes that the clock behaves normally at this moment.
+    /// Notes that the clock is running normally at this moment.
     pub(crate) fn note_in_order(&self, now: Moment) {
         if let Some(rate) = self.measured(now) {
             self.in_order.store(rate.to_bits(), Ordering::Relaxed);
         }
     }
 
-    /// Keeps the rate from when the clock last behaved normally, until the measurement begins again.
+    /// Holds on to the rate from the last time the clock ran normally, until the measurement is started again.
     pub(crate) fn hold(&self) {
         self.held.store(true, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl ClockRate {
         self.breaks.load(Ordering::Relaxed)
     }
 
-    /// Returns the ticks of a clock in a second. Waits until the measurement has lasted 0.2 ms.
+    /// Returns how many times per second a clock ticks. If necessary, waits until the measurement has lasted 0.2 ms.
     pub(crate) fn ticks_per_second(&self, clock: Clock) -> f64 {
         if let Some(rate) = clock.declared_rate() {
             return rate;
@@ -115,7 +115,7 @@ impl ClockRate {
         }
     }
 
-    /// Returns the ticks of a clock in a second, or `None` if the measurement has just begun.
+    /// Returns how many times per second a clock ticks, or `None` if the measurement has only just begun.
     pub(crate) fn if_known(&self, clock: Clock) -> Option<f64> {
         if let Some(rate) = clock.declared_rate() {
             return Some(rate);
@@ -125,29 +125,29 @@ impl ClockRate {
         (measured_ns >= RATE_LEAST_NS).then(|| self.at(now))
     }
 
-    /// Returns the ticks in a second as known at this moment.
+    /// Returns the number of ticks per second, as known at this moment.
     pub(crate) fn at(&self, now: Moment) -> f64 {
         let in_order = f64::from_bits(self.in_order.load(Ordering::Relaxed));
         let in_order = Some(in_order).filter(|&rate| rate > 0.0);
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that has not ticked has no measured rate. Any rate serves, because no time has passed on this
-            // clock.
+            // If the clock has not ticked, there is no measured rate. Any rate will do, because no time has passed on this clock.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)
     }
 
-    /// Returns the ticks in a second over all the time so far; `None` if there was no tick.
+    /// Returns the number of ticks per second over the whole measurement so far, or `None` if the clock has not ticked.
     fn measured(&self, now: Moment) -> Option<f64> {
         let ns = now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed));
         let ticks = now.tick.saturating_sub(self.began_tick.load(Ordering::Relaxed));
         (ns > 0 && ticks > 0).then(|| ticks as f64 * 1e9 / ns as f64)
     }
 
-    /// Returns whether the clock broke since `earlier`: the machine slept, or the rate in between differs from the overall
-    /// rate, most likely because the program was moved to another machine. The caller then calls [`Self::begin_again`].
+    /// Returns whether the clock has broken since `earlier`. It has if the machine slept, or if the rate since then differs from
+    /// the overall rate, most likely because the program was moved to another machine. The caller should then call
+    /// [`Self::begin_again`].
     pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> bool {
         let slept = now
             .slept_ns
@@ -156,8 +156,8 @@ impl ClockRate {
     }
 }
 
-/// A sleep counts if it lasts over a second. A rate that is 1 % off over half a second is a break, because the system
-/// adjusts the monotonic clock by less than 0.05 %. If a clock stops, this counts as one break only.
+/// A sleep counts as a break if it lasts for more than a second. A rate that is off by more than 1 % for half a second is also a
+/// break, because the system adjusts the monotonic clock by less than 0.05 %. A clock that stops counts as a single break.
 fn is_break(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> bool {
     let ns = now.ns.saturating_sub(earlier.ns);
     let between = now.tick.saturating_sub(earlier.tick) as f64 * 1e9 / ns as f64;
@@ -171,7 +171,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A machine whose clocks a test controls, and a program on it.
+    /// A machine with a program running on it. The test controls the machine's clocks.
     struct World {
         now: Moment,
         rate: ClockRate,
@@ -180,7 +180,7 @@ mod tests {
         /// True duration of this epoch in nanoseconds, and the ticks counted in this epoch.
         epoch_ns: u64,
         epoch_ticks: u64,
-        /// The relative errors of the times of all closed epochs.
+        /// For each closed epoch, the relative error of its measured duration.
         off: Vec<f64>,
     }
 
@@ -215,7 +215,7 @@ mod tests {
             }
         }
 
-        /// Repeats the steps of `Publisher::clock_broke`, and the changes that it makes to the collector's state.
+        /// Does the same as `Publisher::clock_broke`, including the changes that it makes to the collector's state.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now);
             if broke {
@@ -265,7 +265,7 @@ mod tests {
             world.run(60, 1e9 * factor);
             let (breaks, off) = world.end();
             assert_eq!((breaks, off.len()), (1, 2), "{factor}");
-            // At most one second of 61 was at the other rate.
+            // At most one second out of 61 ran at the other rate.
             let most = (factor - 1.0f64).abs() * 1.2 / 60.0;
             assert!(off[0].abs() <= most, "{factor}: {} of at most {most}", off[0]);
             assert!(off[1].abs() < 1e-6, "{factor}: {}", off[1]);
@@ -291,7 +291,7 @@ mod tests {
         let mut world = World::new();
         world.run(10, 1e9);
         world.now.slept_ns += 3600 * SECOND;
-        // The counter may have continued or begun again.
+        // During a sleep, a counter may keep running or start again. This one has started again.
         world.now.tick = 1000;
         world.run(10, 1e9);
         let (breaks, off) = world.end();

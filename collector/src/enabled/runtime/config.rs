@@ -1,5 +1,5 @@
-//! The configuration of the process. It is decided at the first scope or the first start, and never changes: the clock,
-//! the limits and the start time. This file also detects forked children.
+//! The configuration of the process: the clock, the limits and the start time. It is decided when the first scope is entered or
+//! the first session is started, and never changes afterwards. This module also detects forked children.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -30,13 +30,13 @@ pub(crate) struct Config {
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
-    /// Whether time off the CPU is distinguished from work.
+    /// Whether time off the CPU is measured separately from work.
     pub(crate) waits: bool,
     /// The value of `TICKSCOPE`.
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
-    /// The token by which `tickscope run` finds this program; 0 without a token.
+    /// The token that `tickscope run` uses to find this program; 0 if there is none.
     pub(crate) run_token: u64,
     /// The wall-clock time at the start.
     pub(crate) started_unix_ns: u64,
@@ -46,19 +46,19 @@ pub(crate) struct Config {
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 
-/// The provisional configuration before `main`, from the environment alone. A start before the first scope may change it.
+/// The provisional configuration before `main`, which is based on the environment alone. A session that starts before the first
+/// scope may still change it.
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
-/// Whether this process was forked while the configuration was provisional. Such a child decides the configuration
-/// again.
+/// Whether this process was forked while the configuration was provisional. Such a child decides its configuration from scratch.
 static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
 
 /// Function that the first scope calls, once, if the configuration was provisional.
 static AT_FIRST_SCOPE: OnceLock<fn()> = OnceLock::new();
 static IS_FIRST_SCOPE: AtomicBool = AtomicBool::new(false);
 
-/// The configuration of a child that was forked while another thread decided it. That thread does not exist in the
-/// child.
+/// The configuration of a child that was forked while another thread was deciding the configuration. That thread does not exist
+/// in the child, so its decision would never be completed there.
 static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
 
 thread_local! {
@@ -66,12 +66,12 @@ thread_local! {
     static DECIDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of ticks per second. The value gets more precise as the program runs.
+/// Number of ticks per second. The value becomes more accurate as the program runs.
 pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Id of the process that decided the configuration; 0 before. It detects forks that bypass `pthread_atfork`.
+/// Id of the process that decided the configuration; 0 until then. It is used to detect forks that bypass `pthread_atfork`.
 static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Runs in each forked child. Only loads and stores atomics.
@@ -86,7 +86,7 @@ pub(crate) fn note_forked_child() {
     IN_CHILD.store(true, Ordering::Relaxed);
 }
 
-/// Returns the configuration. If it is not decided yet, the environment alone decides it. Does not allocate.
+/// Returns the configuration. If it has not been decided yet, decides it from the environment alone. Does not allocate.
 pub(crate) fn get() -> &'static Config {
     match CONFIG.get().or_else(for_now) {
         Some(config) => config,
@@ -94,8 +94,8 @@ pub(crate) fn get() -> &'static Config {
     }
 }
 
-/// Decides a provisional configuration from the environment, until [`settle`] or [`decide_with`] is called. The first
-/// scope, which may be inside the program's allocator, calls `at_first_scope`.
+/// Decides a provisional configuration from the environment. It is used until [`settle`] or [`decide_with`] is called. The first
+/// scope calls `at_first_scope`, possibly from inside the program's allocator.
 pub(crate) fn decide_for_now(at_first_scope: fn()) {
     if !is_settled() && !is_forked_child() {
         PID.store(std::process::id(), Ordering::Relaxed);
@@ -114,18 +114,18 @@ pub(crate) fn is_for_now() -> bool {
     !is_settled() && for_now().is_some()
 }
 
-/// Forgets the provisional configuration, in a forked child.
+/// In a forked child, discards the provisional configuration.
 pub(crate) fn begin_anew() {
     BEGINS_ANEW.store(true, Ordering::Relaxed);
     PID.store(0, Ordering::Relaxed);
 }
 
-/// Returns whether this process is a forked child that has forgotten the provisional configuration.
+/// Returns whether this process is a forked child that has discarded the provisional configuration.
 pub(crate) fn begins_anew() -> bool {
     BEGINS_ANEW.load(Ordering::Relaxed)
 }
 
-/// Makes the configuration final and returns it. At the first scope, also calls the function given to
+/// Makes the configuration final and returns it. At the first scope, also calls the function that was passed to
 /// [`decide_for_now`].
 pub(crate) fn settle() -> &'static Config {
     let config = get_or_decide(|| for_now().cloned().unwrap_or_else(by_environment));
@@ -163,14 +163,15 @@ fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
     })
 }
 
-/// Returns whether this thread is deciding the configuration. This is true in a signal handler that interrupted the
-/// decision, and in the program's own clock. Code in these places must not call [`get`], because the thread would wait
-/// for itself.
+/// Returns whether this thread is in the middle of deciding the configuration. This is the case in a signal handler that
+/// interrupted the decision, and in a custom clock that the decision reads. Code that runs there must not call [`get`], because
+/// the thread would wait for itself.
 pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
 }
 
-/// Decides the configuration by these settings, or warns where they differ from the decided configuration.
+/// Decides the configuration from these settings. If it has been decided before, adds a warning if they ask for another clock,
+/// depth limit or node limit.
 pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
     IS_FIRST_SCOPE.store(false, Ordering::Relaxed);
     let config = get_or_decide(|| decide(settings));
@@ -198,7 +199,7 @@ fn decide(settings: &Settings) -> Config {
     let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
     CLOCK_RATE.begin(Moment::now(chosen.clock));
-    // Nothing counts before this point, so no thread has to be alarmed.
+    // Nothing has been counted yet, so there is no thread for which the alarm must be raised.
     mode_switch::note(
         settings.mode.unwrap_or(Mode::USUAL),
         settings.histogram.unwrap_or(true),
@@ -209,7 +210,7 @@ fn decide(settings: &Settings) -> Config {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
     };
-    // Ticks of a custom clock may have no relation to CPU time, so waits are not measured with it.
+    // The ticks of a custom clock may have nothing to do with CPU time, so off-CPU time is not measured with such a clock.
     let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
     if wants_waits {
         off_cpu::find_areas();
@@ -239,7 +240,7 @@ pub(crate) fn now() -> u64 {
     get().chosen.clock.now()
 }
 
-/// Returns the path of events in exact mode.
+/// Returns the path that events take in exact mode.
 pub(crate) fn exact_path() -> Path {
     match get().chosen.clock {
         Clock::Tsc => Path::Fast,
@@ -254,7 +255,7 @@ pub fn is_forked_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }
 
-/// Returns the ticks in a nanosecond as known now, or `None` if it is too early to know them.
+/// Returns the number of ticks per nanosecond as known now, or `None` if it is too early to know.
 fn ticks_per_ns() -> Option<f64> {
     let clock = CONFIG.get()?.chosen.clock;
     CLOCK_RATE
@@ -262,7 +263,7 @@ fn ticks_per_ns() -> Option<f64> {
         .map(|ticks_per_second| ticks_per_second / 1e9)
 }
 
-/// Returns the ticks in a second as known now.
+/// Returns the number of ticks per second as known now.
 pub(crate) fn ticks_per_second() -> f64 {
     CLOCK_RATE.ticks_per_second(get().chosen.clock)
 }

@@ -1,5 +1,6 @@
-//! Other copies of this library in the process, in the executable or in libraries that were linked with another copy.
-//! Each copy has its own rows, ring and publisher, and does not include the counts of other copies.
+//! Finds other copies of this library in the process. The executable, and each library that it loads, may have been
+//! linked with a copy of its own. Each copy has its own rows, ring and publisher, and its counts do not include those
+//! of other copies.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +15,10 @@ fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Searches for copies that count. Must be called without any lock of the collector: the loader's list has a lock, and
-/// a program may call the collector while it holds the loader's lock.
+/// Searches for other copies that are in use. Must not be called while holding any lock of the collector: the search
+/// takes the lock of the loader's list, and a program may call the collector while it holds that lock.
 pub(crate) fn look() {
-    // In a forked child, the loader's lock may be held by a thread that does not exist there.
+    // In a forked child, the loader's lock may be held by a thread that does not exist in the child.
     if config::is_forked_child() {
         return;
     }
@@ -45,7 +46,7 @@ pub(crate) fn warning() -> Option<String> {
     })
 }
 
-/// Returns the library that contains this copy; an empty text if it is in the executable.
+/// Returns the path of the library that contains this copy, or an empty string if the executable contains it.
 pub(crate) fn own_library() -> String {
     modules::own_library().map_or_else(String::new, |library| library.display().to_string())
 }

@@ -1,8 +1,8 @@
-//! One table of environment variables with the values that each allows. The variables for functions are in
+//! The table of environment variables, with the values that each of them allows. The variables for functions are in
 //! `function_choice`.
 //!
 //! The environment overrides the [`Builder`](crate::Builder). `with_environment` does not allocate, because the first
-//! scope of a program may be inside its allocator. Warnings about bad values are made later.
+//! scope of a program may be inside its allocator. Warnings about invalid values are given later.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -20,12 +20,12 @@ use crate::enabled::runtime::settings::{
 };
 use crate::types::{Clock, Destination, Threads};
 
-/// Maximum time in ms that a program waits before `main` if standard error accepts nothing.
+/// How long a program may be delayed before `main`, in ms, if standard error does not accept any output.
 const PATIENCE_MS: i32 = 1_000;
 
 /// The values that a variable allows, and how a value is applied.
 enum Allowed {
-    /// The listed words. The function applies a word; it returns false for any other word.
+    /// One of the listed words. The function applies a word, and returns false for any word that is not listed.
     Words(&'static str, fn(&mut Settings, &[u8]) -> bool),
     /// Words for on and off.
     Switch(&'static str, fn(&mut Settings, bool)),
@@ -165,7 +165,7 @@ fn one_of<T: Copy>(value: &[u8], words: &[(&str, T)]) -> Option<T> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Requests the log if `TICKSCOPE` is `log`. [`Settings::auto_start`] reads the other values.
+/// Turns on the log if `TICKSCOPE` is `log`. [`Settings::auto_start`] handles the other values.
 fn set_auto_start(settings: &mut Settings, value: &[u8]) -> bool {
     set(auto_start(value), |auto_start| {
         if auto_start == Some(AutoStart::Log) {
@@ -204,26 +204,26 @@ fn bytes(value: &[u8]) -> Option<u64> {
 }
 
 impl Settings {
-    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone requests a report.
+    /// Returns what `TICKSCOPE` requests. `TICKSCOPE_REPORT` on its own requests a report.
     pub(crate) fn auto_start() -> Option<AutoStart> {
         let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment sets watched functions, which need a publisher.
+    /// Returns whether the environment names functions to watch, which needs a publisher.
     pub(crate) fn wants_publisher() -> bool {
         os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }
 
-    /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
-    /// other place for the warning. Does not allocate.
+    /// Prints a warning to standard error if the value of `TICKSCOPE` is invalid. Nothing is started in that case, so
+    /// the warning cannot be shown anywhere else. Does not allocate.
     pub(crate) fn warn_of_bad_auto_start() {
         let [(name, allowed), ..] = &VARIABLES;
         let Some(found) = os::variable(name).filter(|value| auto_start(value).is_none()) else {
             return;
         };
-        // A value of more than 64 bytes is cut.
+        // A value of more than 64 bytes is truncated.
         let mut line = [0; 256];
         let mut rest = &mut line[..];
         let found = found.get(..64).unwrap_or(found).escape_ascii();
@@ -245,7 +245,7 @@ impl Settings {
             .unwrap_or(0)
     }
 
-    /// Applies the environment, except paths, without allocating.
+    /// Applies the environment variables in `VARIABLES`, without allocating.
     pub(crate) fn with_environment(mut self) -> Self {
         for (name, allowed) in &VARIABLES {
             if let Some(value) = os::variable(name) {
@@ -255,11 +255,12 @@ impl Settings {
         self
     }
 
-    /// Applies the environment, and adds a warning for each bad value. Reads the environment under std's lock, because
-    /// the publisher's thread may call this while the program changes the environment.
+    /// Applies the environment variables, and adds a warning for each invalid value. Reads the environment under std's
+    /// lock, because the publisher's thread may call this while the program changes the environment.
     pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
         os::find_environment();
-        // A program with more rights than its caller does not let the caller choose where files go.
+        // A program that has more rights than its caller, such as a setuid program, must not let the caller choose
+        // where files are written.
         let variable = |name: &str| std::env::var_os(name).filter(|_| !os::has_more_rights());
         for (name, allowed) in &VARIABLES {
             let name = name.to_string_lossy();
@@ -298,8 +299,8 @@ impl Settings {
     }
 }
 
-/// Parses a function and the threshold of its slow calls, from `handle:p99`, `book::insert:5ms` or `handle` alone. The
-/// text after the last colon may also be a part of the function's path.
+/// Parses a function to watch and the threshold for its slow calls, from `handle:p99`, `book::insert:5ms` or just
+/// `handle`. Text after the last colon that is not a threshold is part of the function's path.
 fn watched(text: &str) -> (String, Over) {
     let split = text
         .rsplit_once(':')

@@ -1,4 +1,4 @@
-//! Chooses the functions that count from the beginning.
+//! Chooses the functions that are counted from the start.
 
 use std::ffi::CStr;
 
@@ -8,7 +8,7 @@ use tickscope_format::snapshot::FunctionChoice;
 use crate::enabled::platform::os;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 
-/// Default budget: share of the program's CPU time for measuring functions.
+/// Default budget for measuring functions, as a share of the program's CPU time.
 const BUDGET: f64 = 0.05;
 
 /// Maximum budget, as a multiple of the program's own CPU time.
@@ -20,7 +20,7 @@ const NOT: &CStr = c"TICKSCOPE_NOT";
 const BUDGET_VARIABLE: &CStr = c"TICKSCOPE_BUDGET";
 const RELEARN: &CStr = c"TICKSCOPE_RELEARN";
 
-/// Returns the allowed cost of measuring functions, as a multiple of the program's own CPU time; `None` if there is no limit.
+/// Returns how much measuring functions may cost, as a multiple of the program's own CPU time; `None` if there is no limit.
 pub(crate) fn budget() -> Option<f64> {
     match text(BUDGET_VARIABLE) {
         Some("off") => None,
@@ -29,7 +29,7 @@ pub(crate) fn budget() -> Option<f64> {
     }
 }
 
-/// Returns whether this run forgets the functions that were too expensive in earlier runs.
+/// Returns whether to forget the functions that were too expensive in earlier runs.
 pub(crate) fn relearns() -> bool {
     text(RELEARN) == Some("on")
 }
@@ -43,13 +43,13 @@ fn share(value: &str) -> Option<f64> {
     (0.0..=MOST_BUDGET).contains(&share).then_some(share)
 }
 
-/// Returns the value of a variable that is not empty; `None` if it is not UTF-8.
+/// Returns the value of a variable; `None` if it is not set, empty or not UTF-8.
 fn text(name: &'static CStr) -> Option<&'static str> {
     let value = os::variable(name).and_then(|value| std::str::from_utf8(value).ok());
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns a sentence for each variable with an invalid value.
+/// Returns a warning for each variable with an invalid value.
 pub(crate) fn warnings() -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |name: &CStr, found: &str, allowed: &str, rest: &str| {
@@ -86,25 +86,25 @@ pub(crate) fn warnings() -> Vec<String> {
     warnings
 }
 
-/// Returns the value of a variable for a message.
+/// Returns the value of a variable for use in a message; `None` if it is not set or empty.
 fn lossy(name: &'static CStr) -> Option<String> {
     let value = os::variable(name).map(|value| String::from_utf8_lossy(value).into_owned());
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns whether `TICKSCOPE_FUNCTIONS` requests functions.
+/// Returns whether `TICKSCOPE_FUNCTIONS` requests that functions be measured.
 pub(crate) fn is_asked_for() -> bool {
     matches!(os::variable(FUNCTIONS), Some(b"on" | b"every"))
 }
 
-/// Returns the choice of the functions that count; `None` if no function counts.
+/// Returns the environment's choice of functions to count; `None` if no functions are to be counted.
 pub(crate) fn of_environment() -> Option<FunctionChoice> {
     let asked = os::variable(FUNCTIONS);
     let every = match asked {
         Some(b"off") => return None,
         Some(b"every") => true,
         Some(b"on") => false,
-        // Without `TICKSCOPE_FUNCTIONS`, functions count only if the environment starts a session or a report.
+        // Without `TICKSCOPE_FUNCTIONS`, functions are counted only if the environment starts a session or a report.
         Some(_) | None => {
             Settings::auto_start()?;
             false
@@ -120,7 +120,7 @@ pub(crate) fn of_environment() -> Option<FunctionChoice> {
     })
 }
 
-/// Parses patterns that are separated by commas. Invalid patterns are left out.
+/// Parses a list of patterns separated by commas. Invalid patterns are left out.
 fn patterns(name: &'static CStr) -> Vec<String> {
     let parts = text(name).unwrap_or("").split(',').map(str::trim);
     let patterns = parts.filter(|text| Pattern::new(text).is_ok());

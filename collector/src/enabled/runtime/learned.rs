@@ -1,9 +1,9 @@
-//! Functions that earlier runs of the same build found too expensive to measure. A run begins with these functions switched off,
-//! so that its cost is low from its first call.
+//! Functions that earlier runs of the same build found too expensive to measure. A run starts with these functions switched off,
+//! so that its overhead is low from the first call.
 //!
-//! The file is named after a hash of the function table, so another build starts without it. It contains the budget and
-//! the mode, because the cost of a call depends on the mode, and a line for each function. A file that cannot be read
-//! completely is ignored.
+//! The file is named after a hash of the function table, so another build does not use it. It contains the budget, the mode
+//! (because the cost of a call depends on it), and a line for each function. If any part of the file cannot be parsed, the whole
+//! file is ignored.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -16,15 +16,15 @@ const FIRST_LINE: &str = "tickscope functions 4";
 /// A function that was switched off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Learned {
-    /// Number of the function in the table.
+    /// Index of the function in the function table.
     pub(crate) number: u32,
-    /// Mean duration of the function's calls, with all calls inside, in nanoseconds.
+    /// Mean duration of the function's calls in nanoseconds, including all calls inside them.
     pub(crate) mean_ns: f64,
-    /// Share of the program's CPU time that measuring the function took, from 0 to 1.
+    /// Time spent measuring the function, as a fraction of the program's CPU time.
     pub(crate) cost_share: f64,
 }
 
-/// Functions that earlier runs of this build have learned.
+/// The functions that earlier runs of this build found too expensive.
 struct Memory {
     build: u64,
     functions: Vec<Learned>,
@@ -32,8 +32,8 @@ struct Memory {
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Reads the functions that earlier runs of this build have learned under this budget in this mode. With `forget`,
-/// forgets them instead.
+/// Reads the functions that earlier runs of this build found too expensive with this budget and in this mode. If `forget` is
+/// true, clears the stored list instead.
 pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);
@@ -54,7 +54,7 @@ pub(crate) fn recalled() -> &'static [Learned] {
     MEMORY.get().map_or(&[], |memory| &memory.functions)
 }
 
-/// Keeps the learned functions for the next run.
+/// Stores the functions that were found too expensive, for the next run.
 pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Learned>) {
     let Some(memory) = MEMORY.get() else { return };
     let mut text = head(budget, mode);
@@ -82,8 +82,8 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
     text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
 }
 
-/// Hashes by FNV-1a over words of eight bytes instead of single bytes, because a table is half a megabyte long, and
-/// this happens before `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
+/// Computes an FNV-1a hash, but over words of eight bytes instead of single bytes, because a table is about half a megabyte long
+/// and is hashed before `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));

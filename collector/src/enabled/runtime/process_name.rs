@@ -2,7 +2,8 @@
 
 use tickscope_format::file::header::NAME_BYTES_MAX;
 
-/// Corrects a name to `[A-Za-z0-9._-]{1,64}`, not only digits (which would be a process id), and warns if it changed.
+/// Turns a name into a valid one, which matches `[A-Za-z0-9._-]{1,64}` and does not consist of digits alone (which
+/// would look like a process id). Adds a warning if the name was changed.
 pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c);
     let mut mended = name.replace(is_other, "-");
@@ -14,7 +15,7 @@ pub(crate) fn mend(name: &str, warnings: &mut Vec<String>) -> String {
         mended.truncate(NAME_BYTES_MAX - 1);
         mended.insert(0, 'p');
     }
-    // A leading dot would hide the file, and dots alone are not a usable name.
+    // A leading dot would hide the file, and a name that consists only of dots cannot be used.
     if mended.starts_with('.') {
         mended.replace_range(..1, "-");
     }

@@ -1,4 +1,5 @@
-//! Settings: their defaults, and the ranges of their numbers. `environment` has the variables.
+//! The settings, with their defaults and the ranges of their numeric values. The environment variables are in
+//! `environment`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,12 +11,12 @@ use crate::enabled::record::node;
 use crate::enabled::record::tree::NO_LIMIT;
 use crate::types::{Clock, Destination, Threads};
 
-/// Values of `TICKSCOPE`, by which the environment starts a session or report.
+/// The values of `TICKSCOPE`, with which the environment starts a session or a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AutoStart {
-    /// Publish from the first scope on.
+    /// Publish from the first scope onwards.
     Live,
-    /// Publish from the first scope on, and write the log.
+    /// Publish from the first scope onwards, and write the log.
     Log,
     /// Print a report at exit.
     Report,
@@ -23,7 +24,7 @@ pub(crate) enum AutoStart {
     Off,
 }
 
-/// Default of the time between two lines of a group in the log.
+/// Default time between two lines of the same group in the log.
 pub(crate) const LOG_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
@@ -49,19 +50,19 @@ pub(crate) struct Settings {
     pub(crate) max_depth: u32,
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
-    /// The largest gap between two events that is charged; `None` for no limit.
+    /// The longest gap between two events that is charged; `None` for no limit.
     pub(crate) max_gap: Option<Duration>,
     pub(crate) report_at_exit: Option<Destination>,
-    /// The interval of the log; `None` for no log.
+    /// The time between two lines of the same group in the log; `None` for no log.
     pub(crate) log_every: Option<Duration>,
     pub(crate) allow_remote_control: bool,
-    /// Whether time off the CPU is distinguished from work.
+    /// Whether time off the CPU is measured separately from work.
     pub(crate) waits: bool,
-    /// Whether the program counter is sampled from the start on.
+    /// Whether the program counter is sampled right from the start.
     pub(crate) lines: bool,
-    /// The watched functions, and the threshold of each for slow calls.
+    /// The watched functions, each with its threshold for slow calls.
     pub(crate) watch: Vec<(String, Over)>,
-    /// Time for which the end waits for the last record without progress.
+    /// How long the end of a session or of the program waits for the last record if there is no progress.
     pub(crate) end_within: Duration,
     /// Whether the last record is written when a signal ends the program.
     pub(crate) end_on_signals: bool,
@@ -72,17 +73,17 @@ impl Default for Settings {
         Self {
             // With this interval viewers attach quickly, and records cost next to nothing.
             interval: Duration::from_secs(1),
-            // The ring holds about 500 records of 1 000 nodes. The history, one record every ten seconds, may take
-            // another 16 MiB and holds about an hour.
+            // Enough for about 500 records of 1 000 nodes. In addition, the history, which gets a record every ten
+            // seconds, may take 16 MiB, which is enough for about an hour.
             ring_bytes: 16 << 20,
             dir: None,
             mode: None,
             histogram: None,
             clock: Clock::Tsc,
             threads: Threads::All,
-            // This depth is enough for all but runaway recursion, and still readable.
+            // Deep enough for anything except runaway recursion, and still readable.
             max_depth: 512,
-            // These nodes take 4 MiB in a thread, and 64 MiB in the process.
+            // This many nodes take 4 MiB in a thread, and 64 MiB in the process.
             max_nodes: 65_536,
             max_process_nodes: 1 << 20,
             max_gap: None,
@@ -98,12 +99,12 @@ impl Default for Settings {
     }
 }
 
-/// The numbers that a setting allows, for its variable and for its setter.
+/// The numbers that a setting allows, in its environment variable and in code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     least: u64,
     most: u64,
-    /// Meaning of 0, if it is allowed as well.
+    /// What 0 means, if it is allowed in addition to the range.
     zero: Option<&'static str>,
     unit: &'static str,
 }
@@ -163,7 +164,7 @@ impl Settings {
             Duration::from_millis(ms)
         });
         self.max_gap = self.max_gap.filter(|gap| !gap.is_zero()).map(|gap| {
-            // A setter may set a gap of less than a millisecond, which is not out of range.
+            // Code may set a gap of less than a millisecond. This is not out of range.
             clamp("max_gap (ms)", millis(gap).max(1), MAX_GAP_MS);
             gap.min(Duration::from_millis(MAX_GAP_MS.most))
         });
@@ -212,7 +213,7 @@ mod tests {
         assert!(warnings[1].contains("1 to 4096"), "{warnings:?}");
     }
 
-    /// Returns a program's settings after `mend`, and the warnings.
+    /// Returns the settings of a program after `mend`, and the warnings.
     fn mended(set: impl FnOnce(&mut Settings)) -> (Settings, Vec<String>) {
         let (mut settings, mut warnings) = (Settings::default(), Vec::new());
         set(&mut settings);

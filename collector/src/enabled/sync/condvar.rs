@@ -12,7 +12,7 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 use crate::enabled::scope::Scope;
 
-/// [`std::sync::Condvar`], whose waits are a row. It works with the mutex of this [module](super).
+/// A [`std::sync::Condvar`] whose waits are shown in a row of their own. Use it with the mutex in this [module](super).
 ///
 /// ```
 /// use tickscope::sync::{Condvar, Mutex};
@@ -35,15 +35,15 @@ pub struct Condvar {
     inner: sync::Condvar,
 }
 
-/// Makes a condition variable with a name: its waits are the row `[condvar] NAME`.
+/// Creates a condition variable with a name. Its waits are in the row `[condvar] NAME`.
 #[track_caller]
 pub const fn named_condvar(name: &'static str) -> Condvar {
     Condvar::with(Some(name))
 }
 
 impl Condvar {
-    /// Makes a condition variable; see [`std::sync::Condvar::new`]. Its row is named after the caller's place in the
-    /// source.
+    /// Creates a condition variable; see [`std::sync::Condvar::new`]. Its row is named after the source location of the
+    /// caller.
     #[track_caller]
     pub const fn new() -> Self {
         Self::with(None)
@@ -65,7 +65,7 @@ impl Condvar {
     /// Waits for a notification; see [`std::sync::Condvar::wait`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let MutexGuard { holding, inner } = guard;
         holding.charge();
@@ -75,10 +75,10 @@ impl Condvar {
         map(woken, |inner| MutexGuard { holding, inner })
     }
 
-    /// Waits while a condition holds; see [`std::sync::Condvar::wait_while`].
+    /// Waits as long as a condition holds; see [`std::sync::Condvar::wait_while`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     pub fn wait_while<'a, T, F>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -96,7 +96,7 @@ impl Condvar {
     /// Waits for a notification, but no longer than `ms` milliseconds; see [`std::sync::Condvar::wait_timeout_ms`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     #[deprecated(note = "replaced by `wait_timeout`, as std's is")]
     pub fn wait_timeout_ms<'a, T>(
         &self,
@@ -110,7 +110,7 @@ impl Condvar {
     /// Waits for a notification, but no longer than `timeout`; see [`std::sync::Condvar::wait_timeout`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -124,10 +124,11 @@ impl Condvar {
         map(woken, |(inner, result)| (MutexGuard { holding, inner }, result))
     }
 
-    /// Waits while a condition holds, but no longer than `timeout`; see [`std::sync::Condvar::wait_timeout_while`].
+    /// Waits as long as a condition holds, but no longer than `timeout`; see
+    /// [`std::sync::Condvar::wait_timeout_while`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     pub fn wait_timeout_while<'a, T, F>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -139,8 +140,8 @@ impl Condvar {
     {
         let MutexGuard { holding, inner } = guard;
         let mut waiting = None;
-        // Only std can make a `WaitTimeoutResult`, so std's loop waits here. The scope is closed while the condition
-        // runs, because the condition is not part of the wait.
+        // Only std can create a `WaitTimeoutResult`, so std's own loop does the waiting here. The scope is closed while
+        // the condition runs, because the condition is not part of the wait.
         let woken = self.inner.wait_timeout_while(inner, timeout, |value| {
             drop(waiting.take());
             let waits = condition(value);
@@ -154,13 +155,13 @@ impl Condvar {
         map(woken, |(inner, result)| (MutexGuard { holding, inner }, result))
     }
 
-    /// Wakes up one thread that waits; see [`std::sync::Condvar::notify_one`].
+    /// Wakes up one waiting thread; see [`std::sync::Condvar::notify_one`].
     #[inline]
     pub fn notify_one(&self) {
         self.inner.notify_one();
     }
 
-    /// Wakes up all threads that wait; see [`std::sync::Condvar::notify_all`].
+    /// Wakes up all waiting threads; see [`std::sync::Condvar::notify_all`].
     #[inline]
     pub fn notify_all(&self) {
         self.inner.notify_all();

@@ -1,4 +1,5 @@
-//! Code that all locks share: a wait is a scope, and the thread that gives a lock back is charged for waiting threads.
+//! Code shared by all locks. A wait is a scope, and the thread that releases a lock is charged for the threads that
+//! waited for it.
 
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -14,7 +15,7 @@ use crate::enabled::runtime::config;
 use crate::enabled::scope::{self, Scope};
 use crate::types::Clock;
 
-/// Opens the scope of a wait of one kind for one lock. Its site is kept in `site` from the first wait on.
+/// Opens a scope for a wait of the given kind. The first wait stores the scope's site in `site`.
 pub(super) fn enter(label: &Label, site: &Ref<Site>, kind: Labelled) -> Scope {
     scope::enter(site.get_acquire().unwrap_or_else(|| {
         let made = labelled_sites::of(kind, *label);
@@ -23,7 +24,7 @@ pub(super) fn enter(label: &Label, site: &Ref<Site>, kind: Labelled) -> Scope {
     }))
 }
 
-/// A thread that waits for a lock. The wait ends when this guard is dropped.
+/// A thread that is waiting for a lock. The wait ends when this guard is dropped.
 struct Wait<'a> {
     waiters: &'a Waiters,
 }
@@ -34,8 +35,8 @@ impl Drop for Wait<'_> {
     }
 }
 
-/// Calls `get`, which waits for a lock that another thread has. The wait is in `scope`, and the lock's holders are
-/// charged for it. `free` lists the queues whose waiting time since the lock was released is charged to no thread.
+/// Calls `get`, which waits for a lock that another thread holds. The wait is measured as `scope`, and charged to the
+/// lock's holders. For the queues in `free`, the waiting time since the lock was released is not charged to any thread.
 pub(super) fn wait_for<G>(scope: Scope, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
     if scope.node.is_none() {
         return get();
@@ -44,7 +45,7 @@ pub(super) fn wait_for<G>(scope: Scope, waiters: &Waiters, free: &[&Waiters], ge
     let wait = Wait { waiters };
     let got = get();
     drop(wait);
-    // No thread has held the lock since it was released, so the waiting time since then is dropped.
+    // No thread held the lock from its release until now, so the waiting time in between is discarded.
     let now = moment();
     for waiters in free {
         waiters.take(now);
@@ -52,10 +53,10 @@ pub(super) fn wait_for<G>(scope: Scope, waiters: &Waiters, free: &[&Waiters], ge
     got
 }
 
-/// Charges the calling thread for the threads that have waited for its lock in one or two queues. The thread has the
-/// lock and is about to give it back.
-// `extern "C"`, because such a function does not unwind. Otherwise guards would be kept in memory, which costs 11 ns
-// for each use of a lock without waiters.
+/// Charges the calling thread, which holds a lock and is about to release it, for the threads that have waited for it
+/// in one or two queues.
+// An `extern "C"` function does not unwind. If this function could unwind, the caller would have to keep its guard in
+// memory, which costs 11 ns each time that a lock without waiters is used.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions, reason = "only Rust calls it")]
@@ -67,14 +68,14 @@ pub(super) extern "C" fn charge(queue: &Waiters, other: Option<&Waiters>) {
     }
 }
 
-/// Returns the time of the clock in the unit of [`Waiters`].
+/// Returns the current time of the clock, in the unit used for [`Waiters`].
 fn moment() -> u64 {
     config::now() >> coarse_bits()
 }
 
-/// Returns how many low bits of a tick are left out, so that sums of waits take long to overflow. 10 000 threads may
-/// wait for one holder for some minutes, 100 for half a day. All bits of a custom clock are kept, because it may tick
-/// slowly.
+/// Returns how many low bits of a tick are dropped, so that it takes longer for sums of waiting times to overflow.
+/// 10 000 threads can wait for one holder for some minutes, and 100 threads for half a day. All bits of a custom clock
+/// are kept, because it may tick slowly.
 fn coarse_bits() -> u32 {
     match config::get().chosen.clock {
         Clock::Tsc | Clock::TscOrdered | Clock::Monotonic => 6,
@@ -82,7 +83,7 @@ fn coarse_bits() -> u32 {
     }
 }
 
-/// Returns the result of the attempt, or the result of `wait` if the lock is not free.
+/// Returns the result of `attempt`, or the result of `wait` if the lock is taken.
 #[inline]
 pub(super) fn or_wait<G>(attempt: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> LockResult<G> {
     match attempt {
@@ -101,7 +102,7 @@ pub(super) fn map<G, H>(result: LockResult<G>, wrap: impl FnOnce(G) -> H) -> Loc
     }
 }
 
-/// Replaces the guard in the result of an attempt.
+/// Replaces the guard in the result of a `try_` function.
 #[inline]
 pub(super) fn try_map<G, H>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> H) -> TryLockResult<H> {
     match result {
@@ -113,14 +114,14 @@ pub(super) fn try_map<G, H>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> H)
     }
 }
 
-/// Gives a lock the functions and traits of std's lock that need no measurement.
+/// Implements the functions and traits of std's lock that need no measurement.
 macro_rules! like_std {
     ($lock:ident) => {
         impl<T> $lock<T> {
             #[doc = concat!("Returns the value; see [`std::sync::", stringify!($lock), "::into_inner`].")]
             ///
             /// # Errors
-            /// If the lock is poisoned; the error has the value.
+            /// Returns an error containing the value if the lock is poisoned.
             pub fn into_inner(self) -> LockResult<T> {
                 self.inner.into_inner()
             }
@@ -142,7 +143,7 @@ macro_rules! like_std {
             #[doc = concat!("Returns the value without locking; see [`std::sync::", stringify!($lock), "::get_mut`].")]
             ///
             /// # Errors
-            /// If the lock is poisoned; the error has the value.
+            /// Returns an error containing the value if the lock is poisoned.
             pub fn get_mut(&mut self) -> LockResult<&mut T> {
                 self.inner.get_mut()
             }
@@ -171,7 +172,8 @@ macro_rules! like_std {
 }
 pub(super) use like_std;
 
-/// Makes a guard dereference to its value, as std's guard does. A guard with `mut` may change the value.
+/// Lets a guard dereference to the locked value, as std's guard does. With `mut`, the value can also be changed through
+/// the guard.
 macro_rules! guard {
     ($guard:ident) => {
         impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {

@@ -9,10 +9,10 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::Mutex`], whose waits are rows and are charged to the threads that make other threads wait.
+/// A [`std::sync::Mutex`] whose waits are shown in a row, and charged to the threads that cause them.
 ///
-/// This mutex has the whole interface of std's mutex, poisoning included. The [module](super) describes the
-/// measurement.
+/// This mutex has the full interface of std's mutex, including poisoning. The [module](super) describes what is
+/// measured.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -30,15 +30,15 @@ pub struct Mutex<T: ?Sized> {
     inner: sync::Mutex<T>,
 }
 
-/// Gives the lock back when it is dropped; see [`std::sync::MutexGuard`].
+/// Releases the lock when dropped; see [`std::sync::MutexGuard`].
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
-    // Dropped first: the charged thread still has the lock, so the lock exists.
+    // Dropped before `inner`, while this thread still holds the lock, so the lock still exists.
     pub(super) holding: Holding<'a>,
     pub(super) inner: sync::MutexGuard<'a, T>,
 }
 
-/// Charges the holder when it is dropped.
+/// When dropped, charges the thread that holds the lock for the threads that waited for it.
 pub(super) struct Holding<'a> {
     waiters: &'a Waiters,
 }
@@ -51,7 +51,7 @@ impl Drop for Holding<'_> {
 }
 
 impl Holding<'_> {
-    /// Charges the holder for waiting threads, because it is about to give the lock back.
+    /// Charges the thread that holds the lock, and is about to release it, for the threads that waited for it.
     #[inline]
     pub(super) fn charge(&self) {
         if self.waiters.any() {
@@ -60,7 +60,7 @@ impl Holding<'_> {
     }
 }
 
-/// Makes a mutex with a name: its waits are the row `[lock] NAME`.
+/// Creates a mutex with a name. Its waits are in the row `[lock] NAME`.
 ///
 /// ```
 /// static CACHE: tickscope::sync::Mutex<Vec<u8>> = tickscope::sync::named_mutex("cache", Vec::new());
@@ -72,7 +72,7 @@ pub const fn named_mutex<T>(name: &'static str, value: T) -> Mutex<T> {
 }
 
 impl<T> Mutex<T> {
-    /// Makes a mutex; see [`std::sync::Mutex::new`]. Its row is named after the caller's place in the source.
+    /// Creates a mutex; see [`std::sync::Mutex::new`]. Its row is named after the source location of the caller.
     #[track_caller]
     pub const fn new(value: T) -> Self {
         Self::with(None, value)
@@ -90,14 +90,14 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Gets the lock, and waits for it if another thread has it; see [`std::sync::Mutex::lock`].
+    /// Acquires the lock, and waits if another thread holds it; see [`std::sync::Mutex::lock`].
     ///
     /// # Errors
-    /// If the mutex is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the mutex is poisoned.
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let got = or_wait(self.inner.try_lock(), || self.wait());
-        // The guard is made here and not in `wait`, so that it stays in registers if the lock was free.
+        // The guard is created here and not in `wait`, so that it stays in registers if the lock was free.
         map(got, |inner| self.guard(inner))
     }
 
@@ -109,10 +109,10 @@ impl<T: ?Sized> Mutex<T> {
         wait_for(scope, waiters, &[waiters], || self.inner.lock())
     }
 
-    /// Gets the lock if no thread has it; see [`std::sync::Mutex::try_lock`].
+    /// Acquires the lock if no thread holds it; see [`std::sync::Mutex::try_lock`].
     ///
     /// # Errors
-    /// If a thread has the lock, or if the mutex is poisoned.
+    /// Returns an error if a thread holds the lock, or if the mutex is poisoned.
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         try_map(self.inner.try_lock(), |inner| self.guard(inner))

@@ -1,4 +1,4 @@
-//! The lock of many readers or one writer, and its guards.
+//! The reader-writer lock and its guards.
 
 use std::sync::{self, LockResult, TryLockResult};
 
@@ -9,11 +9,11 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::RwLock`], whose waits are rows (`[lock] NAME (read)` and `(write)`) and are charged to the threads that
-/// make other threads wait.
+/// A [`std::sync::RwLock`] whose waits are shown in two rows, `[lock] NAME (read)` and `[lock] NAME (write)`, and charged
+/// to the threads that cause them.
 ///
-/// This lock has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89.
-/// The [module](super) describes the measurement.
+/// This lock has the interface of std's lock, including poisoning, but without functions that became stable after Rust
+/// 1.89. The [module](super) describes what is measured.
 ///
 /// ```
 /// use tickscope::sync::RwLock;
@@ -30,32 +30,33 @@ pub struct RwLock<T: ?Sized> {
     inner: sync::RwLock<T>,
 }
 
-/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind these writers.
+/// The waiting threads. Readers that hold the lock only block writers, and the threads that are queued behind these
+/// writers.
 struct Queues {
     readers: Waiters,
     writers: Waiters,
 }
 
-/// Gives the lock back when it is dropped; see [`std::sync::RwLockReadGuard`].
+/// Releases the lock when dropped; see [`std::sync::RwLockReadGuard`].
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
-    // Dropped first: the charged thread still has the lock, so the lock exists.
+    // Dropped before `inner`, while this thread still holds the lock, so the lock still exists.
     _reading: Reading<'a>,
     inner: sync::RwLockReadGuard<'a, T>,
 }
 
-/// Gives the lock back when it is dropped; see [`std::sync::RwLockWriteGuard`].
+/// Releases the lock when dropped; see [`std::sync::RwLockWriteGuard`].
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
-    // Dropped first, like `_reading`.
+    // Dropped before `inner`, like `_reading`.
     _writing: Writing<'a>,
     inner: sync::RwLockWriteGuard<'a, T>,
 }
 
-/// Charges the reader when it is dropped.
+/// When dropped, charges the reader for the threads that waited for it.
 struct Reading<'a>(&'a Queues);
 
-/// Charges the writer when it is dropped.
+/// When dropped, charges the writer for the threads that waited for it.
 struct Writing<'a>(&'a Queues);
 
 impl Drop for Reading<'_> {
@@ -76,14 +77,14 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Makes a lock with a name: its waits are the rows `[lock] NAME (read)` and `[lock] NAME (write)`.
+/// Creates a lock with a name. Its waits are in the rows `[lock] NAME (read)` and `[lock] NAME (write)`.
 #[track_caller]
 pub const fn named_rwlock<T>(name: &'static str, value: T) -> RwLock<T> {
     RwLock::with(Some(name), value)
 }
 
 impl<T> RwLock<T> {
-    /// Makes a lock; see [`std::sync::RwLock::new`]. Its rows are named after the caller's place in the source.
+    /// Creates a lock; see [`std::sync::RwLock::new`]. Its rows are named after the source location of the caller.
     #[track_caller]
     pub const fn new(value: T) -> Self {
         Self::with(None, value)
@@ -105,10 +106,10 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Gets the lock for reading, and waits for it if needed; see [`std::sync::RwLock::read`].
+    /// Acquires the lock for reading, and waits if necessary; see [`std::sync::RwLock::read`].
     ///
     /// # Errors
-    /// If the lock is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the lock is poisoned.
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let got = or_wait(self.inner.try_read(), || self.wait_to_read());
@@ -119,25 +120,25 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
-        // Only `readers` is passed: waiting writers also wait for the readers that have the lock, so their time is
-        // charged.
+        // `free` contains only `readers`. Waiting writers are also blocked by the readers that hold the lock now, so
+        // their waiting time must still be charged.
         let scope = enter(&self.label, &self.read_site, Labelled::Read);
         wait_for(scope, readers, &[readers], || self.inner.read())
     }
 
-    /// Gets the lock for reading if that needs no wait; see [`std::sync::RwLock::try_read`].
+    /// Acquires the lock for reading if this is possible without waiting; see [`std::sync::RwLock::try_read`].
     ///
     /// # Errors
-    /// If a writer has the lock, or if the lock is poisoned.
+    /// Returns an error if a writer holds the lock, or if the lock is poisoned.
     #[inline]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         try_map(self.inner.try_read(), |inner| self.reading(inner))
     }
 
-    /// Gets the lock for writing, and waits for it if needed; see [`std::sync::RwLock::write`].
+    /// Acquires the lock for writing, and waits if necessary; see [`std::sync::RwLock::write`].
     ///
     /// # Errors
-    /// If the lock is poisoned; the error has the guard.
+    /// Returns an error containing the guard if the lock is poisoned.
     #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let got = or_wait(self.inner.try_write(), || self.wait_to_write());
@@ -152,10 +153,10 @@ impl<T: ?Sized> RwLock<T> {
         wait_for(scope, writers, &[readers, writers], || self.inner.write())
     }
 
-    /// Gets the lock for writing if that needs no wait; see [`std::sync::RwLock::try_write`].
+    /// Acquires the lock for writing if this is possible without waiting; see [`std::sync::RwLock::try_write`].
     ///
     /// # Errors
-    /// If a thread has the lock, or if the lock is poisoned.
+    /// Returns an error if a thread holds the lock, or if the lock is poisoned.
     #[inline]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         try_map(self.inner.try_write(), |inner| self.writing(inner))

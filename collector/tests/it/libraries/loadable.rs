@@ -10,7 +10,7 @@ extern "C" fn at_exit() {
 
 extern "C" fn construct() {
     tickscope::scope!("constructor");
-    // SAFETY: the function lives as long as the library, which calls it when it is unloaded.
+    // SAFETY: the handler runs at the latest when the library is unloaded, while its code is still mapped.
     unsafe { libc::atexit(at_exit) };
 }
 

@@ -1,4 +1,4 @@
-//! Libraries with their own copies of the collector in one program: loaded, unloaded, preloaded.
+//! Libraries that have their own copies of the collector and are loaded, unloaded or preloaded in one program.
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use crate::support::{
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 
-/// Returns the path of the library in `loadable.rs`. `cargo test` builds the library with the other examples. If only
-/// one test was built, this function builds the library.
+/// Returns the path of the library in `loadable.rs`. `cargo test` builds it as an example, unless only this test is
+/// requested. If the library is missing or out of date, this function builds it.
 fn library() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let built = this.parent().unwrap().parent().unwrap();
@@ -35,7 +35,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// Copies the library to another name, so that the loader loads the copy as a separate library.
+/// Copies the library under another name, so that the loader treats the copy as a separate library.
 fn copy(name: &str) -> CString {
     let copy = support::shared_place().join(name);
     std::fs::copy(library(), &copy).unwrap();
@@ -53,10 +53,10 @@ impl Loaded {
     }
 
     fn work(&self) -> bool {
-        // SAFETY: the handle comes from `dlopen`, and the name ends in a zero.
+        // SAFETY: the handle comes from `dlopen`, and the name is NUL-terminated.
         let work = unsafe { libc::dlsym(self.0, c"loadable_work".as_ptr()) };
         assert!(!work.is_null());
-        // SAFETY: the library declares its function with this type.
+        // SAFETY: the library defines the function with exactly this type.
         let work = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> bool>(work) };
         work()
     }
@@ -139,7 +139,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
     }
 }
 
-/// Unloading must not remove the code that the library's publisher is running.
+/// Unloading the library must not unmap its code while the library's publisher still runs it.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
         let file = copy("one.so");
@@ -151,10 +151,10 @@ fn a_library_that_publishes_can_be_unloaded() {
         let library = Loaded::new(&file);
         let path = rings()[0].path().to_path_buf();
         library.unload();
-        // The loader counts loads, so the library must be unloaded as often as it was loaded.
+        // The loader counts how often a library is loaded, and it must be unloaded just as often.
         let once_more = Loaded::new(&file);
         for _ in 0..2 {
-            // SAFETY: the library was loaded twice more than it was unloaded.
+            // SAFETY: two loads are still open: the one by the thread above, and `once_more`.
             assert_eq!(unsafe { libc::dlclose(once_more.0) }, 0);
         }
         let ring = RingFile::open(&path).unwrap();
@@ -170,7 +170,7 @@ fn a_library_that_publishes_can_be_unloaded() {
     assert!(has_exited(&done.ring()));
 }
 
-/// Unloading must not remove the code while a thread that has counted in the library still lives.
+/// Unloading the library must not unmap its code while a thread that has counted in it is still alive.
 fn a_library_that_only_counted_can_be_unloaded() {
     let path = copy("counts.so");
     for _ in 0..20 {
@@ -181,7 +181,8 @@ fn a_library_that_only_counted_can_be_unloaded() {
     assert_eq!(rings().len(), 0);
 }
 
-/// A program without tickscope runs with the library preloaded, which has scopes in a constructor and an exit handler.
+/// A program without tickscope is run with the library preloaded. The library has scopes in a constructor and in an
+/// exit handler.
 fn preloaded_it_publishes_what_comes_before_and_after_main() {
     for (command, code) in [("exit 3", 3), ("true | true; sleep 0.3; exit 4", 4)] {
         let test = Isolated::new(test_name!());
@@ -203,7 +204,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
             assert!(has_exited(&ring), "{}", path.display());
             let last = support::checked(newest(&ring));
             assert_eq!(calls_of(&last, "constructor"), 1);
-            // Handlers run in reverse order: the collector's exit handler was registered earlier, so it runs later.
+            // Exit handlers run in reverse order. The collector registered its own first, so that one runs last.
             assert_eq!(calls_of(&last, "after main"), 1);
         }
     }

@@ -1,4 +1,4 @@
-// Uses of the whole interface of locks. The file is compiled twice, with std's and with tickscope's locks as `sync`.
+// Exercises the whole API of the locks. The file is compiled twice, with either std's or tickscope's locks as `sync`.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -175,7 +175,7 @@ fn condvars() {
         state.1.notify_all();
         panic!("on purpose");
     }));
-    // `false` if the spawned thread came too late to wait.
+    // This is `false` if the spawned thread started too late to wait.
     let _: bool = woken.join().unwrap();
     assert!(state.0.is_poisoned());
 }

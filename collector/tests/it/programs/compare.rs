@@ -62,13 +62,13 @@ fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     Counted(counted)
 }
 
-/// Returns both ends of a range, which are exact, because no reset comes in the middle of an event in these tests.
+/// Returns both ends of a range. They must be exact, because in these tests no reset comes in the middle of an event.
 fn exact<T: Copy + std::fmt::Debug>(range: Extremes<T>) -> (T, T) {
     assert!(range.min_exact && range.max_exact, "{range:?}");
     (range.min, range.max)
 }
 
-/// Returns a cell with all measures of a path except calls and time.
+/// Returns a cell with a path's measures: all but its calls and its time.
 fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     let in_flight = of(Quantity::InFlight).cast_signed() - of(Quantity::EndedElsewhere).cast_signed();
     Cell {
@@ -95,7 +95,8 @@ fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     }
 }
 
-/// Returns the current state of finished threads, by name and path, without small blocks that are sampled by chance.
+/// Returns the current state of finished threads, by name and path. Leaves out live bytes if they include samples of
+/// small blocks, which are sampled at random.
 pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, Standing>> {
     let threads = snapshot.threads.iter().enumerate();
     let finished = threads.filter(|(_, thread)| thread.state == ThreadState::Finished);
@@ -118,8 +119,8 @@ pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, S
         .collect()
 }
 
-/// Removes from the found cell what the model cannot predict: allocations and frees of ending threads, and samples of
-/// small blocks, which are random.
+/// Removes from the found cell what the model cannot predict: allocations and frees made by threads as they end, and
+/// the random samples of small blocks.
 fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     if std::mem::take(&mut found.sampled_small) && found.standing.live > wanted.standing.live {
         found.standing.live = wanted.standing.live;
@@ -135,7 +136,8 @@ fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     }
 }
 
-/// Merges bursts into their parents: adaptive mode estimates a burst's time, and only the sum with its parent is exact.
+/// Merges each burst into its parent. Adaptive mode only estimates the burst's time, but the sum of burst and parent is
+/// exact.
 fn without_bursts(counted: &mut Counted) {
     let bursts: Vec<Path> = counted
         .0
@@ -156,7 +158,7 @@ fn without_bursts(counted: &mut Counted) {
     }
 }
 
-/// Returns whether all counts of a thread are ends of futures.
+/// Returns whether nothing was counted on a thread except that futures ended there.
 fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     let is_end = |row: usize| {
         let of_futures = |quantity: Quantity| {
@@ -173,7 +175,7 @@ fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
 }
 
-/// Compares the mode and the rows of a snapshot with the model's epoch. `tids` maps thread ids to hands.
+/// Compares the mode and the rows of a snapshot with those of the model's epoch. `tids` maps thread ids to hands.
 fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Result<(), Difference> {
     let mode = epoch.mode;
     same!(snapshot.capture.mode, mode, "mode");
@@ -183,7 +185,8 @@ fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Res
         let who = match (thread.state, tids.get(&thread.tid)) {
             (ThreadState::Finished, _) => Who::Finished(thread.name.clone()),
             (_, Some(&hand)) => Who::Hand(hand),
-            // The thread that plays the program drops its pending futures, so only ends of futures are counted there.
+            // This is the thread that plays the programs. It drops the futures that a program leaves pending, and
+            // nothing else is counted on it.
             _ if ends_futures_alone(snapshot, index) => continue,
             _ => return Err(format!("unknown thread {thread:?}")),
         };
@@ -195,7 +198,7 @@ fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Res
         }
         if mode == Mode::Sampled {
             let all: u64 = found.0.values().map(|cell| cell.ticks).sum();
-            // Sampling can show no more time than was spent.
+            // Samples must not show more time than was spent.
             if all > epoch.spent * thread.count {
                 return Err(format!("{who:?}: {all} ticks sampled in {}", epoch.spent));
             }
@@ -227,8 +230,8 @@ fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Res
     Ok(())
 }
 
-/// Compares a snapshot of the current epoch. The counters of the process continue from `before`, a snapshot from before
-/// the program.
+/// Compares a snapshot of the current epoch with the model. Counters that last as long as the process are compared
+/// relative to `before`, a snapshot taken before the program began.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,
@@ -276,7 +279,7 @@ pub(crate) fn now(
     Ok(())
 }
 
-/// Compares a snapshot that closed an epoch.
+/// Compares the snapshot that closed an epoch with that epoch in the model.
 pub(crate) fn closing(
     snapshot: &Snapshot,
     closed: &Epoch,

@@ -1,9 +1,10 @@
 //! Random programs, compared with a reference model. All counts of each path in each epoch must be exact: calls, ticks,
 //! sums, latencies, values, levels, allocations, live blocks and calls of futures. The numbers of dropped and
-//! unbalanced events must be exact as well. Over resets and undos from all threads, the epochs must add up to the
-//! lifetime.
+//! unbalanced events must be exact as well. Whatever resets and undos happen meanwhile, the epochs must add up to the
+//! lifetime totals.
 //!
-//! A failing program is shortened and printed. `PROGRAMS=100000` plays more programs, `SEED=n` only the program n.
+//! A program that fails is shortened and printed. In the environment, `PROGRAMS=100000` plays more programs, and
+//! `SEED=n` plays only program `n`.
 
 mod compare;
 mod model;
@@ -23,23 +24,24 @@ use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
 
-/// Number of programs of each kind by default.
+/// Default number of programs of each kind.
 const PROGRAMS: u64 = 60;
 
-/// Largest number of programs in one session.
+/// Maximum number of programs in one session.
 const IN_A_SESSION: u64 = 20;
 
-/// CPU time in ns after which a session ends early: its publisher delays viewers' requests once they have cost 250 ms.
+/// CPU time in ns after which a session is replaced early, because its publisher delays viewers' requests once they
+/// have cost 250 ms.
 const SESSION_CPU_NS: u64 = 125_000_000;
 
-/// Session and ring in which programs are played.
+/// The session in which programs are played, and its ring.
 struct Theatre {
     ring: RingFile,
     slot: Slot,
     limits: (usize, usize),
     resets: u64,
     session: Option<Session>,
-    /// CPU time of the process in ns when the session began.
+    /// The process's CPU time in ns when the session began.
     began_cpu_ns: u64,
 }
 
@@ -47,10 +49,10 @@ struct Theatre {
 struct Play<'a> {
     theatre: &'a mut Theatre,
     model: Model,
-    /// The state of the process before the program.
+    /// The state of the process before the program began.
     before: Snapshot,
     hands: [Option<Hand>; HANDS],
-    /// Hands, by the ids of all threads that they have had.
+    /// The hand of each thread, by thread id. Threads that have ended are included.
     tids: BTreeMap<u32, usize>,
 }
 
@@ -84,7 +86,7 @@ impl Theatre {
         (ring, slot, session)
     }
 
-    /// Begins another session, because a publisher delays viewers' requests once their cost has used up the budget.
+    /// Begins a new session, because a publisher delays viewers' requests once they have used up its budget.
     fn begin_again(&mut self) {
         drop(self.session.take());
         let session;
@@ -93,13 +95,13 @@ impl Theatre {
         self.began_cpu_ns = process_cpu_ns();
     }
 
-    /// Plays a program, after everything that earlier programs left is removed.
+    /// Removes everything that earlier programs have left behind, and plays a program.
     fn play(&mut self, program: &Program) -> Result<(), Difference> {
         stage::clear();
         if process_cpu_ns() - self.began_cpu_ns > SESSION_CPU_NS {
             self.begin_again();
         }
-        // A switch discards the epoch that an undo could bring back.
+        // Switching the mode discards the epoch that an undo could bring back.
         tickscope::set_mode(Mode::Off);
         tickscope::set_mode(Mode::Exact);
         tickscope::set_histogram(true);
@@ -180,7 +182,8 @@ impl Play<'_> {
         compare::now(&snapshot, &self.model, &self.before, &self.tids).map(|()| snapshot)
     }
 
-    /// Sends a viewer's request, then lets the program request a reset. The publisher does both in this order.
+    /// Sends a viewer's request and, right after it, the program's own request for a reset. The publisher handles them in
+    /// this order.
     fn ask(&mut self, asked: Asked) -> Result<(), Difference> {
         let op = match asked {
             Asked::Reset => Op::Reset,
@@ -197,7 +200,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Compares the last snapshot, ends all threads, and compares the closed epochs.
+    /// Takes and compares a snapshot, ends all threads, and then compares the closed epochs and their sum.
     fn end(&mut self) -> Result<(), Difference> {
         self.look()?;
         for hand in 0..HANDS {
@@ -214,7 +217,7 @@ impl Play<'_> {
         compare::sum(&last, &closings, &self.before)
     }
 
-    /// Returns the snapshots from the ring that closed this program's epochs.
+    /// Reads from the ring the snapshots that closed this program's epochs, and returns them by epoch.
     fn closings(&self) -> BTreeMap<u64, Snapshot> {
         let mut closings = BTreeMap::new();
         wait_until("all closing records", || {
@@ -249,7 +252,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Plays programs; shortens and prints a program that fails.
+/// Plays programs. If one fails, shortens and prints it.
 fn play(name: &'static str, limits: (usize, usize)) {
     let done = Isolated::new(name).succeeds(|| {
         let mut theatre = Theatre::open(limits);

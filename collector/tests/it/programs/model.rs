@@ -1,5 +1,5 @@
-//! Counts that a program should have according to the documentation: a plain map from paths to calls and ticks. The
-//! model has no nodes, baselines or captures. The path of each thread's innermost call gets the time that passes.
+//! The counts that a program should have according to the documentation, kept in plain maps from paths to counts. The
+//! model has no nodes, baselines or captures. As time passes, it is added to the path of each thread's innermost call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,8 @@ use super::program::{
 use super::stage::{self, BURST_TICKS, HANDLED_TICKS, POLLED_TICKS, POLLS, name_of};
 use crate::allocations::Allocated;
 
-/// Names from the top of a thread, joined by `/`. The empty path is the time outside of all scopes.
+/// The names from a thread's outermost scope inwards, joined by `/`. The empty path stands for everything outside of all
+/// scopes.
 pub(crate) type Path = String;
 
 /// Counts of one path.
@@ -23,29 +24,29 @@ pub(crate) struct Cell {
     pub(crate) ticks: u64,
     /// Sum of a counter or a value.
     pub(crate) sum: u64,
-    /// Number of ended calls, by the bucket of their duration.
+    /// Number of calls that have ended, by duration bucket.
     pub(crate) ended: BTreeMap<u16, u64>,
-    /// Count of a value's numbers, by bucket.
+    /// How many numbers were recorded by a value, by bucket.
     pub(crate) numbers: BTreeMap<u16, u64>,
     pub(crate) extremes: Option<(u64, u64)>,
     /// The lowest and the highest level of a gauge.
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// Current state of the path, which resets do not change.
+    /// The path's current state, which resets do not change.
     pub(crate) standing: Standing,
-    /// Whether the live bytes include samples of small blocks, which represent unsampled blocks.
+    /// Whether the live bytes include samples of small blocks, which also stand for blocks that were not sampled.
     pub(crate) sampled_small: bool,
 }
 
-/// Counts of the calls of a future.
+/// Counts of a future's calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Futures {
     pub(crate) polls: u64,
     pub(crate) ended: u64,
     pub(crate) cancelled: u64,
     pub(crate) ticks: u64,
-    /// Number of ended calls, by the bucket of their duration.
+    /// Number of calls that have ended, by duration bucket.
     pub(crate) lasted: BTreeMap<u16, u64>,
 }
 
@@ -54,13 +55,13 @@ pub(crate) struct Futures {
 pub(crate) struct Standing {
     /// Number of calls of a future that began here, minus the calls that ended here.
     pub(crate) in_flight: i64,
-    /// Bytes of live blocks that are certainly sampled.
+    /// Bytes in live blocks that are so large that they are always sampled.
     pub(crate) live: u64,
-    /// Level of a gauge, and the tick at which it was set.
+    /// The level of a gauge, and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
 }
 
-/// A block of memory: its size in bytes, and the owner and path of its sample if it is sampled.
+/// A block of memory: its size in bytes and, if it is sampled, the owner and path to which its sample belongs.
 #[derive(Clone, Debug)]
 struct Block {
     bytes: usize,
@@ -73,11 +74,11 @@ enum Owner {
     Finished(String),
 }
 
-/// Counts of a thread, or of all finished threads of a name, in a reset epoch.
+/// Counts of a thread, or of all finished threads with the same name, in one reset epoch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted(pub(crate) BTreeMap<Path, Cell>);
 
-/// Counts of the current epoch, and of the previous epoch for an undo.
+/// Counts of the current epoch, and of the previous one in case the reset between them is undone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Epochs {
     pub(crate) now: Counted,
@@ -89,7 +90,8 @@ pub(crate) struct Epochs {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) path: Path,
-    /// Tick at which the call began, plus the time of its pauses; `None` if it began in a mode without time.
+    /// Tick at which the call began, plus the duration of any pauses since; `None` if it began in a mode that does not
+    /// time calls.
     pub(crate) began: Option<u64>,
 }
 
@@ -97,7 +99,7 @@ pub(crate) struct Frame {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Life {
     pub(crate) number: u64,
-    /// Whether the thread has met an event that counts.
+    /// Whether the thread has had any event that counts.
     pub(crate) registered: bool,
     excluded: bool,
     pauses: u32,
@@ -106,15 +108,15 @@ pub(crate) struct Life {
     /// All paths in which the thread has counted.
     known: BTreeSet<Path>,
     pub(crate) counted: Epochs,
-    /// Guards, each with the path of the call that its drop ends; `None` if the call does not count.
+    /// The thread's guards, each as the path of the call that it ends when dropped; `None` if the call does not count.
     guards: Vec<Option<Path>>,
-    /// Open pauses: whether each stopped the thread's clock.
+    /// For each open pause, whether it stopped the thread's clock.
     held_pauses: Vec<bool>,
-    /// Allocations before the thread counted.
+    /// Allocations that the thread made before it was registered.
     early: Allocated,
 }
 
-/// An epoch, as its snapshot shows it.
+/// An epoch as shown by its snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct Epoch {
     pub(crate) mode: Mode,
@@ -126,17 +128,17 @@ pub(crate) struct Epoch {
     pub(crate) counted: BTreeMap<Who, Counted>,
 }
 
-/// Owner of rows: all finished threads of a name, or the living thread of a hand.
+/// The owner of rows: all finished threads with the same name, or the living thread of a hand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Who {
     Finished(String),
     Hand(usize),
 }
 
-/// State that the collector must have now.
+/// The state that the collector should be in now.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// Largest depth, and largest number of paths, of a thread.
+    /// Maximum depth and maximum number of paths of each thread.
     limits: (usize, usize),
     pub(crate) tick: u64,
     pub(crate) mode: Mode,
@@ -145,17 +147,17 @@ pub(crate) struct Model {
     pub(crate) hands: [Option<Life>; HANDS],
     lives: u64,
     pub(crate) finished: BTreeMap<String, Epochs>,
-    /// Number of calls in rows, over all epochs.
+    /// Number of calls counted in rows, over all epochs.
     pub(crate) calls: u64,
     pub(crate) dropped: u64,
     pub(crate) unbalanced: u64,
     pub(crate) epoch: u64,
     undo: Option<u64>,
     pub(crate) withdraws: Option<u64>,
-    /// Ticks spent since the last switch of modes.
+    /// Ticks spent since the mode was last switched.
     pub(crate) spent: u64,
     pub(crate) closed: BTreeMap<u64, Epoch>,
-    /// Number of polls that each future has had.
+    /// How often each unfinished future has been polled; 0 if the future does not exist.
     polls: [u64; FUTURES as usize],
     /// Tick at which the call of each future began, if the call counts.
     flights: [Option<u64>; FUTURES as usize],
@@ -171,7 +173,7 @@ fn below(path: &str, name: &str) -> Path {
     }
 }
 
-/// Returns the counts after one block of this size is allocated.
+/// Returns the counts for allocating one block of this size.
 fn taken(bytes: usize) -> Allocated {
     Allocated {
         blocks: 1,
@@ -180,7 +182,7 @@ fn taken(bytes: usize) -> Allocated {
     }
 }
 
-/// Returns the counts after one block of this size is freed.
+/// Returns the counts for freeing one block of this size.
 fn given(bytes: usize) -> Allocated {
     Allocated {
         freed_blocks: 1,
@@ -243,7 +245,7 @@ fn add_allocated(sum: &mut Allocated, more: Allocated) {
     sum.freed_bytes += more.freed_bytes;
 }
 
-/// Returns the range that covers two ranges.
+/// Returns the smallest range that covers both ranges.
 fn both<T: Copy + Ord>(one: Option<(T, T)>, other: Option<(T, T)>) -> Option<(T, T)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
@@ -307,7 +309,7 @@ impl Life {
         self.pauses > 0
     }
 
-    /// Returns whether the thread counts, and registers it if it can count.
+    /// Returns whether events on this thread count, which they do unless it is excluded. If so, registers the thread.
     fn counts(&mut self) -> bool {
         if !self.excluded {
             self.register();
@@ -321,7 +323,7 @@ impl Life {
         add_allocated(&mut self.counted.now.at("").allocated, early);
     }
 
-    /// Returns the path with this name below the innermost call, unless the path is beyond the limits.
+    /// Returns the path with this name below the innermost call, or `None` if it would exceed the limits.
     fn place(&mut self, name: &str, (depth, nodes): (usize, usize)) -> Option<Path> {
         let path = below(&self.at(), name);
         if !self.known.contains(&path) && (self.known.len() >= nodes || self.open.len() >= depth) {
@@ -331,7 +333,8 @@ impl Life {
         Some(path)
     }
 
-    /// Returns the path that calls beyond the limits share below the innermost call. Calls inside them have no path.
+    /// Calls that exceed the limits share one path below the innermost call. Returns that path, or `None` inside such a
+    /// call or at the maximum depth.
     fn place_over_the_limit(&self, name: &str, (depth, _): (usize, usize)) -> Option<Path> {
         let at = self.at();
         let is_inside = at.ends_with("over the limit)");
@@ -350,8 +353,8 @@ impl Life {
 }
 
 impl Model {
-    /// Begins a program in exact mode, with histograms and without rules, in this reset epoch. `standing` is the state
-    /// left by finished threads of earlier programs.
+    /// Returns the state at the beginning of a program: in exact mode, with histograms and without rules. `epoch` is the
+    /// current reset epoch, and `standing` is the state left behind by the finished threads of earlier programs.
     pub(crate) fn new(
         limits: (usize, usize),
         tick: u64,
@@ -395,7 +398,7 @@ impl Model {
         matches!(self.mode, Mode::Exact | Mode::Adaptive)
     }
 
-    /// Returns whether a site counts: the last rule that matches decides.
+    /// Returns whether a site counts. The last matching rule decides.
     fn is_on(&self, name: &str) -> bool {
         let matches = |pattern: &str| match pattern.strip_suffix('*') {
             Some(begin) => name.starts_with(begin),
@@ -409,7 +412,8 @@ impl Model {
         self.mode != Mode::Off && !rule.is_some_and(|&(_, off)| off)
     }
 
-    /// Begins a new life of a hand and returns its number; returns `None` if the hand is alive.
+    /// Begins a new life (a new thread) for a hand and returns its number, or `None` if the hand already has a living
+    /// thread.
     pub(crate) fn begin(&mut self, hand: usize) -> Option<u64> {
         if self.hands[hand].is_some() {
             return None;
@@ -446,7 +450,7 @@ impl Model {
         self.hands[hand].as_mut().expect("begun before")
     }
 
-    /// Opens a scope that counts as `calls` calls; returns the scope's path for its guard.
+    /// Opens a scope that counts as `calls` calls. Returns the scope's path, to be kept by the guard.
     fn open(&mut self, hand: usize, name: &str, calls: u64) -> Option<Path> {
         let (limits, began, on) = (
             self.limits,
@@ -502,7 +506,7 @@ impl Model {
         self.unbalanced += inside;
     }
 
-    /// Counts allocations and frees of a thread in the path of its innermost call.
+    /// Counts a thread's allocations and frees in the path of its innermost call.
     fn allocated(&mut self, hand: usize, allocated: Allocated) {
         let is_off = self.mode == Mode::Off;
         let life = self.life(hand);
@@ -517,7 +521,7 @@ impl Model {
         }
     }
 
-    /// Returns a newly allocated block, with its owner if it is sampled.
+    /// Returns a newly allocated block. It has an owner if it is sampled.
     fn new_block(&mut self, hand: usize, bytes: usize) -> Block {
         let counts = self.mode != Mode::Off && bytes >= SAMPLED;
         let life = self.life(hand);
@@ -532,7 +536,7 @@ impl Model {
         }
     }
 
-    /// Forgets a block, whichever thread frees it.
+    /// Removes a block from the live bytes of its owner, whichever thread frees it.
     fn forget_block(&mut self, block: &Block) {
         let Some((owner, path)) = &block.owner else { return };
         let counted = match owner {
@@ -571,7 +575,7 @@ impl Model {
         self.allocated(hand, given(block.bytes));
     }
 
-    /// Polls a future, and creates it before that if there is none.
+    /// Polls a future, after creating it if it does not exist.
     fn poll(&mut self, hand: usize, which: usize) {
         let bytes = stage::bytes_of_a_future();
         let is_first = self.polls[which] == 0;
@@ -581,7 +585,7 @@ impl Model {
         let now = self.tick;
         let guard = self.open(hand, POLLED, is_first.into());
         if is_first {
-            // A call without a path at its first poll does not count at later polls either.
+            // If a call had no path at its first poll, its later polls do not count either.
             self.flights[which] = guard.is_some().then_some(now);
             if let Some(path) = &guard {
                 self.life(hand).counted.standing(path).in_flight += 1;
@@ -599,7 +603,7 @@ impl Model {
         }
     }
 
-    /// Drops an unfinished future, in its scope if the scope has a path.
+    /// Drops an unfinished future. The drop happens inside the future's scope, if that scope has a path.
     fn drop_future(&mut self, hand: usize, which: usize) {
         if std::mem::take(&mut self.polls[which]) == 0 {
             return;
@@ -623,8 +627,8 @@ impl Model {
         self.allocated(hand, given(stage::bytes_of_a_future()));
     }
 
-    /// Ends the call of a future in the path of its last scope, or in its path on this thread. The end is not counted
-    /// if there is no path.
+    /// Ends the call of a future. The end is counted in `guard`, the path of the future's last scope, or else in the
+    /// future's path on this thread. Without any path, it is not counted.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
         let Some(began) = self.flights[which].take() else {
             return;
@@ -666,14 +670,14 @@ impl Model {
         }
         life.pauses -= 1;
         if life.pauses == 0 {
-            // The duration of open calls excludes the pause.
+            // The durations of open calls do not include the pause.
             for began in life.open.iter_mut().filter_map(|frame| frame.began.as_mut()) {
                 *began += now - life.paused_at.max(*began);
             }
         }
     }
 
-    /// Does an act of a thread other than its end, and lets the act's time pass.
+    /// Performs an act of a thread, except its end, and advances the time by as long as the act takes.
     pub(crate) fn act(&mut self, hand: usize, act: &Act) {
         let take = |life: &mut Life, back: usize| {
             let at = life.guards.len().checked_sub(back + 1)?;
@@ -699,7 +703,7 @@ impl Model {
                 if !self.given.is_empty() {
                     let (life, guard) = self.given.remove(0);
                     let mine = self.life(hand).number == life;
-                    // A guard that is dropped on another thread finds no open call there.
+                    // A guard that is dropped on another thread finds no matching open call there.
                     self.close(hand, guard.map(|path| if mine { path } else { "?".into() }));
                 }
             }
@@ -775,7 +779,7 @@ impl Model {
         self.close(hand, guard);
     }
 
-    /// Counts one execution of an untimed site; returns its cell if it counts.
+    /// Counts one execution of a site that is never timed, such as a counter. Returns its cell if the execution counts.
     fn count(&mut self, hand: usize, name: &str) -> Option<&mut Cell> {
         let limits = self.limits;
         if !self.is_on(name) || !self.life(hand).counts() {
@@ -802,14 +806,14 @@ impl Model {
         life.counted.standing(&path).level = Some((level, tick));
     }
 
-    /// Counts scopes that the clock opened in the middle of an event; they are dropped.
+    /// Counts as dropped the scopes that the clock opened in the middle of an event.
     pub(crate) fn interrupted(&mut self, times: u64) {
         if self.is_on("interrupting") {
             self.dropped += times;
         }
     }
 
-    /// Ends a thread, which joins the finished threads of its name.
+    /// Ends a thread. Its counts are added to those of the finished threads with the same name.
     pub(crate) fn end(&mut self, hand: usize, end: End) {
         if end == End::Panic {
             self.allocated(hand, taken_only(stage::allocated_by_a_panic()));
@@ -888,7 +892,7 @@ impl Model {
         }
     }
 
-    /// Does a viewer's request and then a reset, as the publisher does.
+    /// Handles a viewer's request and then a reset, in the same order as the publisher.
     pub(crate) fn ask(&mut self, asked: Asked) {
         match asked {
             Asked::Reset => self.reset(),

@@ -1,6 +1,6 @@
-//! Measures how much time counting adds to allocating and freeing a block, with the allocators of tickscope, hotpath
-//! and dhat. The baseline is the system's allocator, which all three call. The allocators take turns in one process,
-//! each within an open scope of its profiler.
+//! Measures how much slower it is to allocate and free a block with the counting allocators of tickscope, hotpath and
+//! dhat than with the system allocator, which all three call. The allocators take turns in one process, while all three
+//! profilers run, and tickscope and hotpath each have a scope open.
 //!
 //! `allocations [ROUNDS]`, 101 rounds by default.
 #![allow(unsafe_code, reason = "calls four allocators to compare them")]
@@ -17,7 +17,7 @@ const BLOCKS: usize = 100_000;
 /// Number of blocks for dhat: fewer, because dhat takes a backtrace of each allocation.
 const BLOCKS_OF_DHAT: usize = 1_000;
 
-/// Sizes of blocks in bytes: a small node of a list, and a buffer.
+/// Block sizes in bytes: a small list node, and a buffer.
 const SIZES: [usize; 2] = [64, 4096];
 
 static TICKSCOPE: tickscope::Alloc = tickscope::Alloc::system();
@@ -30,7 +30,7 @@ fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout, blocks: usize) -> f
         for _ in 0..blocks {
             // SAFETY: the size of the layout is not 0.
             let block = black_box(unsafe { allocator.alloc(layout) });
-            // SAFETY: this allocator has just made the block with this layout.
+            // SAFETY: this allocator has just allocated the block, with this layout.
             unsafe { allocator.dealloc(block, layout) };
         }
     });

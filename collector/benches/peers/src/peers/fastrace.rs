@@ -10,7 +10,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// Name of the root span of each trace, which does not belong to the case's scopes.
+/// Name of the root span of each trace, which is not one of the case's scopes.
 const ROOT: &str = "pass";
 
 pub(crate) struct Fastrace {

@@ -1,5 +1,5 @@
-//! hotpath: scopes run the code that `#[hotpath::measure]` inserts into a function. A guard around them writes the
-//! report to a file when it is dropped.
+//! hotpath: each scope runs the code that `#[hotpath::measure]` inserts into a function. A guard around all scopes
+//! writes the report to a file when it is dropped.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// Name of the guard's function, which is in the report but does not belong to the case's scopes.
+/// Name under which the guard itself appears in the report. It is not one of the case's scopes.
 const CALLER: &str = "peers";
 
 pub(crate) struct Hotpath {
@@ -47,7 +47,7 @@ impl Peer for Hotpath {
             let end = digits.find(|c: char| !c.is_ascii_digit())?;
             digits[..end].parse::<u64>().ok()
         });
-        // One of the counted calls is the guard's own function.
+        // The guard itself is counted as one call.
         Some(calls.sum::<u64>().saturating_sub(1))
     }
 }

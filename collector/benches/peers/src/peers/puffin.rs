@@ -1,4 +1,5 @@
-//! puffin: a pass is a frame with a scope around it; the sink of the frames counts their scopes and drops them.
+//! puffin: each pass is a frame with one scope around it. The sink counts the scopes of each frame, and drops the
+//! frame.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use crate::peer::Peer;
 use crate::sites::site;
 
 pub(crate) struct Puffin {
-    /// Number of scopes of all frames so far, without the scope around each frame.
+    /// Number of scopes in all frames so far, without the one around each frame.
     scopes: Arc<AtomicU64>,
 }
 

@@ -1,7 +1,6 @@
-//! tracing with its registry and a minimal layer that measures. The layer sums the time between enter and exit for each
-//! thread.
+//! tracing with its registry and a minimal layer that only sums, for each thread, the time between enter and exit.
 //!
-//! The cost is a lower bound, because the layer keeps no sums by function, which a profiler needs.
+//! The measured cost is a lower bound: a profiler also needs sums per function, which this layer does not keep.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -20,7 +19,7 @@ pub(crate) struct Tracing;
 
 struct Timing;
 
-/// Time at which a span was entered last.
+/// Time at which a span was last entered.
 struct Entered(Instant);
 
 thread_local! {

@@ -1,6 +1,7 @@
-//! tracy-client: it records from its start on and keeps all records until a viewer connects, which does not happen here.
+//! tracy-client: records from the moment it starts, and keeps all records until a viewer connects, which never happens
+//! here.
 //!
-//! tracy has no count that a program could read; only its memory use shows that it records.
+//! tracy provides no count that a program could read, so only its memory use shows that it records anything.
 
 use tickscope_bench::Probe;
 use tracy_client::{Client, Span, span};

@@ -1,4 +1,4 @@
-//! The compiler reports mistakes in a profiled body at their positions in the source.
+//! The compiler must report errors in a profiled body at their positions in the source.
 
 extern crate self as tickscope;
 

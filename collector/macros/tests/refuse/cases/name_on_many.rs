@@ -16,7 +16,7 @@ mod inside {
     pub(crate) use make;
 }
 
-// The module still exists after its error, so this line causes no further error.
+// The module still exists in spite of its error, so this line causes no further error.
 inside::make!();
 
 fn main() {}

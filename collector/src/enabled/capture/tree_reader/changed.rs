@@ -1,20 +1,20 @@
-//! The histograms that have to be read again, because their nodes were called or open recently.
+//! Tracks which histograms have to be read again because their nodes were recently called or open.
 
-/// Number of readings that a node needs after it was called or open. A call may end after a reading has read its histogram, but
-/// before that reading finds the open calls. So only the next reading is complete.
+/// Number of readings that have to include a node's histogram after the node was called or open. A reading looks at histograms
+/// before it looks for open calls. A call that ends in between is missing from both, so only the next reading is complete.
 const READINGS: u8 = 2;
 
-/// Number of further readings that each node needs.
+/// For each node, the number of readings that still have to include its histogram.
 #[derive(Debug, Default)]
 pub(super) struct Changed(Vec<u8>);
 
 impl Changed {
-    /// Sets the number of known nodes. New nodes have to be read.
+    /// Sets the number of known nodes. The histograms of new nodes have to be read.
     pub(super) fn resize(&mut self, length: usize) {
         self.0.resize(length, READINGS);
     }
 
-    /// Returns whether the histogram of a node has to be read. `called` says whether the node was called or took time
+    /// Returns whether a node's histogram has to be read. `called` tells whether the node was called or charged time
     /// since the last reading.
     pub(super) fn look(&mut self, index: usize, called: bool) -> bool {
         if called {
@@ -26,17 +26,17 @@ impl Changed {
         read
     }
 
-    /// Marks a node whose reading was not complete.
+    /// Schedules a node's histogram to be read again, for example because its last reading was incomplete.
     pub(super) fn again(&mut self, index: usize) {
         self.0[index] = READINGS;
     }
 
-    /// Marks the nodes of open calls.
+    /// Schedules the histograms of all nodes that have an open call.
     pub(super) fn keep_open(&mut self, open: &[(u32, u64)]) {
         open.iter().for_each(|&(index, _)| self.again(index as usize));
     }
 
-    /// Marks all nodes, because the thread measures something else in the new mode.
+    /// Schedules all histograms, because a mode switch has changed what the thread measures.
     pub(super) fn forget(&mut self) {
         self.0.fill(READINGS);
     }

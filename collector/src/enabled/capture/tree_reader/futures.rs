@@ -1,4 +1,4 @@
-//! Reads the ended calls of futures, which the counters of their nodes do not include.
+//! Reads how many calls of each future have ended. The counters of the future's node do not include this.
 
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Quantity;
@@ -10,27 +10,27 @@ use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::site::{self, Site};
 use crate::enabled::record::tree::Tree;
 
-/// Number of tries to read a future's finished calls and its cancelled calls at the same moment.
+/// Maximum number of attempts to read a future's finished and cancelled calls at the same moment.
 const LOOKS: u32 = 20;
 
 /// The rows of futures.
 #[derive(Debug, Default)]
 pub(super) struct Futures {
     rows: Vec<u32>,
-    /// Value of [`site::late_futures`] when the rows were found: the number of sites that were recognized late as
-    /// futures.
+    /// Value of [`site::late_futures`] when the rows were found: the number of sites that were recognized as sites of
+    /// futures only after they were in use.
     late: u32,
-    /// By row: calls that were over at the last reading.
+    /// For each row, the calls that had ended at the last reading.
     over: Vec<Over>,
     changed: Changed,
 }
 
-/// Calls of a future that are over.
+/// Counts of the calls of a future that have ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Over {
     all: u64,
     cancelled: u64,
-    /// Calls whose end was not seen. `all` excludes them.
+    /// Calls whose end was not seen. They are not included in `all`.
     vanished: u64,
 }
 
@@ -39,7 +39,7 @@ fn site_of(tree: &'static Tree, row: u32) -> Option<&'static Site> {
 }
 
 impl Futures {
-    /// Finds the rows of futures among the first `length` rows. The first `known` rows were searched before.
+    /// Finds the rows of futures among the first `length` rows. The first `known` rows have already been searched.
     pub(super) fn find(&mut self, tree: &'static Tree, known: u32, length: u32) {
         let late = site::late_futures();
         let first = if self.late == late { known } else { 0 };
@@ -51,13 +51,13 @@ impl Futures {
         self.rows.extend((first..length).filter(is_future));
     }
 
-    /// Returns whether there are no rows of futures.
+    /// Returns whether the tree has no rows of futures.
     pub(super) fn are_none(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Reads the ended calls in a tree of `length` rows. The caller reads the tree afterwards, so that the ended calls
-    /// of a thread never outnumber the begun calls. `histogram` is a buffer.
+    /// Reads the ended calls in a tree of `length` rows. The caller must read the rest of the tree afterwards, so that
+    /// a thread never shows more calls that have ended than calls that have begun. `histogram` is a scratch buffer.
     pub(super) fn read(
         &mut self,
         tree: &'static Tree,
@@ -98,14 +98,14 @@ impl Futures {
             if let Some(latency) = latency {
                 histograms.set(index, histogram, latency.made());
             }
-            // The thread counts a call before it puts the call into its bucket, so the histogram may lack calls.
+            // A thread counts a call before it adds the call to a bucket, so the histogram may lack calls.
             if latency.is_none() || histogram.count() != over.all {
                 self.changed.again(index);
             }
         }
     }
 
-    /// Adds the ended calls to the other amounts of their rows.
+    /// Stores the counts of ended calls in the measured quantities of their rows.
     pub(super) fn add(&self, tree: &'static Tree, counts: &[Counts], measured: &mut Vec<Measured>) {
         if self.are_none() {
             return;

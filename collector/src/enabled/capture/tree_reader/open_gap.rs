@@ -1,4 +1,4 @@
-//! The time since a tree's last event, which the next event will charge.
+//! The time since the last event in a tree. It is charged to a node only when the next event occurs.
 
 use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::platform::off_cpu::Clocks;
@@ -7,21 +7,21 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 
-/// The gap between events that was open at the last reading.
+/// What is known about the gap that was open at the last reading. A gap is the time between two events.
 #[derive(Debug, Default)]
 pub(super) struct OpenGap {
-    /// Tick of the event before the gap.
+    /// Tick of the event that began the gap.
     last: u64,
-    /// Ticks of the gap in which the thread was off its CPU.
+    /// Ticks of the gap that the thread spent off its CPU.
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,
-    /// Tick of the last reading that showed the time of a gap, and the rows that showed it.
+    /// Tick of the last reading that added the time of an open gap to rows, and the rows to which it was added.
     shown_at: u64,
     shown: Vec<Shown>,
 }
 
-/// A row that showed time of an open gap at the last reading, with the amounts that it showed.
+/// A row to which the last reading added time of an open gap, with the resulting amounts.
 #[derive(Debug)]
 struct Shown {
     index: usize,
@@ -29,19 +29,19 @@ struct Shown {
     waiting: u64,
 }
 
-/// Time that the tree's next event will charge.
+/// Time that will be charged at the tree's next event.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Ticks up to the first mode switch that the thread has not caught up with. They belong to the innermost timed call.
+    /// Ticks up to the first mode switch that the thread has not caught up with yet. They belong to the innermost timed call.
     pub(super) before: u64,
-    /// Ticks after that switch. They belong to the innermost call, because every call is timed from then on.
+    /// Ticks after that switch. They belong to the innermost call, because from then on every call is timed.
     pub(super) behind: u64,
 }
 
-/// Returns the time that a tree's next event will charge: all time since the last event, at tick `last`, in modes that measure
-/// time.
+/// Returns the time that will be charged at the tree's next event. This is the time since the last event, which was at tick
+/// `last`, except for periods in modes that do not measure time.
 pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
-    // A gap above the limit is not charged.
+    // A gap that is longer than the limit is not charged.
     let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
     let mut since = (last != PAUSED).then_some(last);
     let mut pending = Pending::default();
@@ -62,8 +62,8 @@ pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
 }
 
 impl OpenGap {
-    /// Returns for how many of the `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. From the
-    /// second reading of a gap on, the ticks since the previous reading are exact.
+    /// Returns how many of the `pending` ticks the thread spent off its CPU during the gap that began with the event at tick
+    /// `last`. If an earlier reading has already seen this gap, the ticks since that reading are exact.
     pub(super) fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);
         self.off = match ticks_per_ns(clocks.wall_ns) {
@@ -81,13 +81,13 @@ impl OpenGap {
         self.off
     }
 
-    /// Forgets what rows showed before, and begins to record what they show of a gap in a reading at tick `now`.
+    /// Discards what earlier readings added to rows, and starts recording what the reading at tick `now` adds.
     pub(super) fn begin_to_show(&mut self, now: u64) {
         self.shown_at = now;
         self.shown.clear();
     }
 
-    /// Records the amounts of a row that shows time of the gap.
+    /// Records the amounts of a row after time of the gap was added to it.
     pub(super) fn show(&mut self, index: usize, counts: &[Counts], measured: &[Measured]) {
         self.shown.push(Shown {
             index,
@@ -96,9 +96,9 @@ impl OpenGap {
         });
     }
 
-    /// Keeps each row at what it showed of the gap, unless the thread has charged time since; its last event is at tick
-    /// `last`. The thread may have lost its CPU in the event that ends the gap, and then its counters lack the time of
-    /// the gap.
+    /// Keeps rows from falling below what the last reading showed, unless the thread has since charged the time of the
+    /// gap. `last` is the tick of the thread's last event. The thread may have been preempted in the middle of the
+    /// event that ends the gap, in which case its counters still lack the time of the gap.
     pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut Vec<Measured>) {
         if last >= self.shown_at {
             return;
@@ -108,7 +108,7 @@ impl OpenGap {
                 counts.ticks = counts.ticks.max(shown.ticks);
             }
             if shown.waiting > 0 {
-                // `measured` is empty if no row had such amounts before the gap.
+                // `measured` is empty if nothing was measured before the gap.
                 measured.resize(counts.len(), Measured::default());
                 if let Some(measured) = measured.get_mut(shown.index) {
                     measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));

@@ -1,6 +1,6 @@
-//! The slow calls of a watched function that are kept whole.
+//! The slow calls of a watched function that are recorded in full.
 //!
-//! Each kept call has its own number and does not change while it is kept, so it is read once.
+//! Each recorded call has its own number and never changes, so it is read only once.
 
 use std::collections::HashMap;
 
@@ -14,18 +14,18 @@ use crate::enabled::record::journal::{HEAD, Kind, More, Record};
 use crate::enabled::record::kept_calls::{Copied, KeptCalls};
 use crate::enabled::runtime::config;
 
-/// Maximum number of steps of all traces together in a periodic snapshot. The first trace is shown even if it is longer.
+/// Maximum total number of trace steps in a periodic snapshot. The first trace is included even if it is longer.
 const STEPS_AT_ONCE: usize = 1 << 14;
 
 #[derive(Debug, Default)]
 pub(super) struct Exemplars {
     kept: Vec<Exemplar>,
-    /// Number of the trace that is shown first in the next snapshot.
+    /// Index of the trace that comes first in the next snapshot.
     turn: usize,
 }
 
 impl Exemplars {
-    /// Reads the calls that threads keep.
+    /// Reads the calls that the threads have recorded.
     pub(super) fn read(
         &mut self,
         calls: &KeptCalls,
@@ -55,8 +55,8 @@ impl Exemplars {
         self.kept = kept;
     }
 
-    /// Returns the calls for a snapshot that has `steps` steps of traces so far. Traces that do not fit into a periodic snapshot
-    /// take turns.
+    /// Returns the calls for a snapshot that already contains `steps` trace steps. If not all traces fit into a periodic
+    /// snapshot, they take turns.
     pub(super) fn shown(&mut self, is_whole: bool, steps: &mut usize) -> Vec<Exemplar> {
         let mut exemplars = self.kept.clone();
         if is_whole {
@@ -106,7 +106,7 @@ fn exemplar(
     }
 }
 
-/// Returns the path of each node of a kept call.
+/// Returns the path of each node of a recorded call.
 fn paths_of(copied: &Copied, paths: &mut Paths, sites: &mut SiteIds) -> HashMap<u32, u32> {
     let mut nodes = copied.nodes.clone();
     // A node has a higher index than its parent.
@@ -119,7 +119,7 @@ fn paths_of(copied: &Copied, paths: &mut Paths, sites: &mut SiteIds) -> HashMap<
     found
 }
 
-/// Returns the steps of a kept call.
+/// Returns the steps of a recorded call.
 fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     let mut trace = Trace::default();
     let mut off = (0, 0);
@@ -144,7 +144,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
                 More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
                 More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
                 More::Calls => {
-                    // The following words are sums, from which no steps can be made. Each call would have been two steps.
+                    // The words that follow are sums, which cannot be turned into steps. Each call would have been two steps.
                     leave_out(&mut trace, number.saturating_mul(2));
                     is_sum = true;
                     continue;
@@ -185,7 +185,8 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     trace
 }
 
-/// Adds `steps` to the steps that are missing in the trace's gap. A trace without a gap gets one at the present step.
+/// Adds `steps` to the number of steps missing in the trace's gap. If the trace has no gap yet, it gets one at the
+/// current step.
 fn leave_out(trace: &mut Trace, steps: u64) {
     let step = trace.len() as u32;
     let gap = trace.gap.get_or_insert(TraceGap {
@@ -195,7 +196,8 @@ fn leave_out(trace: &mut Trace, steps: u64) {
     gap.steps = gap.steps.saturating_add(steps);
 }
 
-/// Adds a note: a word with the lengths of its key and its value, and words with both texts.
+/// Adds a note to the trace. The first word holds the lengths of the key and the value, and the other words hold the
+/// two texts.
 fn add_note(trace: &mut Trace, words: &[u64]) {
     let Some((&lengths, words)) = words.split_first() else {
         return;

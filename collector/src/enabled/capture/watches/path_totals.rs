@@ -1,7 +1,8 @@
 //! Sums of a watched function's calls by path, over all threads.
 //!
-//! A path begins at the outermost call of the function, and has a higher number than its parent path. Sums of living
-//! threads are read anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
+//! A path begins at the outermost call of the function. Paths are numbered, and a path has a higher number than its
+//! parent. The sums of running threads are read anew for each snapshot. Those of a thread that has ended are added to
+//! `finished` once.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::record::typical_paths::{Means, TypicalPaths};
 
-/// Path of a node that is in no watched call.
+/// Path of a node that is not inside a watched call.
 const NOWHERE: u32 = u32::MAX;
 
 /// Path of a node whose path has not been determined yet.
@@ -30,11 +31,11 @@ pub(super) struct PathTotals {
     finished: Vec<Counted>,
     /// Sums of all threads.
     all: Vec<Counted>,
-    /// Path of each node, by the address of the thread's block.
+    /// For each thread, the paths of its nodes, under the address of the thread's block.
     paths_of: HashMap<usize, Vec<u32>>,
 }
 
-/// Paths of sites, from the watched function on.
+/// Paths of sites, starting at the watched function.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     rows: Vec<PathRow>,
@@ -53,12 +54,14 @@ struct PathRow {
 struct Counted {
     typical: [u64; COUNTS],
     slow: [u64; COUNTS],
-    /// For each kind of cause: calls with this cause, ticks that it added to them, and calls of the path in them.
+    /// For each kind of cause: the number of slow calls whose cause is this path, the ticks that it added to them, and
+    /// how often they called the path.
     causes: [[u64; 3]; CauseKind::ALL.len()],
 }
 
 impl Paths {
-    /// Returns the path of `site` below the path `parent`, which is [`NO_PARENT`] for the watched function itself.
+    /// Returns the number of the path that extends the path `parent` by `site`. `parent` is [`NO_PARENT`] for the
+    /// watched function itself.
     pub(super) fn id(&mut self, parent: u32, site: &'static Site, sites: &mut SiteIds) -> u32 {
         let id = sites.id(site);
         *self.known.entry((parent, id)).or_insert_with(|| {
@@ -69,7 +72,7 @@ impl Paths {
 }
 
 impl Counted {
-    /// Returns the sums of a node, or `None` if they are zero.
+    /// Returns the sums of a node, or `None` if they are all zero.
     fn of(node: &NodeSums) -> Option<Self> {
         let mut counted = Self {
             typical: node.typical.read(),
@@ -94,8 +97,8 @@ impl Counted {
     }
 }
 
-/// Returns the sums as snapshots show them. Waiting and ready are limited to the ticks, because the thread may have
-/// counted between the reads.
+/// Converts sums to the form used in snapshots. The thread may have updated its counters between the reads, so the
+/// waiting and ready times are capped at the total time.
 fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COUNTS]) -> PathSums {
     let waiting = waiting.min(ticks);
     PathSums {
@@ -114,7 +117,8 @@ impl PathTotals {
         self.all.clone_from(&self.finished);
     }
 
-    /// Adds a thread's sums for the watch with this number in this slot. A thread that has ended is read once.
+    /// Adds a thread's sums, if they belong to watch `number` in slot `slot`. The sums of a thread that has ended are
+    /// kept, so it is read only once.
     pub(super) fn read(
         &mut self,
         slot: u32,
@@ -137,7 +141,7 @@ impl PathTotals {
                 read.push((path, counted));
             }
         }
-        // SYNC POINT: the sums are read before their number, so sums that were emptied meanwhile are not shown.
+        // SYNC POINT: the sums are read before their number, so sums that were cleared in the meantime are not shown.
         fence(Ordering::Acquire);
         if sums.number() != number {
             return;
@@ -154,7 +158,7 @@ impl PathTotals {
         }
     }
 
-    /// Returns each path with the sums of all threads. Paths come before the paths that continue them.
+    /// Returns each path with its sums over all threads. A path comes after its parent.
     fn rows(&self) -> impl Iterator<Item = (&PathRow, Counted)> {
         let counted = self
             .all
@@ -164,7 +168,7 @@ impl PathTotals {
         self.paths.rows.iter().zip(counted)
     }
 
-    /// Returns the number of typical calls and of slow calls.
+    /// Returns the number of typical calls and the number of slow calls.
     pub(super) fn calls(&self) -> (u64, u64) {
         let roots = self.rows().filter(|(row, _)| row.parent == NO_PARENT);
         roots.fold((0, 0), |(typical, slow), (_, counted)| {
@@ -172,10 +176,10 @@ impl PathTotals {
         })
     }
 
-    /// Returns the means of typical calls, with which threads compare slow calls.
+    /// Returns the means of typical calls, with which threads compare their slow calls.
     pub(super) fn typical(&self) -> TypicalPaths {
         let mut typical = TypicalPaths::default();
-        // By path: number of calls of the watched function at the beginning of the path.
+        // For each path, the number of typical calls of the watched function at its root.
         let mut of_function: Vec<u64> = Vec::with_capacity(self.all.len());
         for (row, counted) in self.rows() {
             let parent = (row.parent != NO_PARENT).then_some(row.parent);
@@ -186,7 +190,7 @@ impl PathTotals {
         typical
     }
 
-    /// Returns the sums as snapshots show them: by path, and by cause.
+    /// Returns the sums by path and by cause, in the form used in snapshots.
     pub(super) fn shown(&self) -> (Vec<WatchedPath>, Vec<CauseSum>) {
         let mut causes = Vec::new();
         let mut paths = Vec::with_capacity(self.paths.rows.len());
@@ -213,7 +217,7 @@ impl PathTotals {
     }
 }
 
-/// Returns the path of a node, or `None` if it is in no call of the watched function.
+/// Returns the path of a node, or `None` if the node is not inside a call of the watched function.
 fn path_of(
     paths: &mut Paths,
     known: &mut Vec<u32>,
@@ -223,7 +227,7 @@ fn path_of(
     sites: &mut SiteIds,
 ) -> Option<u32> {
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
-    // Goes up to a node whose path is known, and down again to set the paths below it.
+    // Walks up to the nearest ancestor whose path is known, then down again, setting the paths on the way.
     let mut chain = Vec::new();
     let mut path = NOWHERE;
     for node in tree.nodes.get(index).into_iter().flat_map(Node::up) {

@@ -1,32 +1,32 @@
-//! The shortest duration at which a call of a watched function is slow.
+//! The shortest duration for which a call of a watched function counts as slow.
 
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::snapshot::{Mode, Over, WatchState};
 
-/// Number of calls that must have ended before their durations say which calls are slow.
+/// Minimum number of ended calls needed to tell which calls are slow.
 const CALLS_LEAST: u64 = 200;
 
-/// Maximum share of slow calls, unless the threshold is a requested duration.
+/// Maximum share of calls that may be slow. It does not apply if a fixed duration was requested as the threshold.
 const SHARE_MOST: f64 = 0.02;
 
-/// Smallest ratio of two neighbouring durations that counts as the gap before a tail.
+/// Minimum ratio between two neighbouring durations for the gap between them to count as the beginning of a tail.
 const GAP_LEAST: f64 = 1.25;
 
-/// Smallest number of calls above a gap.
+/// Minimum number of calls above such a gap.
 const TAIL_LEAST: u64 = 3;
 
 /// Factor by which a threshold rises if too many calls are slow.
 const RISE: f64 = 1.25;
 
-/// A threshold, and how it was found.
+/// A threshold and how it was determined.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Threshold {
-    /// Threshold in ticks; 0 while it is not known.
+    /// Threshold in ticks; 0 while it is unknown.
     ticks: u64,
-    /// Whether the threshold is above the requested threshold.
+    /// Whether the threshold was raised above the requested one because too many calls were slow.
     is_raised: bool,
     has_no_tail: bool,
-    /// Number of typical and slow calls at the last comparison with the share of slow calls.
+    /// Number of typical and slow calls when the share of slow calls was last checked.
     compared: (u64, u64),
 }
 
@@ -35,7 +35,7 @@ impl Threshold {
         self.ticks
     }
 
-    /// Returns the threshold before any call has ended: a requested duration, or 0.
+    /// Returns the initial threshold, before any call has ended: a requested duration, or 0.
     pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
         let ticks = match over {
             Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),
@@ -47,7 +47,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the threshold to use after all counts of calls were reset.
+    /// Returns the threshold to continue with after the counts of calls were reset.
     pub(super) fn after_reset(self) -> Self {
         Self {
             compared: (0, 0),
@@ -55,7 +55,7 @@ impl Threshold {
         }
     }
 
-    /// Adjusts the threshold to the durations of calls, and to the number of typical and slow calls so far.
+    /// Adjusts the threshold to the durations of the calls, and to the number of typical and slow calls so far.
     pub(super) fn update(
         &mut self,
         over: Over,
@@ -86,7 +86,8 @@ impl Threshold {
         self.has_no_tail = !has_tail;
         self.ticks = match self.ticks {
             0 => wanted,
-            // The threshold moves a quarter of the way each time, so that unusual calls of a moment do not move it far.
+            // The threshold moves only a quarter of the way each time, so that a short burst of unusual calls does not
+            // move it far.
             ticks if !self.is_raised => (ticks - ticks / 4).saturating_add(wanted / 4).max(1),
             ticks => ticks.max(wanted),
         };
@@ -118,7 +119,7 @@ impl Threshold {
     }
 }
 
-/// Returns the requested threshold, and whether there is a tail above it.
+/// Returns the threshold that `over` requests, and whether there is a tail above it.
 fn wanted(over: Over, durations: &Histogram) -> (u64, bool) {
     let quantile = |share: f64| durations.quantile(share).unwrap_or(0).max(1);
     if let Some(share) = over.share() {
@@ -173,7 +174,7 @@ mod tests {
         // One call in 200 is slow, and one call of 10 000 is slower still.
         let (ticks, has_tail) = tail(&[(1_000, 9_950), (8_000, 49), (90_000, 1)]);
         assert!(has_tail && (7_000..=8_000).contains(&ticks), "{ticks}");
-        // Neither of the two groups is in the upper tenth.
+        // The gap between the two groups is at the median, not within the slowest tenth of the calls.
         let (ticks, has_tail) = tail(&[(1_000, 5_000), (30_000, 5_000)]);
         assert!(!has_tail && ticks >= 30_000, "{ticks}");
         let (ticks, has_tail) = tail(&[(1_000, 10_000)]);

@@ -1,5 +1,6 @@
-//! Compares functions that are switched at random moments with a model of the open calls. No compiled functions are
-//! called: a call is an event at an address of the test thread's stack, if the sled that would report it is on.
+//! Switches functions on and off at random moments, and compares the open calls with a model. No compiled functions are
+//! called: the test reports each simulated call itself, with an address on its own stack, if the sled that would report
+//! it is on.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,21 +12,22 @@ use crate::enabled::platform::{sleds, threads};
 use crate::enabled::record::function_sites::{Sleds, ends_wait, number_of, set_for_tests, sleds_of};
 use crate::enabled::record::site_table;
 
-/// Number of functions in this test. Further functions belong to other tests.
+/// Number of functions used by this test. The remaining functions belong to other tests.
 const FUNCTIONS: u32 = 5;
 
-/// Switches a function. Returns whether the kernel has the barrier that other threads need.
+/// Switches a function on or off. Returns whether the kernel has the barrier that is needed if other threads call the
+/// function.
 fn switch(number: u32, on: bool) -> bool {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier is between the change of a function's state and the check of open calls.
+    // With real sleds, this barrier separates the change of a function's state from the check of its open calls.
     let is_serialized = sleds::serialize();
     function_sites::follow(false);
     is_serialized
 }
 
-/// Returns the thread's open functions, as its tree shows them.
+/// Returns the functions that are open on this thread, according to its tree.
 fn open() -> Vec<u32> {
     let Some(tree) = current_thread::hot() else {
         return Vec::new();
@@ -36,7 +38,7 @@ fn open() -> Vec<u32> {
     numbers
 }
 
-/// Makes a call, which causes an event if the sleds are on. Returns whether there was an event.
+/// Simulates a call, which causes an event if the function's sleds are on. Returns whether there was an event.
 fn call(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) == Sleds::All;
     if is_told && !enter(number, place) {
@@ -55,10 +57,10 @@ fn end(number: u32, place: u64) -> bool {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Calls function `.0`, with its return address `.1` bytes further down the stack.
+    /// Calls function `.0`, whose return address is `.1` bytes below that of its caller.
     Call(u32, u64),
     Return,
-    /// Leaves this number of calls at once, without end events.
+    /// Leaves this number of calls at once, without events for their ends.
     Unwind(usize),
     Switch(u32, bool),
     /// The publisher checks the functions.
@@ -86,7 +88,8 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let (low, bytes) = threads::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
-    // Calls that were left without an end event. They stay open until an event at their stack address or further up.
+    // Calls that were left without an event for their end. They stay open until the next event at or above their stack
+    // address.
     let mut left: Vec<Call> = Vec::new();
     let (mut begun, mut returned) = (0, 0);
     for step in steps {
@@ -124,7 +127,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
                 let unwound = unwound.into_iter().filter(|call| call.is_told);
                 left.extend(unwound);
             }
-            // The thread switches its own functions, without a barrier if the kernel has none.
+            // The thread switches its own functions, which needs no barrier.
             Step::Switch(number, on) => {
                 switch(number, on);
             }
@@ -159,7 +162,7 @@ fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn open_calls_are_right_whenever_functions_are_switched() {
-    // The models of other tests forget all threads, so this test runs in its own process.
+    // The models of other tests empty the registry of threads, so this test runs in its own process.
     const ALONE: &str = "TICKSCOPE_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let module = module_path!().split_once("::").unwrap().1;
@@ -184,12 +187,12 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     });
     checked.unwrap();
 
-    // Without the barrier, functions are not switched while other threads call them.
+    // Without the barrier, functions are never switched while other threads call them.
     if !sleds::serialize() {
         return;
     }
-    // The threads call functions all the time. A function that is switched off in the middle of its beginning must have
-    // no open call.
+    // The threads call functions continuously. A function that is switched off while one of its calls begins must not
+    // leave that call open.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {

@@ -1,8 +1,9 @@
-//! Atomics that are std's outside of a model and loom's inside.
+//! Atomics that behave like std's outside of a loom model, and like loom's inside one.
 //!
-//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. A model keeps
-//! an atomic of loom for each word that it uses, initialised with the value of the word. A model never stores into the
-//! words themselves, so every execution begins with the same values, in statics and in pages.
+//! loom's atomics can live neither in statics nor in zeroed pages, so each word here is a std atomic. For each word
+//! that a model's threads share, the model keeps a separate loom atomic, initialised with the value of the word. A
+//! model never stores into the words themselves, so every execution begins with the same values, in statics and in
+//! pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -43,21 +44,22 @@ struct Model {
     known: BTreeMap<usize, Facts>,
     /// Facts known now, which become `known` in the next execution.
     learned: BTreeMap<usize, Facts>,
-    /// In this execution: loom's atomics for the words into which one thread stores and which another thread uses. loom
-    /// requires that they are made before the second thread.
+    /// loom's atomics in this execution, one for each word that several threads use and at least one of them writes.
+    /// loom requires them to exist before the second thread is started.
     shared: HashMap<usize, Word>,
-    /// In this execution: the last value stored into each word that is not in `shared`. For a shared word with one
-    /// writer, the last value that this writer stored.
+    /// The last value stored in this execution into each word that is not in `shared`. If a word in `shared` has only
+    /// one writer, this is the last value that the writer stored.
     own: HashMap<usize, u64>,
-    /// Pages by their length. Each execution reuses the pages of the previous execution.
+    /// Pages, keyed by their length. Each execution reuses the pages of the previous execution.
     pages: HashMap<usize, Vec<NonNull<c_void>>>,
-    /// Number of pages of each length that this execution has taken.
+    /// Number of pages of each length that this execution has taken so far.
     taken: HashMap<usize, usize>,
 }
 
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
-    /// Whether this execution has learned a fact that must be known when an execution begins.
+    /// Whether this execution has learned a fact that should have been known when it began, so that the model has to
+    /// run again.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
     /// Whether a spawned thread runs before the thread that spawned it continues.
     static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
@@ -89,7 +91,8 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
     });
-    // Most facts are learned in the first executions, and a few in rare later ones.
+    // Most facts are learned in the first executions, and a few in rare interleavings that come later. So the first
+    // executions are repeated until they learn nothing new, and only then do all executions run.
     let mut most = Some(100);
     loop {
         IS_NEW.set(false);
@@ -157,9 +160,9 @@ impl Model {
         }
     }
 
-    /// Returns loom's atomic for a word that needs one. If a word has only one writer, this thread does not load the
-    /// word through loom, because it knows the value. The load would replace another thread's load, because loom
-    /// remembers only one access of each word.
+    /// Returns loom's atomic for a word if this access needs it. If the running thread is the only writer of the word,
+    /// it knows the value and does not load it through loom. Such a load would only make loom forget another thread's
+    /// load, because loom remembers only one access of each word.
     fn shared(&self, address: usize, writes: bool) -> Option<Word> {
         let word = self.shared.get(&address)?;
         let writer = self.known.get(&address).map(|facts| facts.writer);
@@ -200,7 +203,7 @@ fn with(
     shared: impl FnOnce(&loom::sync::atomic::AtomicU64) -> u64,
     own: impl FnOnce(u64) -> u64,
 ) -> u64 {
-    // loom may continue with another thread in the middle of an access, so `MODEL` must not be borrowed then.
+    // loom may switch to another thread in the middle of an access, so `MODEL` must not be borrowed during the access.
     let word = MODEL.with_borrow_mut(|model| {
         model.learn(address, begins, writes);
         model.shared(address, writes)
@@ -288,7 +291,7 @@ pub(crate) fn spin_loop() {
     }
 }
 
-/// A fence like std's. In a model, a mutation can leave the fence out.
+/// Like std's `fence`. In a model, a mutation can leave the fence out.
 #[track_caller]
 #[inline]
 pub(crate) fn fence(ordering: Ordering) {

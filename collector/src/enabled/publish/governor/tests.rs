@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Makes functions from their calls and mean times in ns. Measuring a call takes 30 ns.
+/// Makes a function from each pair of a number of calls and a mean duration in ns. Measuring a call takes 30 ns.
 fn busy(all: &[(f64, f64)]) -> Vec<Busy> {
     let numbered = all.iter().zip(0..);
     let busy = numbered.map(|(&(calls, mean_ns), number)| Busy {
@@ -34,8 +34,8 @@ fn what_costs_most_for_what_it_tells_goes_until_the_rest_fits() {
 
 #[test]
 fn what_tells_much_stays_once_the_cost_is_within_the_budget() {
-    // Costs of the functions: 30 %, 3 % and 0.3 %. Calls of the second function last 30 times longer than measuring
-    // them.
+    // Costs of the functions: 30 %, 3 % and 0.3 %. A call of the second function takes 30 times as long to execute as
+    // to measure.
     let all = busy(&[(1e6, 50.0), (1e5, 900.0), (1e4, 50.0)]);
     assert_eq!(numbers(&switch_off(all.clone(), 0.05, 0.025, 1e8)), [0, 2]);
     assert_eq!(numbers(&switch_off(all, 0.029, 0.025, 1e8)), [0, 2, 1]);
@@ -65,11 +65,11 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
     let found = since(done(11_000, 110, 2_200_000), done(1_000, 10, 200_000)).unwrap();
     assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
     assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
-    // Both functions stay on: too few calls of the first were timed, and calls of the second last much longer than
-    // measuring them.
+    // Both functions stay on. Too few calls of the first function were timed, and the calls of the other one take much
+    // longer to execute than to measure.
     assert!(!since(done(11_000, 60, 2_200_000), done(0, 0, 0)).unwrap().may_go);
     assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
-    // The time of a recursion counts once.
+    // Time in a recursion is counted only once.
     let recursion = Done {
         charged: 1_000,
         charged_once: 250,
@@ -86,6 +86,6 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
     };
     let may_go = |now| since(now, done(0, 0, 0)).unwrap().may_go;
     assert!(!may_go(outermost(200_000, 100_000)) && may_go(outermost(200_000, 100)));
-    // An outermost function may be switched off if its calls are shorter than measuring them.
+    // An outermost function may be switched off if its calls take longer to measure than to execute.
     assert!(may_go(outermost(20_000, 20_000)));
 }

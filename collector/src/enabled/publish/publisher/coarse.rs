@@ -1,5 +1,5 @@
-//! Selects the records of the coarse ring, an hour of history: a record every ten seconds, records that close a reset
-//! epoch, and the last record, all without latencies.
+//! Selects the records for the coarse ring, which keeps an hour of history. It gets a record every ten seconds, the
+//! records that close a reset epoch, and the last record, all of them without latencies.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ const EVERY: Duration = Duration::from_secs(10);
 /// program that resets all the time does not overwrite its hour of history with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
-/// Decides which records go into the coarse ring, and keeps the records that wait to be written; answers to viewers
-/// come first.
+/// Decides which records go into the coarse ring. Keeps them until they are written, which happens after viewers have
+/// been answered.
 pub(super) struct Coarse {
-    /// Number of whole periods of [`EVERY`] that the publisher had run at the last periodic record.
+    /// How many whole periods of [`EVERY`] the publisher had been running at the last periodic record.
     passed: u64,
     /// Number of closing records that are still allowed.
     closings: u32,
     waiting: Vec<Snapshot>,
-    /// Whether a failure to write the ring in use was reported.
+    /// Whether a failure to write to the current ring has been reported.
     pub(super) has_failed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Coarse {
         }
     }
 
-    /// Returns whether a record goes into the coarse ring, by its kind and by how long the publisher has run.
+    /// Returns whether a record goes into the coarse ring, given its kind and how long the publisher has been running.
     fn is_due(&mut self, kind: CaptureKind, ran: Duration) -> bool {
         match kind {
             CaptureKind::Closing => {
@@ -67,14 +67,15 @@ impl Coarse {
         }
     }
 
-    /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. After an error the other
-    /// records are still written. Returns the first error if the ring is whole and this is its first failure.
+    /// Writes the waiting records, or drops them if there is no ring. `payload` is used as a buffer. After an error,
+    /// the remaining records are still written. Returns the first error, unless the ring is damaged or an earlier
+    /// failure of this ring has already been reported.
     pub(super) fn write(&mut self, ring: Option<&mut OwnRing>, payload: &mut Vec<u8>) -> Option<FormatError> {
         let waiting = std::mem::take(&mut self.waiting);
         let ring = ring?;
         let mut failed = None;
         for snapshot in waiting {
-            // A program that ends without any history does not begin one with its last record.
+            // If the coarse ring is still empty when the program ends, the last record is not written to it.
             if snapshot.capture.kind != CaptureKind::Final || ring.has_coarse() {
                 failed = failed.or(publish(&snapshot, ring, payload).err());
             }

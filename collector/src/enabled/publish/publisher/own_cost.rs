@@ -14,7 +14,7 @@ const SHARE_LEAST_NS: u64 = 5_000_000;
 #[derive(Default)]
 pub(super) struct OwnCost {
     cost: Cost,
-    /// The switch after which the cost of a scope was measured.
+    /// The mode switch for which the cost of a scope was last measured.
     measured_for: Option<Switch>,
     /// The publisher's CPU time and the monotonic time when the share was last computed, in nanoseconds.
     share_since: (u64, u64),
@@ -23,7 +23,7 @@ pub(super) struct OwnCost {
 }
 
 impl OwnCost {
-    /// Notes that the calling thread is the publisher's.
+    /// Notes that the calling thread is the publisher's thread.
     pub(super) fn begin(&mut self) {
         self.tid = threads::thread_id();
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
@@ -64,7 +64,7 @@ impl OwnCost {
         }
         let bounds = overhead::bounds(switch);
         (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-        // A switch does not change the clock's effect on loads, so this effect is measured once.
+        // The effect of clock reads on memory loads does not depend on the mode, so it is measured only once.
         let drains_ns = self.measured_for.is_none().then(|| {
             let clock = config::get().chosen.clock;
             signals::without_signals(|| clock_drain::drains_ns(clock))

@@ -8,23 +8,24 @@ use tickscope_format::layout::slot;
 /// Interval of records for a viewer that has not requested another interval.
 const WATCHED: Duration = Duration::from_millis(100);
 
-/// The intervals that viewers may request, in nanoseconds: 100 to 1 records a second.
+/// The intervals that viewers may request, in nanoseconds. They range from 100 records a second down to one.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
 /// The interval is at least this many times the cost of a record, so records cost at most 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// Replaces [`COST_SHARE`] in the modes sampled and adaptive, where samples may cost as much again.
+/// Replaces [`COST_SHARE`] in sampled and adaptive mode, where samples may cost as much again.
 const COST_SHARE_SAMPLED: u32 = 200;
 
-/// Replaces [`COST_SHARE`] without viewers, so records cost at most 0.1 % of a core.
+/// Replaces [`COST_SHARE`] while there are no viewers, so that records cost at most 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// Usual interval without viewers. A program that requests a shorter interval gets it at any cost.
+/// Usual interval while there are no viewers. If a program requests a shorter interval, only [`COST_SHARE`] limits it,
+/// as it does while there are viewers.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Expensive records lengthen the interval without viewers to at most this time. A program that is killed loses at most
-/// the counts of this time.
+/// The longest interval that [`COST_SHARE_UNWATCHED`] can impose. It is limited because a program that is killed loses
+/// the counts since its last record. If records are very expensive, [`COST_SHARE`] can still impose a longer interval.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 pub(super) struct Pace {
@@ -61,7 +62,7 @@ impl Pace {
         self.interval.saturating_sub(self.last_record.elapsed())
     }
 
-    /// Takes the interval that the viewer of a slot requests. It applies from the next [`look`](Self::look) on.
+    /// Sets the interval that the viewer of a slot requests. It applies from the next [`look`](Self::look) on.
     pub(super) fn wish(&mut self, slot: usize, ns: u64) {
         self.wishes[slot] = Duration::from_nanos(ns.clamp(*WISHES.start(), *WISHES.end()));
     }
@@ -94,7 +95,7 @@ impl Pace {
         }
     }
 
-    /// Notes that a record was made, at this cost.
+    /// Notes that a record was made, and what it cost.
     pub(super) fn note_record(&mut self, cost: Duration) {
         // An expensive record is forgotten slowly, so that the interval does not swing.
         self.record_cost = cost.max(self.record_cost * 7 / 8);

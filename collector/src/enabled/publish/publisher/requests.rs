@@ -1,4 +1,4 @@
-//! Carries out the requests of viewers, as far as their budget allows.
+//! Carries out viewers' requests, as far as the budget for requests allows.
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::slots::{Op, Outcome, Request};

@@ -14,11 +14,11 @@ use tickscope_format::file::{clean, places};
 
 use crate::enabled::capture::capture_lock;
 
-/// Beginning of a warning about lost rings. A new warning replaces the previous one, so that warnings do not accumulate
+/// Prefix of warnings about lost rings. A new warning replaces the previous one, so that warnings do not accumulate
 /// over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
-/// The shortest time between two rings that replace lost rings.
+/// Minimum time between two attempts to replace a lost ring.
 const BETWEEN: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
@@ -37,11 +37,11 @@ pub(super) struct Rings {
     said: Option<String>,
 }
 
-/// Makes a ring, with its first record, in the first directory that works. Each directory that failed, and a ring that
-/// had to be smaller, becomes a warning.
+/// Makes a ring and writes its first record, in the first directory where this works. Adds a warning for each directory
+/// where it failed, and for a ring that had to be smaller than requested.
 ///
 /// # Errors
-/// The error of the last directory.
+/// The error from the last directory.
 pub(super) fn make(
     dir: Option<&Path>,
     header: &Header,
@@ -143,7 +143,8 @@ impl Rings {
         due
     }
 
-    /// Gives up a ring that has no space for its records. The next check replaces it, by a smaller ring if space stays short.
+    /// Gives up a ring that has no space for its records. The next check replaces it, with a smaller ring if there is
+    /// still too little space.
     pub(super) fn give_up(&mut self, error: &FormatError) {
         if let Some(ring) = self.current.take() {
             ring.remove();

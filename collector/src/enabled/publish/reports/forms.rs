@@ -1,4 +1,4 @@
-//! The forms of reports and dumps, with the feature `report`.
+//! The formats of reports and dumps, in builds with the feature `report`.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ pub(super) use tickscope_report::form::Form;
 
 use crate::types::Format;
 
-/// Reason why a requested log is missing; `None`, because this build has a log.
+/// Why a requested log is missing. This is `None` here, because builds with the feature `report` have a log.
 pub(crate) const LOG_IS_MISSING: Option<&str> = None;
 
-/// Returns the report as text, for a terminal. Other builds return `None`.
+/// Returns the report as text, for a terminal. Builds without the feature `report` return `None`.
 pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     let options = TextOptions {
         state: ProcessState::Exited,
@@ -22,7 +22,7 @@ pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     Some(report(snapshot, &options))
 }
 
-/// Returns the form of a report for a format of the API.
+/// Returns the report crate's [`Form`] for a [`Format`] of the API.
 pub fn of_format(format: Format) -> Form {
     match format {
         Format::Text => Form::Text,

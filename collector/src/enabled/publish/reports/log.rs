@@ -15,7 +15,7 @@ pub(crate) struct Log {
     intervals: Intervals,
     /// Time at which the current interval ends.
     due: Instant,
-    /// Whether nothing was written yet.
+    /// Whether nothing has been written yet.
     new: bool,
 }
 
@@ -45,7 +45,8 @@ impl Log {
         self.rest().is_zero()
     }
 
-    /// Uses a snapshot if an interval or a reset epoch ends with it. Returns false if standard error is closed.
+    /// Adds a snapshot to the log if it is the first one, or if an interval or a reset epoch ends with it. Returns
+    /// false if the log's lines cannot be written.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) -> bool {
         let due = self.is_due();
         let wanted = due || !self.intervals.has_begun() || snapshot.capture.kind != CaptureKind::Periodic;
@@ -59,7 +60,7 @@ impl Log {
         done.is_none_or(|interval| self.write(&interval))
     }
 
-    /// Writes the rest of the last interval.
+    /// Writes the last interval, even if it is not complete, and ends the log.
     pub(crate) fn end(&mut self) {
         if let Some(interval) = self.intervals.finish() {
             self.write(&interval);

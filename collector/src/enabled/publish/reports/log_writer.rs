@@ -12,7 +12,7 @@ use crate::enabled::platform::{descriptors, threads};
 /// Maximum number of buffered bytes while standard error accepts nothing.
 const QUEUE_MAX: usize = 64 << 10;
 
-/// Time for which the end of the log waits for the last lines.
+/// How long to wait for the last lines to be written when the log ends.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The lines that are waiting to be written.

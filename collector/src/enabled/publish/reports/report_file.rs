@@ -18,7 +18,7 @@ use crate::types::{Destination, Format};
 /// Largest number that is inserted into the name of a report if a file of that name exists.
 const NUMBER_MAX: u32 = 999;
 
-/// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
+/// How long, in ms, the exit waits for a terminal or a non-blocking pipe to accept output.
 const PATIENCE_MS: i32 = 1_000;
 
 /// Writes the report at exit. An error is reported on standard error; a failure to print it is ignored. `ring_dir` is
@@ -36,8 +36,8 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: 
     }
 }
 
-/// Writes the report as text. Without the feature `report`, keeps the snapshot in a file next to the ring and prints
-/// its path.
+/// Writes the report as text. Without the feature `report`, saves the snapshot in a file next to the ring, and prints
+/// the path of that file.
 fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
     if let Some(text) = text(snapshot) {
         return descriptors::write_all(descriptor, text.as_bytes(), PATIENCE_MS)
@@ -137,7 +137,7 @@ fn say(what: &str) {
 /// Quotes a path for a shell.
 fn shell_word(path: &Path) -> String {
     let path = path.display().to_string();
-    // With a slash, the shell and tickscope do not take the path for the name of a program.
+    // If the path contains a slash, neither the shell nor tickscope mistakes it for the name of a program.
     let path = if path.contains('/') {
         path
     } else {
@@ -151,7 +151,7 @@ fn shell_word(path: &Path) -> String {
     }
 }
 
-/// Returns a warning if the report at exit cannot have the form that its file name chooses.
+/// Returns a warning if the report at exit will not be in the format that its file name asks for.
 pub(crate) fn instead(destination: &Destination) -> Option<String> {
     let Destination::File(path) = destination else {
         return None;
@@ -170,10 +170,10 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the report becomes text only because its name has an unknown ending with a letter in it. An ending
-/// of digits is not meant as a form.
+/// Returns whether the report will be text only because the ending of its file name is unknown. An ending without
+/// letters, such as a number, is not meant as a format.
 fn says_no_form(path: &Path) -> bool {
-    // Without the feature, the endings of the forms are unknown.
+    // Without the feature, the endings of the other formats are unknown.
     if !cfg!(feature = "report") {
         return false;
     }
@@ -188,7 +188,8 @@ fn no_form() -> String {
     )
 }
 
-/// Returns the form and the path, or the snapshot's own form and its path if the requested form is not built in.
+/// Returns the form and the path unchanged if the form is built in. Otherwise returns the form [`Form::Tks`], and the
+/// path with `.tks` appended.
 fn built_in(form: Form, path: &Path) -> (Form, PathBuf) {
     match form.is_built_in() {
         true => (form, path.to_path_buf()),
@@ -203,7 +204,7 @@ fn and_kept(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Replaces `%p` in a path by the process id, `%n` by the program's name and `%%` by a percent sign.
+/// Replaces `%p` in a path with the process id, `%n` with the program's name and `%%` with a percent sign.
 fn filled_in(path: &Path, name: &str) -> PathBuf {
     let mut filled = Vec::new();
     let mut rest = path.as_os_str().as_bytes();

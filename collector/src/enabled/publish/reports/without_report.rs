@@ -1,4 +1,5 @@
-//! Replaces the forms and the log in builds without the feature `report`: the snapshot itself is kept in a `.tks` file.
+//! Stands in for the report formats and the log in builds without the feature `report`. Such builds save the snapshot
+//! itself, in a `.tks` file.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,17 +16,17 @@ pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
      same lines",
 );
 
-/// A form, as far as this build can distinguish forms.
+/// The formats, as far as this build can tell them apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A form that needs the feature `report` or `export`.
+    /// A format that needs the feature `report` or `export`.
     #[default]
     Missing,
     /// The snapshot itself.
     Tks,
 }
 
-/// The log. It has no values in this build.
+/// The log. This type has no values, because this build has no log.
 pub(crate) enum Log {}
 
 /// Returns `None`, because this build cannot write text.
@@ -47,12 +48,12 @@ pub(super) fn write_new(_: Form, path: &Path, snapshot: &Snapshot, _: bool) -> R
 }
 
 impl Form {
-    /// Returns the endings of file names that choose a form.
+    /// Returns the file name endings that select a format.
     pub(super) fn endings() -> String {
         format!(".{ENDING}")
     }
 
-    /// Returns the form that a file's name chooses.
+    /// Returns the format that a file name selects.
     pub(super) fn of_file(path: &Path) -> Option<Self> {
         (path.extension() == Some(OsStr::new(ENDING))).then_some(Self::Tks)
     }
@@ -65,8 +66,8 @@ impl Form {
         self == Self::Tks
     }
 
-    /// Returns the feature that the form needs. This build cannot distinguish forms, so it returns the feature of text
-    /// and HTML.
+    /// Returns the feature that a format needs. This build cannot tell the missing formats apart, so it returns the
+    /// feature for text and HTML.
     pub(super) fn feature(self) -> &'static str {
         "report"
     }

@@ -1,6 +1,6 @@
-//! Handles forks after the environment has begun a session and before the first scope, as made by daemons and by
-//! servers with workers. The parent's session continues. The child forgets that session, and begins its own by `start`
-//! or at its first scope.
+//! Handles forks that happen after `TICKSCOPE` has started a session and before the first scope, as in daemons and in
+//! servers that fork workers. The parent's session continues. The child discards that session, and starts its own when
+//! it calls `start` or runs its first scope.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -17,11 +17,12 @@ use crate::enabled::runtime::config;
 
 use super::ending;
 
-/// Time for which a fork waits for the session's lock. After that the child measures nothing.
+/// A fork stops waiting for the session's lock after this long without progress. It then goes ahead without the lock,
+/// and the child measures nothing.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Locks that the publisher's thread may hold. The forking thread takes them, because the publisher's thread does not
-/// exist in the child.
+/// Locks that the publisher's thread may hold. The forking thread takes them before the fork, because in the child
+/// there is no publisher's thread that could release them.
 struct Held {
     state: Option<Locked>,
     publisher: MutexGuard<'static, Option<Publisher>>,
@@ -29,11 +30,12 @@ struct Held {
 }
 
 thread_local! {
-    /// Locks that the forking thread holds. The cell has no destructor, because registering a destructor allocates.
+    /// Locks that the forking thread holds across the fork. They are in a [`ManuallyDrop`] so that the cell has no
+    /// destructor, because registering a destructor allocates.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// Lets children that are forked before the first scope begin their own session.
+/// Lets children that are forked before the first scope start their own session.
 pub(super) fn expect() {
     os::around_forks(Some(before), Some(in_parent), Some(in_child));
 }

@@ -1,10 +1,12 @@
-//! The end of a session or of the program: the last record, and the requested report.
+//! The end of a session or of the program: the last record, and the report if one was requested.
 //!
 //! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's
-//! thread may get no CPU for a long time. At the exit of the program, the publisher's thread may write the record,
-//! until it has made no progress for [`FIRST`]. The exiting thread may itself hold any lock, further down its stack, if
-//! a signal handler or an allocator calls `exit`. The owner of a lock may also wait for a lock of the exiting thread.
-//! So every wait has a limit for the time without progress.
+//! thread may not get a CPU for a long time. When the program exits, the record is left to the publisher's thread at
+//! first. The exiting thread takes over once that thread has made no progress for [`FIRST`].
+//!
+//! If a signal handler or an allocator calls `exit`, the exiting thread may already hold any of the locks, taken in an
+//! outer stack frame. The thread that holds a lock may also be waiting for one that the exiting thread holds. So every
+//! wait gives up after a limited time without progress.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -27,32 +29,35 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::runtime::{config, copies};
 use crate::types::Destination;
 
-/// Time for which a report at exit waits for work that another thread has begun: a capture, or the start of a session.
+/// How long a report at exit waits for work that another thread has begun (a capture, or the start of a session) before
+/// the report is given up.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// Time without progress of the publisher's thread after which an exiting thread writes the last record itself.
+/// An exiting thread writes the last record itself once the publisher's thread has made no progress for this long.
 const FIRST: Duration = Duration::from_millis(100);
 
-/// Maximum stack use of writing the last record, in bytes.
+/// Maximum stack space that writing the last record uses, in bytes.
 const STACK: u64 = 256 << 10;
 
-/// Id of the thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An
-/// exiting thread must not look up its stack, because the C library allocates to find it.
+/// The thread that started the session: its id, the lowest address of its stack, and the size of its stack in bytes.
+/// They are recorded in advance, because the C library allocates when it looks up a thread's stack, and an exiting
+/// thread must not allocate.
 static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
-/// Whether the program has requested a reset from the publisher.
+/// Whether the program has requested a reset that the publisher has not carried out yet.
 pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Id of the thread that works on records: the publisher's thread, or the thread that writes the last record in its
-/// place.
+/// Id of the thread that writes the session's records: the publisher's thread, or the thread that writes the last
+/// record instead of it.
 pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
 
-/// Waits a moment for the thread that works on records, and for the holder of the capture lock. Returns false after the limit.
+/// Waits briefly for the thread that writes records and for the holder of the capture lock. Returns false once
+/// `patience` has run out.
 fn wait(patience: &mut Patience) -> bool {
     patience.wait([WORKER.load(Ordering::Relaxed), capture_lock::holder()])
 }
 
-/// Locks the shared state; returns `None` if another thread holds it for too long.
+/// Locks the shared state. Returns `None` if `patience` runs out before the lock is free.
 pub(super) fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shared>> {
     loop {
         match try_shared() {
@@ -63,7 +68,8 @@ pub(super) fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shar
     }
 }
 
-/// Locks the shared state after the previous session has ended, or after `limit` without progress.
+/// Waits for the previous session to end, and locks the shared state. After `limit` without progress, locks it without
+/// waiting for that end any longer.
 pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
     let mut patience = Patience::new(limit);
     loop {
@@ -73,7 +79,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
         }
         drop(shared);
         if let Some(publisher) = try_take_publisher() {
-            // The thread that requested the last record has given up waiting for it, so this thread writes it.
+            // The thread that requested the last record no longer waits for it, so this thread writes the record.
             finish(publisher);
             session_state::shared().stop_publishing();
         } else if !wait(&mut patience) {
@@ -82,7 +88,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
     }
 }
 
-/// Records the calling thread as the thread that has begun the session.
+/// Records that the calling thread started the session.
 pub(super) fn note_starter() {
     let (low, bytes) = threads::own_stack();
     for (word, value) in STARTER.iter().zip([threads::thread_id().into(), low, bytes]) {
@@ -90,14 +96,15 @@ pub(super) fn note_starter() {
     }
 }
 
-/// Returns whether the calling thread has enough stack to write the last record, outside of an exit of the program.
+/// Returns whether the calling thread has enough stack left to write the last record. While the program exits,
+/// [`may_work_at_exit`] decides instead.
 pub(super) fn may_work() -> bool {
     threads::stack_left(threads::own_stack()) >= STACK
 }
 
-/// Returns whether the calling thread may write the last record at the exit of the program. Only the thread that has
-/// begun the session may, outside of signal handlers. Its stack is known, so the unwinder can follow the addresses on
-/// it to find a handler.
+/// Returns whether the calling thread may write the last record while the program exits. Only the thread that started
+/// the session may, and only outside of signal handlers. To detect a signal handler, the unwinder follows the return
+/// addresses on the stack, which is safe because this thread's stack is known.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(threads::thread_id())
@@ -105,8 +112,8 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring's path if dead
-/// rings next to it have not been removed.
+/// Publishes the last record from the calling thread. Catches a panic, so that it does not reach the program. Returns
+/// the ring's path if its directory still has to be cleared of dead rings.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();
@@ -114,11 +121,12 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     std::panic::catch_unwind(work).ok().and(unclean)
 }
 
-/// Waits for the last record, which was requested from the publisher. If the calling thread may write the record, it
-/// does so after `writes_after` without progress of the publisher's thread.
+/// Waits for the last record, after it was requested from the publisher. If `writes_after` is given, the calling thread
+/// writes the record itself once the publisher's thread has made no progress for that long.
 pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
-    // A thread that holds the capture lock further down its stack waits in vain, because no thread can capture.
+    // If this thread already holds the capture lock, in an outer stack frame, no thread can capture and waiting is
+    // futile.
     if limit.is_zero() || capture_lock::holder() == threads::thread_id() {
         return;
     }
@@ -144,13 +152,13 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
     }
 }
 
-/// The exit handler: waits for the last record, and writes the requested report.
+/// The exit handler. Waits for the last record, and writes the report if one was requested.
 pub(super) extern "C" fn at_exit() {
     if config::is_forked_child() {
         return;
     }
-    // A program that has run no scope and started no session leaves neither a ring nor a report, even if the
-    // environment requests them.
+    // A program that has neither run a scope nor started a session leaves no ring and no report behind, even if
+    // `TICKSCOPE` requests them.
     if !config::is_settled() {
         if let Some(publisher) = try_take_publisher() {
             publisher.withdraw();
@@ -173,7 +181,7 @@ pub(super) extern "C" fn at_exit() {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
-    // Nothing is allocated without a requested report, because the program may exit inside its allocator.
+    // Allocate only if there is a report to write, because the program may be exiting from inside its allocator.
     let ring = report.as_ref().and(shared.path.as_ref()).cloned();
     let is_asked = shared.ask_to_finish();
     drop(shared);

@@ -1,4 +1,4 @@
-//! The publisher's thread. It runs the publisher until the session has ended, or the program has no other thread.
+//! The publisher's thread. It runs the publisher until the session ends, or until the program has no other thread left.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use crate::enabled::publish::session_state::{self, CHANGED, Phase, Shared, share
 
 use super::ending::{self, RESET_ASKED, WORKER};
 
-/// Time between two checks whether the program has other threads.
+/// How often to check whether the program still has other threads.
 const ALONE_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the thread, unless the thread of an ended session has not noticed the end yet. That thread then serves the
-/// new session.
+/// Starts the thread, unless the thread of an ended session is still there because it has not noticed yet that its
+/// session ended. In that case, that thread serves the new session.
 pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     if !shared.has_thread {
         threads::spawn(run)?;
@@ -27,7 +27,7 @@ pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs the thread. A panic ends the publisher and not the program.
+/// Runs the thread. If it panics, publishing stops, but the program goes on.
 fn run() {
     if std::panic::catch_unwind(serve).is_err() {
         // The publisher's state is unknown after a panic, so the publisher is dropped.
@@ -62,7 +62,8 @@ fn serve() {
         }
         if Instant::now() > alone_at {
             alone_at = Instant::now() + ALONE_EVERY;
-            // The C library ends a program with its last thread, so the publisher's thread must not be the last one.
+            // The process does not end before its last thread does, so this thread must not be the one that keeps it
+            // alive.
             if !threads::has_other_threads() {
                 shared.ask_to_finish();
             }
@@ -74,8 +75,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // If another thread is writing the last record, there is no publisher. A publisher means that a new
-                // session has begun and is already ending.
+                // If there is no publisher, another thread is writing the last record. If there is one, a new session
+                // has started in the meantime and is already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
@@ -83,7 +84,7 @@ fn serve() {
         if is_over {
             shared.has_thread = false;
             drop(shared);
-            // The removal of old rings comes last, because no thread waits for it.
+            // Old rings are removed last, because no thread waits for this.
             return unclean
                 .iter()
                 .for_each(|own: &PathBuf| publisher::clean_beside(own));
@@ -93,7 +94,7 @@ fn serve() {
     }
 }
 
-/// Writes the last record, unless another thread does so.
+/// Writes the last record, unless another thread is doing so.
 fn finish() -> Option<PathBuf> {
     let publisher = session_state::publisher().take()?;
     let unclean = ending::finish(publisher);

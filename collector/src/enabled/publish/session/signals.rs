@@ -1,4 +1,5 @@
-//! Handles the end by a signal: a thread waits for the signal, waits for the last record, and ends the program by the signal.
+//! Handles SIGTERM and SIGINT: a thread waits for the signal, then for the last record, and finally lets the signal end
+//! the program.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,13 +10,14 @@ use crate::enabled::platform::{end_signals, threads};
 
 use super::ending;
 
-/// Time for which the thread waits for the session's lock without progress.
+/// The thread stops waiting for the session's lock after this long without progress.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Whether the thread that waits for signals exists.
 static HAS_THREAD: AtomicBool = AtomicBool::new(false);
 
-/// Makes SIGTERM and SIGINT write the last record. Returns a warning if that is not possible.
+/// Makes sure that the last record is written when SIGTERM or SIGINT ends the program. Returns a warning if this is not
+/// possible.
 pub(super) fn end_on_signals() -> Option<String> {
     if !HAS_THREAD.swap(true, Ordering::Relaxed)
         && let Err(error) = threads::spawn(wait)
@@ -33,7 +35,7 @@ fn wait() {
     thread_lifecycle::exclude();
     threads::name_this_thread(c"tickscope-end");
     let Some(signal) = end_signals::wait() else { return };
-    // The signal ends the program also if the lock or the record is not available in time.
+    // The signal ends the program even if the lock or the record is not available in time.
     if ending::locked(&mut Patience::new(LAST)).is_some_and(|mut shared| shared.ask_to_finish()) {
         ending::last_record(Some(Duration::ZERO));
     }

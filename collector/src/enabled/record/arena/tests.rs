@@ -1,4 +1,4 @@
-//! Tests of kept values and texts, tags, arrays and columns.
+//! Tests of `Made`, `Texts`, `Tagged`, `Array` and `Column`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Calls of futures: their beginning at the first poll, and their end.
+//! Calls of futures: how they begin at the first poll, and how they end.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -10,8 +10,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
 impl Tree {
-    /// Begins a call of a future at tick `began`. The thread has just opened the scope of the call's first poll. Returns `None`
-    /// if an event of this thread is in progress.
+    /// Begins a call of a future, at tick `began`. The thread has just opened the scope of the call's first known poll. Returns
+    /// `None` if an event of this thread is in progress.
     pub(crate) fn begin_call(&self, site: &'static Site, began: u64) -> Option<CallId> {
         let current = self.take()?;
         let call = self.slots.begin(site, began);
@@ -19,10 +19,13 @@ impl Tree {
         Some(call)
     }
 
-    /// While a site is taken for a function's site, `node` counts calls that are not calls of futures. This function, called when
-    /// a poll has just opened `node`, excludes them from the calls of futures. `is_call` says whether the poll was counted as a
-    /// call. If this call was counted before the site was known as a future's (`has_begun_late`), it is included again.
-    /// [`Self::calls_left_out`] returns the number of excluded calls.
+    /// Excludes earlier calls of `node` from its calls of futures. A site is treated as a function's until it is known to be a
+    /// future's, so `node` may already have counted calls that are not calls of futures. They are excluded when a poll opens
+    /// `node` for the first time.
+    ///
+    /// Must be called when a poll has just opened `node`. `is_call` says whether this poll was counted as a call.
+    /// `has_begun_late` says whether the poll belongs to a call that was counted before the site was known to be a future's; that
+    /// call is included again. [`Self::calls_left_out`] returns the number of excluded calls.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());
@@ -38,7 +41,7 @@ impl Tree {
         let Some(current) = self.take() else { return };
         let before = node.calls.load(Ordering::Relaxed).wrapping_sub(is_call.into());
         if let Some(measures) = self.measures.make(node.index()) {
-            // In nodes, this quantity has no other use.
+            // Nodes do not use this quantity otherwise.
             let left_out = measures.of(Quantity::InFlight);
             let known = if is_first_poll {
                 before
@@ -50,16 +53,16 @@ impl Tree {
         self.put(current);
     }
 
-    /// Returns how many of the `calls` calls of a node are not calls of futures: all of them if no scope of the node
-    /// was a poll. Any thread may call this.
+    /// Returns how many of the `calls` calls of a node are not calls of futures. If the node has had no poll, these are all of
+    /// its calls. Any thread may call this.
     pub(crate) fn calls_left_out(&self, index: u32, calls: u64) -> u64 {
         let polled = |of: &&NodeMeasures| of.of(Quantity::Polls).load(Ordering::Acquire) != 0;
         let measures = self.measures.get(index).filter(polled);
         measures.map_or(calls, |of| of.of(Quantity::InFlight).load(Ordering::Relaxed))
     }
 
-    /// Ends a call of a future in `node`, `ticks` after it began. The scope of its last poll is closed. Returns false if an event
-    /// of this thread is in progress.
+    /// Ends a call of a future in `node`, `ticks` after the call began. The scope of its last poll must be closed already.
+    /// Returns false if an event of this thread is in progress.
     #[inline]
     pub(crate) fn end_call(&self, node: &'static Node, call: CallId, ticks: u64, is_cancelled: bool) -> bool {
         let Some(current) = self.take() else {
@@ -87,7 +90,7 @@ impl Tree {
         true
     }
 
-    /// Returns the tick of the last event, if it is known.
+    /// Returns the tick of the last event, or `None` if it is unknown because events may skip the clock or no time is charged.
     pub(crate) fn last_event(&self) -> Option<u64> {
         let is_exact = [Path::Fast, Path::Exact, Path::Watched, Path::WatchedExact]
             .into_iter()

@@ -1,8 +1,8 @@
 //! The children of a node: the guessed child, and a table of all children by (parent, site).
 //!
-//! Calls that repeat in the same order are guessed: a node stores the child that was entered first, and its latency
-//! stores the sibling that was entered next. Each event of the exact mode stores the guess for the next event in the
-//! tree, so that one load finds it.
+//! Calls that repeat in the same order can be guessed: a node remembers which child was entered first, and each child's latency
+//! remembers which sibling was entered next. In exact mode, each event stores the guess for the next event in the tree, where the
+//! next event finds it with one load.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -11,13 +11,13 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site};
 
 impl Tree {
-    /// Returns the child of `parent` at `site` if it is the parent's `recent` child.
+    /// Returns the child of `parent` with this site if it is the parent's `recent` child.
     #[inline(always)]
     pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
-    /// Returns the child of `parent` at `site` if it is the tree's guess.
+    /// Returns the child of `parent` with this site if it is the tree's guess.
     #[inline(always)]
     pub(crate) fn guessed_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.guess
@@ -25,8 +25,8 @@ impl Tree {
             .filter(|child| child.site.is(site) && child.parent.is(parent))
     }
 
-    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always that child,
-    /// but the node's memory has not been read, so the caller has to check its site and parent.
+    /// Returns the first node in the table that has the same tag as the child of `parent` with this site. It is nearly always
+    /// that child. But only the tags have been compared, not the nodes, so the caller has to check the node's site and parent.
     #[inline(always)]
     pub(crate) fn likely_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
@@ -40,7 +40,7 @@ impl Tree {
         }
     }
 
-    /// After a wrong guess: stores the right child as the guess for the next time.
+    /// Corrects a wrong guess: stores the right child as the guess for the next time.
     #[inline(always)]
     pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
         let before = self.ended.get().filter(|ended| ended.parent.is(parent));
@@ -50,7 +50,7 @@ impl Tree {
         }
     }
 
-    /// Returns the child of `parent` at `site` if there is one.
+    /// Returns the child of `parent` with this site if there is one.
     #[inline(always)]
     pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         if let Some(child) = Self::recent_child(parent, site) {
@@ -61,8 +61,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids another node. Must be
-    /// called while `current` is taken out.
+    /// Returns the child of `parent` with this site, and makes it if needed. Returns `None` if a limit forbids another node or
+    /// there is no memory. Must be called while `current` is taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_child(
@@ -85,8 +85,8 @@ impl Tree {
     }
 
     /// Returns the child of `parent` that counts calls over the limit, and makes it if needed. Without this child, the callees of
-    /// such calls would look as if `parent` called them. Returns `None` if `parent` is such a child or is at the maximum depth,
-    /// or if there is no memory. Must be called while `current` is taken out.
+    /// these calls would seem to be called by `parent`. Returns `None` if `parent` is itself such a child or is at the maximum
+    /// depth, or if there is no memory. Must be called while `current` is taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn child_over_the_limit(
@@ -128,7 +128,8 @@ impl Tree {
         if !self.nodes.make_space() || !may_add() {
             return None;
         }
-        // Readers see the node as soon as it is added, so amounts that an earlier tree left at this index are cleared first.
+        // Readers see the node as soon as it is added. So amounts that an earlier thread has left at this index are cleared
+        // first.
         let index = self.nodes.len();
         if let Some(errors) = self.errors.get(index) {
             errors.store(0, Ordering::Relaxed);
@@ -156,8 +157,8 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site` if the table has it. Does not change the `recent` child. Counters are found with
-    /// this function, because scopes gain more from being the `recent` child.
+    /// Returns the child of `parent` with this site if the table has it. Does not change the `recent` child. Counters are looked
+    /// up with this function, because scopes gain more from being the `recent` child.
     #[inline(always)]
     pub(crate) fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
@@ -185,8 +186,8 @@ impl Tree {
         }
     }
 
-    /// Makes an empty table with `slots` slots. Returns false if there is no memory. Only these slots are cleared, so a thread
-    /// with few nodes does not pay for an earlier thread with many nodes.
+    /// Empties the table and sets its size to `slots` slots. Returns false if there is no memory. Only these slots are cleared,
+    /// so a thread with few nodes does not pay for an earlier thread with many nodes.
     pub(super) fn empty_table(&self, slots: u32) -> bool {
         if !self.table.reuse(slots) {
             return self.table.allocate(slots);
@@ -197,7 +198,7 @@ impl Tree {
         true
     }
 
-    /// Doubles the table; `None` if there is no memory.
+    /// Doubles the table. Returns `None` if there is no memory.
     fn grow(&self) -> Option<()> {
         if !self.empty_table(self.table.len() * 2) {
             return None;
@@ -210,9 +211,9 @@ impl Tree {
     }
 }
 
-/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site's
-/// address is rotated by half a word, so that the changing bits of the two addresses do not overlap. The low bits of the
-/// hash are the tag in the table, and the bits above choose the slot.
+/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses never vary. The site's address is rotated
+/// by half a word, so that the varying bits of the two addresses do not overlap. The low bits of the hash are the tag in the
+/// table, and the bits above them choose the slot.
 #[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = std::ptr::from_ref(parent).addr() as u64;

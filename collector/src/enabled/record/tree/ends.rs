@@ -6,15 +6,15 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Ends the innermost call at the tick that `now` reads, in a mode that times all calls. Returns true if the call belongs to
-    /// `node`; otherwise does nothing and returns false.
+    /// Ends the innermost call at the tick that `now` returns, in a mode that times all calls. Returns true if the call belongs
+    /// to `node`; otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
     }
 
-    /// Ends a call like `end_innermost`, with the call's number. Successive numbers use different places in the buffer of
-    /// durations.
+    /// Like [`Self::end_innermost`], but the caller supplies the number of the call. Durations of calls with successive numbers
+    /// go to different slots of the buffer.
     #[inline(always)]
     pub(crate) fn end_innermost_numbered(
         &self,
@@ -30,7 +30,7 @@ impl Tree {
         };
         self.mark();
         let now = now();
-        // Each branch ends with at most one function call, so the common branch saves no registers.
+        // Each branch ends with at most one function call, so the common branch need not save registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             self.end_oddly(node, parent, now);
@@ -40,7 +40,7 @@ impl Tree {
         if let Some(latency) = node.latency.get() {
             self.ended.set(Some(node));
             self.guess.copy(&latency.next);
-            // If the beginning is unknown, `ticks` is far too large and is not buffered.
+            // If the beginning of the call is unknown, `ticks` is far too large to be buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             if !latency.buffer(number(), ticks) {
                 self.end_flushing(node, parent, now);
@@ -67,7 +67,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call whose duration cannot be buffered, because its place in the buffer is taken or because it is too long.
+    /// Ends a call whose duration cannot be buffered, because its slot in the buffer is taken or because it is too long.
     #[inline(never)]
     fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
@@ -76,8 +76,8 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost call, at the tick that `clock` reads. All calls inside it are closed as well. If the
-    /// call is not open at all, nothing is closed. Both cases are counted as unbalanced.
+    /// Ends a call that is not the innermost call, at the tick that `clock` returns. All calls inside it are closed as well. If
+    /// the call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
     pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else {
@@ -88,13 +88,13 @@ impl Tree {
         let leaked = current.up().position(|open| std::ptr::eq(open, node));
         match leaked.zip(node.parent.get()) {
             Some((leaked, parent)) => {
-                // Functions inside the call that are still open were unwound. They do not count as leaked guards.
+                // Functions that are still open inside the call have been unwound, so they do not count as leaked guards.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, (leaked as u64).saturating_sub(unwound));
                 if self.watching.is_open() {
                     let charged = self.charge_noted(current, Kind::Exit, now);
                     if self.is_watched_inside(current, node) {
-                        // The watched call's guard was leaked, or is dropped later.
+                        // The watched call's guard was leaked, or will be dropped later.
                         self.discard_watched();
                     }
                     return self.finish_watched(node, parent, now, charged, clock);

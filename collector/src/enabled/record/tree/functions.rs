@@ -1,5 +1,5 @@
-//! The beginnings and ends of functions that the compiler has prepared. Usual events are handled without a function call, rare
-//! events like those of scopes.
+//! Beginnings and ends of functions that the compiler has instrumented. The usual events are handled here without a function
+//! call. The rare ones are handled like events of scopes.
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -19,20 +19,22 @@ impl Tree {
         now.wrapping_sub(self.last.load(Ordering::Relaxed))
     }
 
-    /// Returns whether an event of a watched call at `now` can be charged and noted without further checks.
+    /// Returns whether an event of a watched call at tick `now` can be charged and recorded in the journal without further
+    /// checks.
     #[inline(always)]
     pub(crate) fn may_note_usually(&self, now: u64) -> bool {
         self.is_usual_gap(now) && self.gap_until(now) <= TICKS_MAX && self.watching.journal.has_space(1)
     }
 
-    /// Notes in the journal that a usual gap of `node` has ended, in a watched call.
+    /// Records an event of this kind in the journal of the watched call. The usual gap before the event, `ticks` long, is charged
+    /// to `node`.
     #[inline(always)]
     pub(crate) fn note_usual(&self, node: &'static Node, kind: Kind, ticks: u64) {
         self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
-    /// Begins a call of `child`, after a usual gap. Must be called while `current` is taken out. `is_adaptive` is true for a
-    /// timed call of adaptive mode.
+    /// Begins a call of `child` after a gap that is usual ([`Self::is_usual_gap`]). Must be called while `current` is taken out.
+    /// `is_adaptive` says whether this is a timed call in adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(
         &self,
@@ -51,8 +53,8 @@ impl Tree {
         self.put(child);
     }
 
-    /// Charges and counts the end of the innermost call, which belongs to `node`. The caller then puts the parent in as
-    /// `current`. Returns false, with nothing changed, if the gap is not usual or the duration cannot be buffered. In
+    /// Charges and counts the end of the innermost call, which must belong to `node`. The caller then puts the parent back as
+    /// `current`. Returns false, with nothing charged or counted, if the gap is not usual or the duration cannot be buffered. In
     /// adaptive mode, the caller chooses the next call to time.
     #[inline(always)]
     pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {

@@ -5,9 +5,9 @@ use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later tick
-    /// if examining the gap took time. The beginnings of the open calls are then moved forward by this time. Returns `None` if
-    /// the gap could not be charged.
+    /// Charges the time since the last event to `node`. Returns the tick from which time is charged next. This is `now`, unless
+    /// examining the gap took time. In that case it is a later tick, and the beginnings of the open calls have been moved forward
+    /// by the time that the examination took. Returns `None` if the gap could not be charged.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> Option<u64> {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
@@ -19,7 +19,7 @@ impl Tree {
         self.charge_unusual_gap(node, now)
     }
 
-    /// Charges the time from the last event to tick `then`, at which the mode was switched.
+    /// Charges the time between the last event and a mode switch at tick `then`.
     pub(crate) fn charge_past(&self, node: &'static Node, then: u64) {
         let gap = then.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.gap_max.load(Ordering::Relaxed) {
@@ -31,7 +31,7 @@ impl Tree {
         self.charge_gap(node, gap, then);
     }
 
-    /// Lowers the limit of gaps that are charged without being examined.
+    /// Lowers the limit up to which gaps are charged without further examination.
     pub(crate) fn lower_limit(&self, limit: u64) {
         let limit = limit.min(self.gap_max.load(Ordering::Relaxed));
         self.limit_set.store(limit, Ordering::Relaxed);
@@ -43,12 +43,12 @@ impl Tree {
     #[inline(always)]
     pub(super) fn charge_gap(&self, node: &'static Node, gap: u64, now: u64) {
         add(&node.self_ticks, gap);
-        // SYNC POINT: the counters before `last`.
+        // SYNC POINT: the counters are stored before `last`.
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles gaps in which the thread may have been off its CPU, and gaps that are not charged. A gap is not charged if
-    /// the thread is paused, or the clock went backward or too far forward. Returns the same as [`Self::charge`].
+    /// Handles gaps in which the thread may have been off its CPU, and gaps that are not charged. A gap is not charged if the
+    /// thread is paused, or if the clock went backward or too far forward. Returns the same as [`Self::charge`].
     #[cold]
     #[inline(never)]
     pub(super) fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {
@@ -66,8 +66,9 @@ impl Tree {
         Some(now + looked)
     }
 
-    /// Excludes the `ticks` after tick `then`, which belong to no scope, from the call of `innermost` and the calls around it. No
-    /// call inside `innermost` may have a known beginning.
+    /// Excludes a period that belongs to no scope from the call of `innermost` and the calls around it, by moving their
+    /// beginnings forward. The period begins at tick `then` and lasts for `ticks`. No call inside `innermost` may have a known
+    /// beginning.
     pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
         for node in innermost.up() {
             if let Some(began) = node.known_beginning() {
@@ -86,15 +87,15 @@ impl Tree {
         if let Some(back) = last.checked_sub(now) {
             let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
             self.stepped_back.store(step, Ordering::Relaxed);
-            // Lowers the limit, so that the clock's later step forward is examined even if it is as short as a usual gap.
+            // Lowers the limit, so that a later step forward of the clock is examined even if it is as short as a usual gap.
             let limit = self.limit_set.load(Ordering::Relaxed);
             self.limit.store(limit.min(step - 1), Ordering::Relaxed);
         }
         self.last.store(now, Ordering::Release);
     }
 
-    /// Returns a gap without the step forward that has made up for the clock's step backward. Otherwise the time before
-    /// the step backward would be charged again.
+    /// If the clock has stepped backward, a gap may include the step forward that makes up for it. Returns the gap without this
+    /// step forward. Otherwise the time before the step backward would be charged twice.
     pub(crate) fn without_step(&self, gap: u64) -> u64 {
         let step = self.stepped_back.load(Ordering::Relaxed);
         gap.checked_sub(step).unwrap_or(gap)
@@ -114,7 +115,7 @@ impl Tree {
             .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Counts a gap of `node` that is unknown or not charged.
+    /// Counts a gap that could not be charged, as an error of `node`.
     #[cold]
     pub(crate) fn lose_gap(&self, node: &'static Node) {
         if let Some(errors) = self.errors.make(node.index()) {
@@ -123,7 +124,7 @@ impl Tree {
         add(&self.clock_errors, 1);
     }
 
-    /// Returns the number of gaps of a node that were not charged.
+    /// Returns how many gaps of a node were not charged.
     pub(crate) fn errors_of(&self, index: u32) -> u64 {
         self.errors
             .get(index)

@@ -1,4 +1,4 @@
-//! Amounts of nodes other than calls and time, counted in the thread's innermost open node.
+//! Counts amounts other than calls and time for the thread's innermost open node.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -8,9 +8,9 @@ use crate::enabled::record::measures::{Amounts, NodeMeasures, QUANTITIES};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Adds amounts to the innermost open call, or outside any scope if no call is open. A signal handler that has interrupted an
-    /// event does not know its thread's node, so its amounts are counted outside as well. `exact` is the path of the exact mode
-    /// in this process. Returns the innermost node's amounts so far, except in rare cases.
+    /// Adds amounts to the innermost open call or, if no call is open, to the root. A signal handler that has interrupted an
+    /// event does not know the innermost call, so its amounts are added to the root as well. `exact` returns the path of exact
+    /// mode in this process. Returns the innermost node's amounts so far, except in the cases that `measure_rarely` handles.
     #[inline]
     pub(crate) fn measure<const N: usize>(
         &self,
@@ -35,8 +35,8 @@ impl Tree {
         }
     }
 
-    /// Handles mode switches, the first amounts of a node, and signal handlers. A thread whose sites are all disabled has
-    /// no other event that could catch up with a switch.
+    /// Handles mode switches, a node's first amounts, and signal handlers. Mode switches are handled here because a thread whose
+    /// sites are all disabled has no other event at which it could catch up.
     #[cold]
     #[inline(never)]
     fn measure_rarely<const N: usize>(&self, amounts: Amounts<N>, exact: fn() -> Path) {
@@ -44,7 +44,7 @@ impl Tree {
         if self.is(Path::Off) {
             return;
         }
-        // `current` is taken out while memory is mapped, so that a signal handler does not map the same memory.
+        // `current` is taken out while memory is being mapped, so that a signal handler does not map the same memory.
         match self.take() {
             Some(current) => {
                 self.measure_at(current, amounts);
@@ -72,15 +72,16 @@ impl Tree {
         }
     }
 
-    /// Adds amounts outside any scope, if the root already has memory for them.
+    /// Adds amounts to the root, if it already has memory for them.
     pub(crate) fn measure_outside<const N: usize>(&self, amounts: Amounts<N>) {
         if let Some(measures) = self.measures.get(0) {
             measures.add(amounts);
         }
     }
 
-    /// Returns the index of the node to which a block is charged if it is sampled now: the innermost open node, or the root.
-    /// Returns `None` if the thread counts nothing.
+    /// Prepares for sampling a block: returns the index of the node to which the block is charged, and notes that the tree has
+    /// sampled blocks. The node is the innermost open node, or the root during an event. Returns `None` if the thread counts
+    /// nothing.
     pub(crate) fn place_of_block(&self) -> Option<u32> {
         if self.is(Path::Off) {
             return None;
@@ -89,12 +90,12 @@ impl Tree {
         Some(self.current.get().map_or(0, Node::index))
     }
 
-    /// Returns whether blocks of this life of the tree may be in the table of live blocks.
+    /// Returns whether blocks that the tree's thread has allocated may be in the table of live blocks.
     pub(crate) fn has_sampled_blocks(&self) -> bool {
         self.has_sampled_blocks.load(Ordering::Relaxed) != 0
     }
 
-    /// Forgets the amounts of an earlier life, before the node with this index is added.
+    /// Clears the amounts that an earlier thread has left at this index, before a node is added there.
     pub(crate) fn clear_measures(&self, index: u32) {
         if let Some(measures) = self.measures.get(index) {
             measures.clear();

@@ -1,15 +1,15 @@
-//! Stops a thread's clock: in pauses, when excluded, and in modes without time.
+//! Stops a thread's clock: during pauses, while the thread is excluded, and in modes that measure no time.
 
 use super::{PAUSED, Tree};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::mode_switch;
 
 impl Tree {
-    /// Stops the clock at the tick that `now` reads. Pauses nest.
+    /// Stops the clock at the tick that `now` returns. Pauses nest.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
-        // The clock is read after the mark. Otherwise a capture could show the time between this reading and the
-        // charge, which belongs to no scope.
+        // The clock is read after `take` has marked the event. Otherwise a capture could show the time between the clock read and
+        // the charge, which belongs to no scope.
         let now = now();
         let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
         let pauses = self.pauses.load(Ordering::Relaxed);
@@ -21,7 +21,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Ends one pause. After the last pause, the clock continues at tick `now`. The beginnings of the open calls move
+    /// Ends one pause. After the last pause, the clock continues at tick `now`, and the beginnings of the open calls are moved
     /// forward by the length of the pause.
     pub(crate) fn resume(&self, now: u64) {
         let Some(current) = self.take() else { return };
@@ -54,18 +54,18 @@ impl Tree {
         self.read_clocks(now);
     }
 
-    /// Returns whether the thread is charged no time in any mode, because it is paused or excluded.
+    /// Returns whether the thread is paused or excluded, so that it is charged no time in any mode.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
     }
 
-    /// Charges no time until [`Self::go_on`].
+    /// Stops charging time until [`Self::go_on`] is called.
     pub(crate) fn stop(&self) {
         self.limit.store(0, Ordering::Relaxed);
         self.last.store(PAUSED, Ordering::Release);
     }
 
-    /// Charges time from tick `now` on, unless the thread is paused or excluded, or its mode measures no time.
+    /// Resumes charging time at tick `now`, unless the thread is paused or excluded, or its mode measures no time.
     pub(crate) fn go_on(&self, now: u64) {
         if !self.stands_still() && mode_switch::is_timed(self.caught_up_to.load(Ordering::Relaxed)) {
             self.forget_step();

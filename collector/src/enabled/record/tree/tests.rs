@@ -1,4 +1,5 @@
-//! Tests of guesses, of gaps and of memory that is reused. `tests/it/programs` plays random programs against a model.
+//! Tests for guessing the next child, for gaps between events, and for reusing a tree's memory. `tests/it/programs`
+//! compares random programs with a model.
 
 use super::*;
 use crate::enabled::record::arena::zeros;
@@ -27,7 +28,7 @@ impl Walk {
         }
     }
 
-    /// Enters like a scope in exact mode, and counts wrong guesses.
+    /// Enters `site` the way a scope in exact mode does, by guessing the child. Adds to `wrong` if the guess was wrong.
     fn enter_by_guess(&mut self, site: &'static Site, wrong: &mut u32) -> &'static Node {
         let tree = &self.tree;
         let current = tree.current.get().unwrap();
@@ -44,7 +45,7 @@ impl Walk {
         tree.begin(current, child, self.now, 1)
     }
 
-    /// Enters `after` ticks from the last event.
+    /// Enters `site`, `after` ticks after the last event.
     fn enter(&mut self, after: u64, site: &'static Site) -> &'static Node {
         self.now += after;
         let current = self.tree.take().unwrap();
@@ -108,7 +109,7 @@ fn children_that_take_turns_are_guessed() {
             let b = walk.enter_by_guess(&B, &mut wrong);
             walk.exit(100, b);
         }
-        // Without histograms, the guess is always the child entered last.
+        // Without histograms, the guess is always the most recently entered child.
         assert_eq!(wrong, if histograms { 0 } else { 4 }, "histograms {histograms}");
         let counts = [10, 20, 10, 10];
         let calls = [1, 2, 3, 4].map(|index| walk.tree.nodes.get(index).unwrap());
@@ -163,7 +164,7 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     for site in &COUNTERS {
         count(&walk.tree, site);
     }
-    // As long as there is no scope, the guessed child is a counter.
+    // Until a scope is entered, the guessed child is a counter.
     assert!(Tree::recent_child(root, &COUNTERS[0]).is_some());
     let a = walk.enter(1, &A);
     walk.exit(1, a);

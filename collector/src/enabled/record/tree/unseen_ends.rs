@@ -1,5 +1,4 @@
-//! Calls that have ended although no end was seen: calls of functions that were unwound, and calls of scopes whose guards were
-//! leaked.
+//! Ends calls whose end was never seen: calls of functions that were unwound, and scopes whose guards were leaked.
 
 use super::Tree;
 use crate::enabled::platform::sync::add;
@@ -8,8 +7,8 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Ends the calls of leaked guards, if a new call in `current` would exceed the maximum depth because of them. The calls end
-    /// at the tick that `now` reads, and are counted as unbalanced. Returns whether there were such calls.
+    /// If leaked guards have filled the tree to its maximum depth, so that no call can begin inside `current`, ends their calls
+    /// at the tick that `now` reads and counts them as unbalanced. Returns whether it ended any calls.
     pub(crate) fn end_leaked(&self, current: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
             return false;
@@ -29,8 +28,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call, and all calls inside it, whose ends were not seen, at the tick that `now` reads. The time since the last
-    /// event is charged to the innermost call. The durations of the ended calls are unknown.
+    /// Ends a call whose end was not seen, and all calls inside it, at the tick that `now` reads. The time since the last event
+    /// is charged to the innermost call. No durations are recorded for the calls that this ends.
     #[cold]
     pub(crate) fn end_unseen(&self, node: &'static Node, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else {

@@ -11,18 +11,17 @@ use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
 };
 
-/// Time off the CPU in a gap, in ticks.
+/// Time that the thread spent off the CPU in a gap between two events, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OffInGap {
     waiting: u64,
     ready: u64,
-    /// Ticks that examining the gap took; 0 if it took a few nanoseconds at most, or if the thread lost its CPU
-    /// meanwhile.
+    /// Ticks spent examining the gap; 0 if that took only a few nanoseconds, or if the thread lost its CPU while doing so.
     looked: u64,
 }
 
-/// Returns whether the thread stayed on its CPU while it examined a gap for `looked_ns`. If not, these nanoseconds
-/// belong to the next gap, as time off the CPU.
+/// Returns whether the thread stayed on its CPU while it spent `looked_ns` examining a gap. If it did not, this time becomes part
+/// of the next gap and counts as time off the CPU there.
 fn was_undisturbed(looked_ns: u64) -> bool {
     if off_cpu::has_word() {
         off_cpu::stayed()
@@ -32,7 +31,7 @@ fn was_undisturbed(looked_ns: u64) -> bool {
 }
 
 impl Tree {
-    /// Begins to search gaps for time off the CPU from tick `now` on, if `wanted` is true. Each thread calls this once in a life
+    /// Starts looking for off-CPU time in gaps, from tick `now` on, if `wanted` is true. A thread calls this once for each life
     /// of its tree.
     pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
         let waits = &self.waits;
@@ -48,12 +47,12 @@ impl Tree {
         }
     }
 
-    /// Closes the thread's `schedstat`. Later gaps are examined without this file.
+    /// Closes the thread's `schedstat` file. Later gaps are examined without it.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
 
-    /// Restarts the search for time off the CPU at tick `now`. Earlier time off the CPU is assigned to no gap.
+    /// Restarts the search for off-CPU time at tick `now`. Time off the CPU before that is not assigned to any gap.
     pub(crate) fn read_clocks(&self, now: u64) {
         if self.waits.is_wanted() {
             os::keeping_errno(|| {
@@ -65,8 +64,8 @@ impl Tree {
         }
     }
 
-    /// Assigns to `node` the time off the CPU in a gap that ends at tick `now`. Returns the ticks that examining the gap took, or
-    /// 0 if it took a few nanoseconds at most.
+    /// Assigns the off-CPU time in a gap that ends at tick `now` to `node`. Returns how many ticks it took to examine the gap:
+    /// see `OffInGap::looked`.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let found = self.look_at_gap(gap, now);
         if found.waiting + found.ready > 0 {
@@ -92,7 +91,7 @@ impl Tree {
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
-            // If two readings were far apart, the drift of the two clocks would look like time off the CPU.
+            // If two readings were too far apart, the drift between the two clocks would look like time off the CPU.
             if now.wrapping_sub(read_tick) > self.drift_ticks() {
                 self.read_clocks(now);
             }
@@ -111,7 +110,8 @@ impl Tree {
             };
             self.lower_limit(least_ticks(rate));
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
-            // The thread may have lost its CPU between the event and this reading. The lost time belongs to the next gap.
+            // The thread may have lost its CPU after the event, but before the clocks were read. That time belongs to the next
+            // gap.
             let later = wall_ns.saturating_sub(ns(ticks)).min(off_ns);
             let later = if later > NOISE_NS + wall_ns / RATE_PARTS {
                 later
@@ -141,8 +141,9 @@ impl Tree {
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
             add(&waits.unplaced, in_ticks(all - off.placed));
-            // This duration is measured with the clock of events. With another clock, the measured end might be later than the
-            // next reading of a coarse clock of events. The next gap would then look like a step back, and not be charged.
+            // This duration is measured with the same clock as events, because that clock may be coarse. Measured with another
+            // clock, the examination could end later than the tick that the next event reads. The next gap would then look like a
+            // step backward, and would not be charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -152,15 +153,15 @@ impl Tree {
         })
     }
 
-    /// Returns the ticks after which the clocks are read again even if the thread stayed on its CPU.
+    /// Returns the number of ticks after which the clocks are read again, even if the thread has stayed on its CPU.
     fn drift_ticks(&self) -> u64 {
         self.limit_set
             .load(Ordering::Relaxed)
             .saturating_mul(DRIFT_LIMITS)
     }
 
-    /// Assigns to `node` the time off the CPU in a gap that ended at tick `then`, at which the mode was switched. The gap gets a
-    /// share of the time off the CPU since the last reading, in proportion to the gap's length.
+    /// Assigns off-CPU time to `node` for a gap that ended at tick `then`, when the mode was switched. Of the time off the CPU
+    /// since the last reading, the gap gets a share in proportion to its length.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {
@@ -182,8 +183,9 @@ impl Tree {
             .store(early.saturating_add(more), Ordering::Relaxed);
     }
 
-    /// Returns the ticks off the CPU in the current gap, which has lasted `pending` ticks. `now` has the wall time and the
-    /// thread's CPU time at the end of these ticks. Another thread calls this while the thread has no event.
+    /// Returns how many ticks the thread has spent off the CPU in the current gap, which has lasted `pending` ticks so far. `now`
+    /// holds the wall time and the thread's CPU time at the end of these ticks. Called by another thread while the tree's thread
+    /// is not handling an event.
     pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
@@ -216,7 +218,7 @@ mod tests {
     static SITE: Site = Site::named("waits", "m", "f.rs", 1);
 
     thread_local! {
-        /// Nanoseconds of a tick, and of a step of the clock.
+        /// Length of a tick, and of a step of the clock, in nanoseconds.
         static CLOCK: Cell<(u64, u64)> = const { Cell::new((1, 1)) };
     }
 
@@ -229,7 +231,7 @@ mod tests {
         Some(1.0 / CLOCK.get().0 as f64)
     }
 
-    /// Counters of CPUs other than x86-64 have ticks of 16 ns and more, and may advance by many ticks in one step.
+    /// On CPUs other than x86-64, a tick of the counter lasts 16 ns or more, and the counter may advance by many ticks at once.
     #[test]
     fn a_coarse_clock_does_not_go_back_after_a_look_at_a_gap() {
         for clock in [(1, 1), (16, 16), (16, 1_000), (1, 100_000)] {
@@ -244,7 +246,7 @@ mod tests {
                 let known = tree.known_child(root, &SITE);
                 let child = known.unwrap_or_else(|| tree.add_child(root, &SITE, || true).unwrap());
                 tree.begin(root, child, now(), 1);
-                // The sleep is longer than the shortest gap that is examined, and ends anywhere in a step of the
+                // The sleep is longer than the shortest gap that is examined, and ends at an arbitrary point within a step of the
                 // clock.
                 std::thread::sleep(Duration::from_micros(60));
                 assert!(tree.end_innermost(child, now));

@@ -1,7 +1,9 @@
-//! Watched calls: their events are written into a journal, and added up by node when the call ends.
+//! Watched calls: while such a call is open, its events are written into a journal, which is summed up by node when the call
+//! ends.
 //!
-//! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so events on other paths need
-//! no additional check. Only the outermost watched call of a thread is watched: calls inside are part of it.
+//! An open watched call changes its thread's path to [`Path::Watched`] or [`Path::WatchedExact`], so events on other paths need
+//! no additional check. A thread watches only one call at a time, the outermost one. Calls of watched functions inside it are
+//! part of it.
 
 mod cause;
 mod futures;
@@ -15,12 +17,12 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// If a call has more events than this, the time for adding them up is charged to no scope.
+/// If a call has more events than this, the time spent summing them up is not charged to any scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
 impl Tree {
-    /// Watches the call of `root`, which has just begun. The call must be timed and in no other watched call, and the threshold
-    /// of slow calls must be known; otherwise this does nothing.
+    /// Starts watching the call of `root`, which has just begun. Does nothing if the call is not timed or is inside another
+    /// watched call, or if the threshold for slow calls is not known yet.
     #[inline(never)]
     pub(crate) fn watch_call(&self, root: &'static Node) {
         let Some(slot) = root
@@ -36,14 +38,15 @@ impl Tree {
         }
     }
 
-    /// Returns whether a call around the call of `root` belongs to a function that is watched in this slot. Such a call
-    /// began before it could be watched, and the call of `root` is part of it.
+    /// Returns whether the call of `root` is inside a call of the function that is watched in this slot. That outer call began
+    /// before it could be watched, and the call of `root` is part of it.
     fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
         let mut around = root.up().skip(1);
         around.any(|node| node.site.get().and_then(Site::watch) == Some(slot))
     }
 
-    /// Watches the call of `root` from now on, if possible. `before` is the kind of the event that has just happened.
+    /// Starts watching the call of `root`, if possible, and returns whether it did. `before` is the kind of the event that has
+    /// just happened, which comes before the first event in the journal.
     fn begin_watching(&self, root: &'static Node, slot: u32, before: Kind) -> bool {
         let Some(watch) = watch::get(slot) else {
             return false;
@@ -80,7 +83,7 @@ impl Tree {
             watching.ending.store(0, Ordering::Relaxed);
             watching.awaited.clear();
             watching.root.set(Some(root));
-            // An alarm that was raised meanwhile stays.
+            // If an alarm has been raised in the meantime, it stays in place, and the call is not watched.
             begins = self.exchange_path(outside, inside);
             if !begins {
                 watching.root.set(None);
@@ -90,7 +93,7 @@ impl Tree {
         begins
     }
 
-    /// Begins `child` in a watched call, at tick `now`. Must be called while `current` is taken out.
+    /// Begins `child` at tick `now`, inside a watched call. The caller must already have taken `current` out.
     #[inline(always)]
     pub(crate) fn begin_watched(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         let kind = if calls == 0 { Kind::GoOn } else { Kind::Enter };
@@ -105,8 +108,8 @@ impl Tree {
         self.put(child);
     }
 
-    /// Ends the innermost call, in a watched call, at the tick that `clock` reads. Returns true if the call belongs to `node`;
-    /// otherwise does nothing and returns false.
+    /// Ends the innermost call at the tick that `clock` reads, while a watched call is open. Returns true if the innermost call
+    /// belongs to `node`; otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_watched(&self, node: &'static Node, clock: impl Fn() -> u64) -> bool {
         let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
@@ -119,8 +122,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` inside a watched call, or the watched call itself, at tick `now`. `charged` is the result of
-    /// charging the call's time.
+    /// Ends a call of `node` inside a watched call, or the watched call itself, at tick `now`. `charged` is what [`Self::charge`]
+    /// returned for the time up to this end.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,
@@ -153,8 +156,8 @@ impl Tree {
         self.watching.outside.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// Stops watching the open call, if there is one, because its end will not be seen, or because the mode was switched
-    /// meanwhile.
+    /// Stops watching the open watched call, if there is one. This is needed if the call's end will not be seen, or if the mode
+    /// was switched while the call was open.
     #[cold]
     pub(crate) fn discard_watched(&self) {
         let watching = &self.watching;
@@ -172,7 +175,8 @@ impl Tree {
         }
     }
 
-    /// Restores the path from before the watched call. An alarm that was raised meanwhile stays.
+    /// Restores the path that events took before the watched call. If an alarm has been raised in the meantime, it stays in
+    /// place.
     fn leave_watched_path(&self) {
         let outside = Path::numbered(self.watching.outside.load(Ordering::Relaxed));
         if let Some(inside) = outside.when_watched() {
@@ -186,13 +190,13 @@ impl Tree {
             .is_ok()
     }
 
-    /// Returns whether the open watched call is one of the calls from `innermost` up to `outermost`, without `outermost`.
+    /// Returns whether the open watched call is `innermost` or a call around it that is still inside `outermost`.
     pub(super) fn is_watched_inside(&self, innermost: &'static Node, outermost: &'static Node) -> bool {
         let mut inside = innermost.up().take_while(|node| !std::ptr::eq(*node, outermost));
         inside.any(|node| self.watching.root.is(node))
     }
 
-    /// Ends the watched call of `node`, after its time was charged.
+    /// Ends the watched call of `node`. The call's time must already have been charged.
     #[inline(never)]
     fn end_watched_call(
         &self,
@@ -205,7 +209,7 @@ impl Tree {
         watching.root.set(None);
         self.leave_watched_path();
         watching.busy.store(1, Ordering::Relaxed);
-        // Signal handlers and captures find the thread in the parent meanwhile.
+        // From here on, signal handlers and captures find the thread in the parent node.
         self.put(parent);
         if let Some((watch, sums)) = watching.of_slot() {
             let is_whole = watching.broken.load(Ordering::Relaxed) == 0;
@@ -245,7 +249,8 @@ impl Tree {
         watching.busy.store(0, Ordering::Relaxed);
     }
 
-    /// Charges the time since the last event, at tick `then`, to no scope. Otherwise the parent would be charged with it.
+    /// Excludes the time since the last event, which was at tick `then`, from all scopes. Otherwise the parent would be charged
+    /// for it.
     fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else { return };
         if self.last.load(Ordering::Relaxed) == then {

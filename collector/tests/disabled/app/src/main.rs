@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use disabled_lib::user::{self, Shape, Thing};
 use tickscope::Status;
 
-/// The library's file `user.rs` again, compiled in the crate that has the feature `enable`.
+/// The library's `user.rs` once more, compiled as part of the crate that has the feature `enable`.
 #[path = "../../lib/src/user.rs"]
 mod own;
 
@@ -50,7 +50,7 @@ fn main() {
         disabled_lib::pair::pair_scoped(&[1, 2])
     );
     let shown = format!("{:?}", tickscope::snapshot());
-    // Names from the library and from the application, given by macros and by attributes.
+    // Names from both the library and the application, some of macros and some of attributes.
     for part in [
         "constant",
         "renamed",

@@ -94,7 +94,7 @@ pub fn numbers() {
     tickscope::gauge!("the lowest", -9_223_372_036_854_775_808);
     tickscope::count!("a sum", 1 + 2u64);
     tickscope::gauge!("a difference", 1 - 2i16);
-    /// A macro of the program, which passes an expression on to `count!`.
+    /// A user-defined macro that passes an expression on to `count!`.
     macro_rules! bytes {
         ($bytes:expr) => {
             tickscope::count!("handed on", $bytes)
@@ -104,7 +104,7 @@ pub fn numbers() {
     bytes!("text".len());
 }
 
-/// A type of the program that implements `Amount`. The type is not `Copy`.
+/// A user-defined type that implements `Amount` and `Level` but is not `Copy`.
 pub struct Bytes(pub String);
 
 impl tickscope::Amount for Bytes {
@@ -125,7 +125,7 @@ pub fn own_numbers(text: &str) {
     tickscope::gauge!("own level", Bytes(text.to_owned()));
 }
 
-/// Checks which values are `Send` and which survive a panic.
+/// Checks that futures and scopes implement the auto traits that users rely on.
 pub fn auto_traits() {
     fn of_its_future<T: Send + Sync + Unpin + std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: T) {}
     of_its_future(tickscope::future!("future", std::future::ready(1)));
@@ -158,7 +158,7 @@ pub async fn asynchronous(value: &str) -> usize {
     std::future::ready(value.len()).await
 }
 
-/// Uses futures, and values that become futures.
+/// Uses every macro and function that wraps a future.
 pub async fn futures(value: &str) -> usize {
     let text = String::from(value);
     let first = tickscope::future!("future", async { text.len() });
@@ -176,7 +176,7 @@ pub async fn spawned(value: &str) -> usize {
 
 type Boxed<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Futures of functions that are not async.
+/// Futures returned by functions that are not `async`.
 #[tickscope::profile]
 pub mod returned {
     use super::Boxed;

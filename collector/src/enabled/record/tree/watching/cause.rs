@@ -1,5 +1,5 @@
-//! Finds the cause of a slow call: the node in which most of the call's excess over the typical time arose, and the kind of this
-//! excess.
+//! Finds the cause of a slow call: the node that accounts for most of the call's excess over a typical call, and what kind of
+//! excess it is.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -9,21 +9,21 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
 use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 
-/// Ready time is the cause only if its excess over the typical time is more than this many times all other excess. If more
-/// threads want a CPU than there are CPUs, a call that works longer is also ready longer, by about the same time.
+/// Ready time is the cause only if its excess over the typical time is more than this many times the rest of the excess. When
+/// more threads want to run than there are CPUs, a call that works longer is also ready for longer, by about the same amount.
 const READY_LEAST: i64 = 3;
 
-/// Replaces [`READY_LEAST`] for a call that would be slow even without its ready time.
+/// Used instead of [`READY_LEAST`] for a call that would have been slow even without its excess ready time.
 const READY_LEAST_IF_SLOW: i64 = 10;
 
-/// If a path mostly waits, its number of calls is the cause only if it has at least this many calls more than is typical.
-/// With fewer additional calls, such as one call instead of zero, waiting is the better cause.
+/// If most of a path's excess is waiting, its number of calls is the cause only if there were at least this many calls more than
+/// is typical. With fewer additional calls, such as one call instead of none, waiting is the better explanation.
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {
-    /// Finds the cause of most of a slow call's excess over the typical time, and counts this cause. The call is compared with
-    /// this thread's typical calls of the same node or, if there are none, with those of all threads. Returns `None` if there are
-    /// no typical calls.
+    /// Finds what caused most of a slow call's excess over the typical time, and counts the call under this cause. The call is
+    /// compared with this thread's typical calls of the same node or, if there are none, with the typical calls of all threads.
+    /// Returns `None` if there are no typical calls.
     pub(super) fn cause(
         &self,
         sums: &SumsOfWatch,
@@ -48,10 +48,10 @@ impl Tree {
         })
     }
 
-    /// Notes the path of each node of a slow call. Returns `None` if no typical call is known.
+    /// Stores the path number of each node in a slow call. Returns `None` if no typical call is known.
     fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
         let of_root = paths.path(None, root.site.get()?)?;
-        // The list of touched nodes has each node before its callees.
+        // In the list of touched nodes, each node comes before its callees.
         for (index, of_node) in self.each_touched(sums) {
             let node = self.nodes.get(index);
             let path = if index == root.index() {
@@ -71,7 +71,7 @@ impl Tree {
     }
 
     /// Finds the cause by comparing each node with a typical call. Any call may lose its CPU, so ready time is the cause only if
-    /// its excess is several times all other excess.
+    /// its excess is several times the rest of the excess.
     fn cause_beside(
         &self,
         sums: &SumsOfWatch,
@@ -108,7 +108,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // The loop goes down to the child with the largest excess, as long as this is more than half of the parent's excess.
+        // Descend to the child with the largest excess, as long as that child accounts for more than half of its parent's excess.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {
@@ -135,7 +135,7 @@ impl Tree {
         let calls = of_node.pending.calls.load(Ordering::Relaxed) as f64;
         let typical = typical(of_node).calls;
         let whole = of_node.whole.load(Ordering::Relaxed).cast_signed();
-        // The time that the calls beyond the typical number took, if each took the typical time.
+        // The time that the additional calls took, if each of them took the typical time.
         let by_calls = if typical > 0.0 {
             (calls / typical - 1.0) * (whole - excess) as f64
         } else {

@@ -1,5 +1,5 @@
-//! Watched calls of futures. Each poll is watched like a call of a function. Between two polls, [`carried_calls`] keeps the words
-//! of the call, and the time in between belongs to the future that was awaited.
+//! Watches calls of futures. Each poll is watched like a call of a function. Between two polls, [`carried_calls`] holds the
+//! journal words of the call so far, and the time is charged to the future that the call was awaiting.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -14,12 +14,13 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 use crate::enabled::record::watching::OVER;
 
-/// If a call has more words than this, they are added up, so that a call that lasts for hours takes little memory.
+/// If a call has more journal words than this, they are replaced by sums, so that a call that lasts for hours takes little
+/// memory.
 const WORDS_MOST: u32 = 1 << 16;
 
 impl Tree {
-    /// Watches a poll of the call of `root`, which has just begun. `call` is the call's id if it has been polled before. The call
-    /// was woken `delay` ticks ago, if that is known.
+    /// Starts watching a poll of the call of `root`. The poll has just begun. If the call has been polled before, `call` is its
+    /// id. `delay` is the number of ticks from the call's wake-up to this poll, if known.
     pub(crate) fn watch_poll(&self, root: &'static Node, is_first: bool, call: CallId, delay: Option<u64>) {
         let Some(slot) = root.site.get().and_then(Site::watch) else {
             return;
@@ -49,11 +50,12 @@ impl Tree {
         }
     }
 
-    /// Charges the call with the time since its last poll ended. Returns `None` if there is no space for the words.
+    /// Charges the time since the call's last poll to the future that the call was awaiting. Returns `None` if there is no space
+    /// for the words.
     fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Option<()> {
         let now = self.watching.began.load(Ordering::Relaxed);
         let since = carried.rests_since.load(Ordering::Relaxed);
-        // Clocks of two threads may differ a little.
+        // The clocks of two threads may differ slightly.
         let ticks = now.saturating_sub(since);
         let node = carried.awaited.load(Ordering::Relaxed);
         let ready = delay.unwrap_or(0).min(ticks);
@@ -72,7 +74,7 @@ impl Tree {
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
         watching.awaited.forget(call);
-        // If futures await each other, only the innermost of them counts as awaited.
+        // If one future awaits another, only the innermost one counts as awaited.
         let awaited = watching.awaited.last();
         let is_below = awaited.is_some_and(|awaited| awaited.up().any(|at| std::ptr::eq(at, node)));
         if !is_over && !is_below {
@@ -84,8 +86,8 @@ impl Tree {
         }
     }
 
-    /// Ends a poll of the watched call of `root`. The poll lasted `lasted` ticks. Returns the duration of the call if it is over;
-    /// its events are then in the journal.
+    /// Ends a poll of the watched call of `root`. `lasted` is the duration of the poll in ticks, if known. If the call is over,
+    /// its events are now in the journal, and its duration is returned.
     pub(super) fn end_watched_poll(
         &self,
         root: &'static Node,
@@ -117,8 +119,8 @@ impl Tree {
         Ok((ending == OVER).then_some(all))
     }
 
-    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A dropped future needs
-    /// this sum, because the scope of its drop has no known beginning.
+    /// Returns the total ticks of all records of the open poll, or `None` if some records were overwritten. This sum serves as
+    /// the duration when a future is dropped, because the beginning of the drop's scope is unknown.
     pub(super) fn noted_ticks(&self) -> Option<u64> {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -137,7 +139,7 @@ impl Tree {
         Some(sum)
     }
 
-    /// Takes a place for the call whose first poll ends.
+    /// Reserves a [`CarriedCall`] for a call whose first poll is ending. Returns `None` if none is free.
     fn carry(&self) -> Option<&'static CarriedCall> {
         let watching = &self.watching;
         let carried = carried_calls::take()?;
@@ -153,8 +155,8 @@ impl Tree {
         Some(carried)
     }
 
-    /// Adds the events of a poll to the earlier events of its call. Keeps all events for the next poll or, if the call is over,
-    /// copies them into the journal. Returns `None` if there is no space for them.
+    /// Adds the events of a poll to the earlier events of its call. All events are kept for the next poll or, if the call is
+    /// over, copied into the journal. Returns `None` if there is no space for them.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
@@ -187,7 +189,7 @@ impl Tree {
         carried.rest(ending)
     }
 
-    /// Keeps the words of the journal, which was not full, for the next poll.
+    /// Keeps the words in the journal, which has not overflowed, for the next poll.
     fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let journal = &self.watching.journal;
         let (begin, end) = journal.area();
@@ -206,7 +208,7 @@ impl Tree {
         (begin..end).try_for_each(|at| carried.push(journal.word(at)))
     }
 
-    /// Keeps the call's sums for the next poll, instead of its words. If this returns `None`, the sums are still pending.
+    /// Keeps the call's sums for the next poll, in place of its words. If this returns `None`, the sums are left pending.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let (_, sums) = self.watching.of_slot()?;
         let is_first = carried.len() == 0;
@@ -222,10 +224,10 @@ impl Tree {
         for (node, of_node) in self.each_touched(sums) {
             let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
             let counted = is_first && node == root.index();
-            // Each `Allocation` record holds some bytes, and counts as one allocation.
+            // An `Allocation` record counts as one allocation, and can hold at most `MORE_MAX` bytes.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
             if calls <= u64::from(counted) {
-                // The first `Calls` record marks the following records as sums.
+                // A `Calls` record is needed even if there are no calls to add, because it marks the records after it as sums.
                 add_more(carried, node, More::Calls, 0)?;
             }
             let numbers = [
@@ -244,11 +246,12 @@ impl Tree {
             }
         }
         self.forget_pending();
-        // `replay` begins with `Kind::Enter`, so this first event counts the call itself.
+        // `replay` starts as if a call had just been entered, so the first event, which is this one, counts the call itself.
         carried.push(event(root.index(), Kind::Exit, 0))
     }
 
-    /// Copies the words of a call into the journal, with the nodes of this thread. The call's last poll was a poll of `root`.
+    /// Copies the words of a call into the journal, with each node replaced by the corresponding node of this thread. `root` is
+    /// the node of the call's last poll.
     fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let watching = &self.watching;
         if !watching.journal.begin() {
@@ -277,7 +280,7 @@ impl Tree {
         Some(())
     }
 
-    /// Returns this thread's node for a node that may belong to another thread's tree.
+    /// Returns this thread's counterpart of a node that may belong to another thread's tree, adding it if necessary.
     fn own_node(
         &self,
         root: &'static Node,
@@ -298,7 +301,7 @@ impl Tree {
         added
     }
 
-    /// Begins a new set of names, in which no node has a name.
+    /// Starts a new, empty set of node names.
     fn begin_names(&self) {
         let set = &self.watching.names_number;
         set.store(set.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -325,12 +328,12 @@ impl Tree {
         self.name(carried, self.nodes.get(index)?, root)
     }
 
-    /// Adds a node and the nodes between it and `root` to the nodes that the call names. `root` is named as its own parent.
-    /// Returns the number of new names.
+    /// Adds `node`, and the nodes between it and `root`, to the list of nodes to which the call's words refer. `root` is stored
+    /// as its own parent. Returns the number of nodes added.
     fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Option<u64> {
         let mut count = 0;
         while self.name_of(node.index()).is_none() {
-            // The outermost node without a name.
+            // The outermost node that has no name yet.
             let mut top = node;
             while !std::ptr::eq(top, root) {
                 let parent = top.parent.get()?;
@@ -351,7 +354,7 @@ impl Tree {
     }
 }
 
-/// Returns the `number` of a word's record, if the record has the kind `wanted`.
+/// Returns the `number` of the record in `word`, if that record is of the kind `wanted`.
 fn number_of(word: u64, wanted: More) -> Option<u64> {
     match Record::of(word) {
         Record::More { what, number, .. } if what == wanted => Some(number),
@@ -368,7 +371,7 @@ fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Option
     carried.push(more(node, what, number))
 }
 
-/// Adds records that hold this number in total: none for 0, and several if one record cannot hold it.
+/// Adds records that together hold `number`: none for 0, and several if it does not fit into one record.
 fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Option<()> {
     while number > 0 {
         let part = number.min(MORE_MAX);

@@ -9,7 +9,8 @@ use crate::enabled::record::measures::Amounts;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Charges the time since the last event to `node`, and notes it in the journal. Returns the same as [`Self::charge`].
+    /// Charges the time since the last event to `node`, and writes the event to the journal. Returns the result of
+    /// [`Self::charge`].
     #[inline(always)]
     pub(crate) fn charge_noted(&self, node: &'static Node, kind: Kind, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
@@ -22,7 +23,7 @@ impl Tree {
         charged
     }
 
-    /// Notes the end of a stretch of time in `node`.
+    /// Writes an event to the journal, along with the ticks that were charged to `node` up to this event.
     #[inline(always)]
     pub(crate) fn note_event(&self, node: &'static Node, kind: Kind, ticks: u64) {
         let journal = &self.watching.journal;
@@ -33,7 +34,7 @@ impl Tree {
         }
     }
 
-    /// Handles a full journal, and times that are too long for one record.
+    /// Handles a full journal, and durations that do not fit into one record.
     #[cold]
     #[inline(never)]
     fn note_event_rarely(&self, node: &'static Node, kind: Kind, mut ticks: u64) {
@@ -45,7 +46,7 @@ impl Tree {
         self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
-    /// Notes a record that is not an event. A number that does not fit into one record becomes several records.
+    /// Writes a record other than an event to the journal. If the number does not fit into one record, it is split into several.
     #[cold]
     fn note_more(&self, node: &'static Node, what: More, mut number: u64) {
         loop {
@@ -59,7 +60,8 @@ impl Tree {
         }
     }
 
-    /// Charges the time since the last event to `node`, without an event. Returns the same as [`Self::charge`].
+    /// Charges the time since the last event to `node`, while the thread stays in that node and no event happens. Returns the
+    /// result of [`Self::charge`].
     pub(crate) fn charge_staying(&self, node: &'static Node, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
         let charged = self.charge(node, now);
@@ -70,7 +72,7 @@ impl Tree {
         charged
     }
 
-    /// Notes amounts that are counted in `node`.
+    /// If a watched call is open, writes to the journal the amounts that were counted in `node`.
     #[cold]
     pub(crate) fn note_amounts<const N: usize>(&self, node: &'static Node, amounts: Amounts<N>) {
         if !self.watching.is_open() {
@@ -93,7 +95,7 @@ impl Tree {
         }
     }
 
-    /// Notes a key and a value of the program before the next event of the open watched call.
+    /// If a watched call is open, adds a key and a value from the program to the journal, before the next event.
     pub(crate) fn note_value(&self, key: &str, value: &str) {
         let Some(current) = self.take() else { return };
         if self.watching.is_open() {
@@ -111,7 +113,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Continues in the next area of the journal, if this area has no space for `words` words.
+    /// Moves on to the journal's next area if the current one has no space for `words` more words.
     pub(super) fn make_space(&self, words: u32) {
         let journal = &self.watching.journal;
         if journal.has_space(words) {

@@ -1,4 +1,5 @@
-//! Adds up the records of a watched call by node, first as pending sums, and keeps slow calls.
+//! Sums up the records of watched calls by node, and keeps slow calls. The sums of a single call may be *pending* until
+//! they are added to the sums of all typical calls or of all slow calls.
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -9,7 +10,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
 use crate::enabled::record::watch::{Lost, Watch};
 
-/// The sums to which records are added.
+/// Which sums the records are added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Typical,
@@ -17,7 +18,7 @@ enum Side {
 }
 
 impl Tree {
-    /// Adds a typical call to the sums.
+    /// Adds the call in the journal to the sums of typical calls.
     pub(super) fn add_typical(&self, sums: &SumsOfWatch) {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -28,7 +29,7 @@ impl Tree {
         }
     }
 
-    /// Adds a slow call to the sums, finds its cause, and keeps it if it is one of the calls to keep.
+    /// Adds the call in the journal to the sums of slow calls, finds its cause, and may keep the whole call.
     pub(super) fn add_slow(&self, watch: &Watch, sums: &SumsOfWatch, root: &'static Node, ticks: u64) {
         let journal = &self.watching.journal;
         self.add_up_area();
@@ -65,7 +66,7 @@ impl Tree {
             .map_or(0, |index| index.load(Ordering::Relaxed))
     }
 
-    /// Returns each node with pending sums.
+    /// Iterates over the nodes that have pending sums.
     pub(super) fn each_touched(&self, sums: &SumsOfWatch) -> impl Iterator<Item = (u32, &'static PathSums)> {
         let touched = 0..self.watching.touched_count.load(Ordering::Relaxed);
         let indices = touched.map(move |at| self.touched(at));
@@ -90,12 +91,12 @@ impl Tree {
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
 
-    /// Adds up the area of the journal that is being written.
+    /// Adds the records in the journal's current area to the pending sums.
     pub(super) fn add_up_area(&self) {
         self.add_up(self.watching.journal.area(), Side::Pending);
     }
 
-    /// Adds up the records between two positions of the journal.
+    /// Adds the records between two positions in the journal to the sums of `side`.
     fn add_up(&self, (begin, end): (u32, u32), side: Side) {
         let watching = &self.watching;
         let journal = &watching.journal;

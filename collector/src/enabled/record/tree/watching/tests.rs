@@ -1,4 +1,4 @@
-//! Tests the sums of watched calls with random programs.
+//! Checks the sums of watched calls, using random programs.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -12,7 +12,7 @@ use crate::enabled::record::untimed::xorshift;
 static ROOT: Site = Site::named("root", "m", "f.rs", 1);
 static OTHERS: [Site; 5] = [const { Site::named("other", "m", "f.rs", 2) }; 5];
 
-/// A random program of calls on a thread, which counts its watched calls itself.
+/// A random program on one thread, which keeps its own count of what happens in watched calls.
 struct Program {
     tree: Box<Tree>,
     now: std::cell::Cell<u64>,
@@ -20,7 +20,7 @@ struct Program {
     /// Expected sums of typical and of slow calls, by node.
     expected: [Vec<[u64; COUNTS]>; 2],
     slow_calls: u64,
-    /// The tick at which the watched call began, and the amounts counted before.
+    /// The tick at which the watched call began, and what the tree had counted by then.
     before: Option<(u64, Vec<[u64; COUNTS]>)>,
     paused: u64,
     left: u32,
@@ -38,7 +38,7 @@ impl Program {
         self.now.get()
     }
 
-    /// Returns the tree's amounts of each node.
+    /// Returns what the tree has counted for each node.
     fn counted(&self) -> Vec<[u64; COUNTS]> {
         (0..self.tree.nodes.len())
             .map(|index| {
@@ -74,7 +74,7 @@ impl Program {
         } else {
             tree.begin(current, child, self.now.get(), 1);
             if let Some(mut before) = before {
-                // The time until now belongs to the parent, but the entry counts as a call inside the watched call.
+                // The time up to now belongs to the parent, but entering the root counts as a call inside the watched call.
                 before.resize(tree.nodes.len() as usize, [0; COUNTS]);
                 before[current.index() as usize] = self.counted()[current.index() as usize];
                 self.before = Some((self.now.get(), before));
@@ -139,7 +139,7 @@ impl Program {
                     self.exit(node);
                 }
                 2 => {
-                    // These calls are closed out of order.
+                    // Closes the two calls out of order.
                     let (outer, inner) = (self.enter(site), self.enter(&OTHERS[0]));
                     self.exit(outer);
                     self.exit(inner);
@@ -181,8 +181,8 @@ impl Program {
     }
 }
 
-/// Typical and slow calls together are all calls, to the call and the tick. With `PROGRAMS=100` in the environment, the test
-/// plays more programs.
+/// The sums of typical and slow calls add up exactly to what the tree has counted, in calls and in ticks. Set `PROGRAMS=100` in
+/// the environment to run more programs.
 #[test]
 fn sums_are_those_of_the_tree_in_random_programs() {
     let of_slot = watch::get(3).unwrap();
