@@ -17,7 +17,7 @@ use tickscope_testkit::command::{run, stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
-/// Runs a program whose session uses a separate directory. Returns its standard output and its last snapshot.
+/// Runs a program with a session directory of its own. Returns its standard output and its last snapshot.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(program);
@@ -34,7 +34,7 @@ fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
     (String::from_utf8(output.stdout).unwrap(), snapshot)
 }
 
-/// Returns the rows of the table in README.md: the name of each example, and the arguments of its command.
+/// Returns the rows of the table in README.md: the name of each example, and the arguments in its command.
 fn index() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = include_str!("../README.md")
         .lines()
@@ -74,7 +74,7 @@ fn the_index_names_every_example() {
 #[test]
 fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
     for (name, arguments) in index() {
-        // Makes the runs short: seconds, frames, and pairs.
+        // Shorten the runs: fewer seconds, frames and pairs.
         let shorter = |word| match word {
             "60" => "0",
             "2000" => "40",

@@ -1,4 +1,4 @@
-//! Allocations under rayon: the counts are exact for all threads that allocate and free.
+//! Allocations under rayon: the counts are exact, although many threads allocate and free.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -21,18 +21,18 @@ fn blocks_of(group: u64, item: u64) -> (u64, u64) {
     (group % 5 + item % 3, 1 + group + 7 * item)
 }
 
-/// Allocates the blocks of an item and returns them. Also allocates a copy of each, and frees the copies.
+/// Allocates an item's blocks and returns them. Also clones all of them, and frees the clones.
 fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     tickscope::scope!("item");
     let (blocks, bytes) = blocks_of(group, item);
     let block = |_| vec![1u8; bytes as usize].into_boxed_slice();
-    // An empty list needs no allocation.
+    // Without blocks, the list itself needs no allocation either.
     let kept: Vec<Box<[u8]>> = (0..blocks).map(block).collect();
     drop(kept.clone());
     kept
 }
 
-/// Returns the sum of each quantity over the rows with a name, on all threads and paths.
+/// Returns the sum of each quantity over all rows named `name`, on all threads and paths.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     let quantities: [Quantity; 4] = [Allocations, AllocatedBytes, Frees, FreedBytes];
     quantities.map(|quantity| {
@@ -51,11 +51,12 @@ fn allocations_under_rayon_are_exact() {
         .num_threads(THREADS)
         .build()
         .unwrap();
-    // Each thread has at least one item.
+    // Make sure that each thread has at least one item.
     pool.broadcast(|context| drop(blocks(context.index() as u64, 0)));
     pool.install(|| {
         (0..GROUPS).into_par_iter().for_each(|group| {
-            // A thread that waits for its items may work for other groups meanwhile, so the rows have many paths.
+            // While a thread waits for its items, it may work on other groups, so the rows are on many different
+            // paths.
             tickscope::scope!("group");
             let kept = (0..ITEMS).into_par_iter().map(|item| blocks(group, item));
             let kept: Vec<Vec<Box<[u8]>>> = kept.collect();
@@ -76,7 +77,7 @@ fn allocations_under_rayon_are_exact() {
     let (first_number, first_bytes) = (0..THREADS as u64).map(|group| (group, 0)).fold((0, 0), count);
     let snapshot = tickscope::snapshot();
     assert_eq!(snapshot.capture.losses.dropped, 0);
-    // An item itself frees half of its allocations.
+    // Half of an item's allocations are clones, which are freed within the item.
     let item = [number + first_number, bytes + first_bytes];
     let wanted = [2 * item[0], 2 * item[1], item[0], item[1]];
     assert_eq!(counted(&snapshot, "item"), wanted);

@@ -1,4 +1,5 @@
-//! Functions that return a future without being async, and methods from `#[async_trait]`: each is an async call.
+//! Functions that return a future without being `async`, and `#[async_trait]` methods. A call to any of them is an
+//! async call.
 
 #![allow(
     clippy::unwrap_used,
@@ -92,7 +93,7 @@ trait Defaults: Sync {
 
 impl Defaults for OnTheMethod {}
 
-/// Returns how many calls ended in the rows whose name ends in `name`, and the sum of the calls' wall times.
+/// Returns the number of ended calls in all rows whose name has the suffix `name`, and the sum of their wall times.
 fn calls(snapshot: &Snapshot, name: &str) -> (u64, Duration) {
     let rows: Vec<u32> = (0..snapshot.nodes.len() as u32)
         .filter(|&row| snapshot.site_of(NodeId(row)).name.ends_with(name))
@@ -137,7 +138,7 @@ fn futures_that_functions_return_are_async_calls() {
     ] {
         let (ended, wall) = calls(&snapshot, name);
         assert_eq!(ended, 1, "{name}");
-        // The rate of the clock has an error, so a time may be shown a little too short.
+        // The rate of the clock is only known approximately, so the shown time may be slightly too short.
         assert!(wall > WAIT * 9 / 10, "{name} lasted {wall:?}");
     }
 }

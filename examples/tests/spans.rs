@@ -1,5 +1,5 @@
-//! A server on a real executor, tokio, that is instrumented with `tracing` alone. Its spans are calls in flight while
-//! it waits, and all of them have ended when it is done.
+//! A server on a real executor, tokio, that is instrumented with `tracing` only. While the server waits, its spans are
+//! calls in flight. When it is done, all of them have ended.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -32,7 +32,7 @@ fn encode(request: u8) -> u8 {
     request.wrapping_add(1)
 }
 
-/// Returns the calls, the calls in flight, and the ended calls in the rows with a name.
+/// Returns the number of calls, of calls in flight, and of ended calls, in all rows named `name`.
 fn of(snapshot: &Snapshot, name: &str) -> (u64, i64, u64) {
     let rows = || (0..snapshot.nodes.len() as u32).filter(|&row| snapshot.site_of(NodeId(row)).name == name);
     let sum = |quantity| -> u64 { rows().map(|row| snapshot.measures.of_row(quantity, row)).sum() };
@@ -82,7 +82,8 @@ async fn a_server_with_spans_alone_is_seen() {
     for name in ["answer", "look up"] {
         let (calls, in_flight, over) = of(&after, name);
         assert_eq!((calls, in_flight), (all, 0), "{name}");
-        // The first calls may have ended before their site was known to be a future's.
+        // The first calls may have ended before it was known that their site belongs to a future. They are not counted
+        // as ended calls.
         assert!((all - CLIENTS..=all).contains(&over), "{name}: {over} are over");
     }
     assert_eq!(of(&after, "encode"), (all, 0, 0));

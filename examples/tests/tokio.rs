@@ -1,4 +1,5 @@
-//! Calls of futures under a real executor, tokio. Each snapshot is compared with an account that the test keeps itself.
+//! Calls of futures on a real executor, tokio. The test keeps its own account of these calls, and compares it with
+//! each snapshot.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,13 +22,13 @@ use tickscope_format::snapshot::Quantity;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// Number of calls for each number of workers, unless the variable `CALLS` sets another number.
+/// Number of calls to make with each number of workers. The environment variable `CALLS` overrides it.
 const CALLS: u64 = 10_000;
 
 /// Number of clients, each of which has one call in flight.
 const CLIENTS: u64 = 200;
 
-/// Number of durations of a row that a thread collects and then sorts together.
+/// Maximum number of calls for each thread that a snapshot may leave to the next snapshot (see `compare`).
 const LATE: u64 = 8;
 
 /// The test's own account of the calls of one future.
@@ -39,12 +40,12 @@ struct Account {
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Number of calls whose last poll was on another thread than the first.
+    /// Number of calls that ended on a different thread than that of their first poll.
     moved: AtomicU64,
     lasted: Mutex<Vec<Duration>>,
 }
 
-/// Numbers of an account at one moment.
+/// The counts of an account at one moment.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     starting: u64,
@@ -52,7 +53,7 @@ struct Reading {
     over: u64,
 }
 
-/// A future with an account of its call.
+/// A future whose call is recorded in an account.
 struct Accounted<F> {
     future: Option<Pin<Box<F>>>,
     account: Arc<Account>,
@@ -69,7 +70,7 @@ impl Account {
     }
 
     fn read(&self) -> Reading {
-        // Counts of later events are read first, so that they do not exceed the counts of earlier events.
+        // Read the counts of later events first, so that they cannot exceed the counts of earlier events.
         let over = self.ended.load(Ordering::SeqCst) + self.cancelled.load(Ordering::SeqCst);
         let started = self.started.load(Ordering::SeqCst);
         Reading {
@@ -124,7 +125,7 @@ impl<F> Drop for Accounted<F> {
     }
 }
 
-/// Numbers of a future's calls in a snapshot: over all nodes, and in the list of tasks.
+/// What a snapshot contains about the calls of a future: in all nodes, and in the list of tasks.
 #[derive(Debug)]
 struct Seen {
     started: u64,
@@ -169,7 +170,7 @@ struct Shared {
     mutex: tokio::sync::Mutex<u64>,
 }
 
-/// Makes a call that takes some milliseconds, unless it is ready at its first poll.
+/// Takes some milliseconds, except that every tenth call is ready at its first poll.
 async fn work(shared: Arc<Shared>, call: u64) {
     if call.is_multiple_of(10) {
         return;
@@ -186,13 +187,14 @@ async fn work(shared: Arc<Shared>, call: u64) {
     }
 }
 
-/// Returns a call with its account, which is not polled yet.
+/// Creates a call that is recorded in the account of requests. It has not been polled yet.
 fn request(shared: &Arc<Shared>, call: u64) -> Accounted<impl Future<Output = ()> + use<>> {
     let request = tickscope::future!("request", work(Arc::clone(shared), call));
     shared.request.of(request)
 }
 
-/// Makes a call whose first poll is on the thread of `main` and whose later polls are on a worker, under any load.
+/// Makes a call that is polled first on the thread that calls `block_on`, and then on a worker. So at least one call
+/// moves, whatever the load.
 async fn moved_call(shared: &Arc<Shared>) {
     let mut request = request(shared, 1);
     let is_ready = poll_fn(|context| Poll::Ready(Pin::new(&mut request).poll(context).is_ready())).await;
@@ -200,7 +202,8 @@ async fn moved_call(shared: &Arc<Shared>) {
     tokio::spawn(request).await.unwrap();
 }
 
-/// Makes one call, which may be cancelled in one of several ways, also before its first poll.
+/// Makes one call. Depending on its number, it runs to its end or is cancelled in one of several ways, perhaps even
+/// before its first poll.
 async fn call(shared: &Arc<Shared>, call: u64) {
     let request = request(shared, call);
     match call % 16 {
@@ -231,16 +234,17 @@ async fn call(shared: &Arc<Shared>, call: u64) {
     }
 }
 
-/// Compares a snapshot with the account before and after it.
+/// Compares a snapshot with the account as it was before and after the snapshot.
 fn compare(seen: &Seen, before: Reading, after: Reading, threads: u64) {
     let over = seen.over.iter().sum::<u64>();
     assert_eq!(seen.started as i64, over as i64 + seen.in_flight, "{seen:?}");
     let context = || format!("{seen:?} between {before:?} and {after:?}");
-    // While a thread sorts durations, a snapshot leaves these durations and their calls to the next snapshot.
+    // A snapshot that is taken while a thread moves durations into a histogram omits these durations and their calls.
+    // The next snapshot includes them.
     let late = LATE * threads;
     assert!(before.started <= seen.started + late, "{}", context());
     assert!(seen.started <= after.starting, "{}", context());
-    // Each thread may be about to count the end of one call.
+    // On each thread, one call may have ended that is not in the account yet.
     assert!(before.over <= over + late, "{}", context());
     assert!(over <= after.over + threads, "{}", context());
     assert!(
@@ -258,7 +262,8 @@ fn median_and_p99(mut lasted: Vec<Duration>) -> [Duration; 2] {
     })
 }
 
-/// Makes this many calls with this many workers, and takes snapshots all the time. The caller has reset all earlier counts.
+/// Makes `calls` calls on `workers` workers, and takes snapshots all the while. The caller must have reset all earlier
+/// counts.
 fn calls_of_tokio(workers: usize, calls: u64) {
     let shared = Arc::new(Shared::default());
     let accounts = [("request", &shared.request), ("lock", &shared.lock)];
@@ -272,7 +277,7 @@ fn calls_of_tokio(workers: usize, calls: u64) {
                 let snapshot = tickscope::snapshot();
                 let after = accounts.map(|(_, account)| account.read());
                 for (at, (name, _)) in accounts.iter().enumerate() {
-                    // The thread that runs `main` also drops the calls that are left.
+                    // The thread that calls `block_on` counts as well, because it drops the remaining calls.
                     let threads = workers as u64 + 1;
                     compare(&Seen::of(&snapshot, name), before[at], after[at], threads);
                 }

@@ -1,4 +1,4 @@
-//! Functions, source files and lines at addresses of a program's code, from its debug information.
+//! Functions, source files and lines for code addresses of a program, taken from its debug information.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::Module;
 
-/// A function at an address, and its place in the source. An unknown name is empty, and an unknown line is 0.
+/// A function at an address, and where its source is. An unknown name is empty, and an unknown line is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Frame {
     /// Name of the function, without its module.
     pub function: String,
-    /// Path of the source module: `app::parser`.
+    /// Path of the module in the source, such as `app::parser`.
     pub module: String,
     /// Path of the source file.
     pub file: String,
-    /// The line, from 1 on.
+    /// Line number, starting at 1.
     pub line: u32,
 }
 
-/// Largest number of addresses that a recording keeps.
+/// Maximum number of addresses that a recording keeps.
 pub const ADDRESSES_MAX: usize = 100_000;
 
-/// Frames of the addresses that were looked up.
+/// The frames found at each address that was looked up.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Returns whether nothing was looked up.
+    /// Returns whether no address was looked up.
     pub fn is_empty(&self) -> bool {
         self.of_modules.is_empty()
     }
@@ -52,8 +52,8 @@ impl Addresses {
         self.of_modules.values().map(BTreeMap::len).sum()
     }
 
-    /// Returns the frames of an address, the innermost first; empty if the address was not looked up or has no known
-    /// function.
+    /// Returns the frames of an address, innermost first. There are none if the address was not looked up or no
+    /// function is known for it.
     pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
         self.looked_up(module, address).unwrap_or_default()
     }
@@ -63,7 +63,7 @@ impl Addresses {
         self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
     }
 
-    /// Inserts the frames of an address, the innermost first.
+    /// Inserts the frames of an address, innermost first.
     pub fn insert(&mut self, module: &Module, address: u64, frames: Vec<Frame>) {
         if !self.of_modules.contains_key(module) {
             self.of_modules.insert(module.clone(), BTreeMap::new());
@@ -73,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// Adds the frames of `others` up to [`ADDRESSES_MAX`] addresses in total; further addresses are dropped.
+    /// Adds the frames of `others` until there are [`ADDRESSES_MAX`] addresses, and drops the rest.
     pub fn extend(&mut self, others: Self) {
         let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {

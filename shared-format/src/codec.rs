@@ -1,4 +1,4 @@
-//! Encodes a snapshot as bytes and decodes it, with limits on the memory for decoding.
+//! Encodes snapshots as bytes and decodes them again, with limits on the memory used for decoding.
 //!
 //! A payload is a list of sections, in any order:
 //!
@@ -6,13 +6,14 @@
 //! |---|---|
 //! | 8 | section id |
 //! | 8 | length of the body in bytes |
-//! | length | body: bincode, fixed-width little-endian integers |
+//! | length | body: bincode, little-endian integers of fixed or variable width, depending on the section |
 //!
-//! A record of the coarse ring has sites and nodes in more compact sections, and no latencies.
+//! Records of the coarse ring use more compact sections for sites and nodes, and leave out some data, such as
+//! latencies.
 //!
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
-//! New data gets a new section; the body of an existing section never changes. Each subject has a file that writes,
-//! reads and checks its data.
+//! New data gets a new section; the body of an existing section never changes. Each submodule writes, reads and checks
+//! the sections of one subject.
 
 mod facts;
 mod functions;
@@ -40,7 +41,8 @@ use crate::snapshot::{CaptureInfo, Lines, Snapshot};
 
 pub(crate) use self::section::sections;
 
-/// All sections, in the order in which they are written and checked, because a check may rely on earlier ones.
+/// All sections, in the order in which they are written and checked. A check may rely on the checks of earlier
+/// sections.
 const SECTIONS: [&Section; 26] = [
     &facts::INFO,
     &facts::COPIES,
@@ -69,31 +71,33 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// Reserved ids of sections that earlier versions wrote: 7 (histograms in a form three times as long), 24 (samples of code by
-// function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
-/// Id of the section of addresses. Only recordings have this section; each record contains the addresses that are new
-/// to the recording.
+// Ids of sections that only earlier versions wrote, and that must not be reused: 7 (histograms in an encoding three
+// times as long), 24 (samples of code by function, without rows), 26 (cost of the clock as measured in the program),
+// 27 (muted scopes).
+/// Id of the section of addresses. Only recordings have this section. Each record of a recording adds only the
+/// addresses that no earlier record contains.
 const ADDRESSES: u64 = 31;
-// Ids from 64 on belong to sections of records in a recording (`recording/stored.rs`).
+// Ids from 64 on are used for sections of the records in a recording (`recording/stored.rs`).
 
 /// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] if a section exceeds the limits of readers.
+/// [`FormatError::TooLarge`] if a section is larger than readers accept.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
     encode_as(snapshot, true, out)
 }
 
-/// Appends the payload for a record of the coarse ring: compact, and without latencies.
+/// Appends the payload of a snapshot in the compact form used in the coarse ring. It has no histograms, futures in
+/// flight, samples of the program counter or exemplars.
 ///
 /// # Errors
-/// As [`encode`].
+/// Same as [`encode`].
 pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
     encode_as(snapshot, false, out)
 }
 
 fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    // All fields are named, so that the compiler refuses a new field without a section.
+    // All fields are listed, so that adding a field without a section is a compile error.
     let Snapshot {
         process: _,
         clock: _,
@@ -121,7 +125,7 @@ fn encode_as(snapshot: &Snapshot, is_fine: bool, out: &mut Vec<u8>) -> Result<()
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // This field has no section, because only `tickscope-analysis` makes snapshots of values other than time.
+        // This field has no section, because only `tickscope-analysis` creates snapshots with values other than time.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -145,10 +149,10 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     Decoder::default().decode(bytes)
 }
 
-/// Decodes the payloads of one program. Snapshots with equal sites share one copy of them.
+/// Decodes the payloads of one program. Consecutive snapshots with the same sites share one copy of them.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The last section of sites, and the sites decoded from it.
+    /// The last section of sites that was read, and the sites decoded from it.
     sites: KnownSites,
 }
 
@@ -156,7 +160,7 @@ impl Decoder {
     /// Decodes a payload. Every index in the result is valid.
     ///
     /// # Errors
-    /// As [`decode`].
+    /// Same as [`decode`].
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Snapshot, FormatError> {
         let mut to = Decoded {
             snapshot: Snapshot::default(),
@@ -172,7 +176,7 @@ impl Decoder {
         let mut snapshot = to.snapshot;
         functions::leave_out_unknown(&mut snapshot);
         latencies::put_in(&mut snapshot, &to.of_values)?;
-        // Later code relies on a valid tree, columns that name existing rows, and sums that fit 64 bits.
+        // Later code relies on a valid tree, on columns that refer to existing rows, and on sums that fit into 64 bits.
         SECTIONS
             .iter()
             .try_for_each(|section| (section.check)(&snapshot))?;
@@ -180,8 +184,9 @@ impl Decoder {
     }
 }
 
-/// Returns a payload in two parts: all sections but the sites, then the section of sites. Concatenated, the parts are a
-/// valid payload. Sites rarely change, so payloads in memory can share them.
+/// Splits a payload into two parts: all sections except the sites, and the section of sites. The two parts joined
+/// together are again a valid payload. Since sites rarely change, payloads that are kept in memory can share the second
+/// part.
 ///
 /// # Errors
 /// [`FormatError::Truncated`], with the offset of the fault.
@@ -195,31 +200,31 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
         };
         to.push(&payload[body.at - section::HEAD..body.end()]);
     }
-    // `concat` allocates exactly the bytes needed, so a payload that is kept for long holds no spare memory.
+    // `concat` allocates exactly as much as needed, so a payload that is kept for a long time wastes no memory.
     Ok((others.concat(), sites.concat()))
 }
 
 /// Decodes only the capture info of a payload.
 ///
 /// # Errors
-/// As [`decode`].
+/// Same as [`decode`].
 pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
     let info: Option<facts::Info> = alone(payload, facts::INFO.id, CONFIG)?;
     Ok(info.map_or_else(CaptureInfo::default, |(_, _, capture, _)| capture))
 }
 
-/// Decodes only the names of other copies of the collector in the process.
+/// Decodes only the names of the other copies of the collector in the process.
 ///
 /// # Errors
-/// As [`decode`].
+/// Same as [`decode`].
 pub fn copies(payload: &[u8]) -> Result<Vec<String>, FormatError> {
     Ok(alone(payload, facts::COPIES.id, CONFIG)?.unwrap_or_default())
 }
 
-/// Decodes only the samples of the program counter. Does not check whether their rows and modules exist.
+/// Decodes only the samples of the program counter, without checking that their rows and modules exist.
 ///
 /// # Errors
-/// As [`decode`].
+/// Same as [`decode`].
 pub fn lines(payload: &[u8]) -> Result<Lines, FormatError> {
     Ok(alone(payload, lines::LINES.id, SMALL)?.unwrap_or_default())
 }
@@ -237,7 +242,7 @@ pub(crate) fn addresses(encoded: &[u8]) -> Result<Addresses, FormatError> {
     Ok(alone(encoded, ADDRESSES, CONFIG)?.unwrap_or_default())
 }
 
-/// Decodes one section of a payload, if it is there.
+/// Decodes a single section of a payload. Returns `None` if the payload does not have it.
 fn alone<T: Decode<()>, I>(payload: &[u8], wanted: u64, config: Coded<I>) -> Result<Option<T>, FormatError>
 where
     Coded<I>: Config,

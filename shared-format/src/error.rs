@@ -1,4 +1,4 @@
-//! The error of this crate, with the value found, the value wanted, and the path or offset.
+//! The error type of this crate. Each error says what was found and what was expected, and at which path or offset.
 
 use std::error::Error;
 use std::fmt;
@@ -10,18 +10,18 @@ use crate::layout::FORMAT_MAJOR;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The file does not begin like a tickscope file.
+    /// The file does not begin with the magic number of tickscope files.
     NotOurs {
         /// The first bytes, printable.
         found: String,
         /// The first bytes of a tickscope file.
         wanted: String,
     },
-    /// A version that this build cannot read wrote the file.
+    /// The file was written by a version that this build cannot read.
     Version {
-        /// Major and minor found.
+        /// The major and minor version of the file.
         found: String,
-        /// Versions that this build reads.
+        /// Versions that this build can read.
         wanted: String,
     },
     /// The file needs features that this build does not know.
@@ -36,18 +36,18 @@ pub enum FormatError {
         /// Bytes needed.
         wanted: u64,
     },
-    /// A field contains a value that no writer writes.
+    /// A field contains a value that a correct writer never writes.
     Damaged {
         /// Name of the field.
         what: &'static str,
-        /// Offset in bytes from the beginning of the file or record; `None` for what is decoded.
+        /// Offset in bytes from the beginning of the file or record; `None` if the fault was found in decoded data.
         offset: Option<u64>,
         /// The value found.
         found: String,
         /// The values allowed.
         wanted: String,
     },
-    /// The writer overtook the reader on every try.
+    /// The writer overtook the reader on every attempt.
     Lapped {
         /// Number of tries.
         tries: u32,
@@ -61,13 +61,14 @@ pub enum FormatError {
         /// Bytes available.
         wanted: u64,
     },
-    /// The path is not a plain file that belongs to this user.
+    /// The file or directory cannot be used, for example because it belongs to another user or is not of the expected
+    /// kind.
     Unsuitable {
         /// The path.
         path: PathBuf,
-        /// The fact found at the path.
+        /// What was found at the path.
         found: String,
-        /// The fact required.
+        /// What is required there.
         wanted: String,
     },
     /// A call to the system failed.
@@ -82,7 +83,7 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// Makes an I/O error, with the call that failed and its path.
+    /// Creates an I/O error from the name of the call that failed, the path it was given and the system's error.
     pub fn io(call: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io {
             call,
@@ -92,7 +93,8 @@ impl FormatError {
     }
 }
 
-/// Makes an error about a field. The offset is in bytes from the beginning of the file or record, if it is known.
+/// Creates an error about a field. `offset` is in bytes from the beginning of the file or record, or `None` if it is
+/// not known.
 pub(crate) fn damaged(
     what: &'static str,
     offset: impl Into<Option<u64>>,
@@ -107,7 +109,7 @@ pub(crate) fn damaged(
     }
 }
 
-/// Checks that this build can read a version. Returns its major and minor number.
+/// Checks that this build can read a version, and returns the version's major and minor number.
 pub(crate) fn check_version(version: u64) -> Result<(u32, u32), FormatError> {
     let (major, minor) = ((version >> 32) as u32, version as u32);
     match major {
@@ -119,7 +121,7 @@ pub(crate) fn check_version(version: u64) -> Result<(u32, u32), FormatError> {
     }
 }
 
-/// Checks that this build knows all `features` that a file needs.
+/// Checks that this build supports all the features that a file requires.
 pub(crate) fn check_features(features: u64, known: u64) -> Result<(), FormatError> {
     match features & !known {
         0 => Ok(()),

@@ -1,7 +1,7 @@
 //! Ring files: where they are, and how they are created, opened, checked and cleaned up.
 //!
-//! A file is allocated, filled with its first record and locked before it gets a name, so that readers never see an
-//! unfinished one. Its lock alone tells whether its program is alive.
+//! A file is allocated, locked and filled with its first record before it gets a name, so that readers never see an
+//! unfinished file. Only the lock on a file tells whether its program is alive.
 
 pub mod clean;
 pub mod create;

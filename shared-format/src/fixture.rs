@@ -1,4 +1,4 @@
-//! Hand-made snapshots for the tests of all crates. `tickscope-testkit` publishes this file to them.
+//! Hand-made snapshots for the tests of all crates, which get them from `tickscope-testkit`.
 
 #[path = "fixture/programs.rs"]
 pub mod programs;
@@ -25,7 +25,7 @@ pub fn site(module: &str, name: &str, line: u32) -> Site {
     }
 }
 
-/// Adds the lifetime of a snapshot that was never reset.
+/// Fills in the lifetime totals of a snapshot that was never reset.
 pub fn with_lifetime(mut s: Snapshot) -> Snapshot {
     s.lifetime = Lifetime {
         calls: s.calls(),
@@ -34,7 +34,7 @@ pub fn with_lifetime(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Returns the estimate of a row.
+/// Creates an estimate for a row.
 pub fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
     Estimate {
         node: NodeId(row),
@@ -44,7 +44,7 @@ pub fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Esti
     }
 }
 
-/// Returns a histogram of `count` calls of `ticks` each.
+/// Returns a histogram of `count` calls that took `ticks` ticks each.
 pub fn calls_of(ticks: u64, count: u64) -> Histogram {
     Histogram {
         buckets: vec![(bucket_of(ticks) as u16, count)],
@@ -52,7 +52,7 @@ pub fn calls_of(ticks: u64, count: u64) -> Histogram {
     }
 }
 
-/// Returns the snapshot as a reader decodes it.
+/// Encodes a snapshot and decodes it again, as a reader does.
 ///
 /// # Panics
 ///
@@ -84,7 +84,7 @@ pub fn stamp_at(tick: u64, unix_ns: u64) -> Stamp {
     }
 }
 
-/// Returns the stamp of a periodic record whose tick and time are this number.
+/// Returns the stamp of a periodic record, with `number` as both its tick and its time.
 pub fn stamp(number: u64) -> Stamp {
     stamp_at(number, number)
 }
@@ -133,8 +133,8 @@ fn base() -> Snapshot {
     }
 }
 
-/// [`two_threads`] with prepared functions. Two functions are off because of the budget, the first since an earlier
-/// run.
+/// [`two_threads`] with instrumented functions. Two of them are off because of the budget; the first was already over
+/// the budget in an earlier run.
 pub fn over_budget() -> Snapshot {
     let mut s = two_threads();
     s.measuring.off_sites = vec![SiteId(1), SiteId(2)];
@@ -177,7 +177,7 @@ pub fn waiting() -> Snapshot {
     s
 }
 
-/// [`two_threads`] with allocations in rows 1, 2 and 5, and outside any scope in the second thread.
+/// [`two_threads`] with allocations in rows 1, 2 and 5, and with some in the second thread outside any scope.
 pub fn allocating() -> Snapshot {
     let mut s = two_threads();
     for (row, allocations) in [(1, 3), (2, 40), (5, 7)] {
@@ -189,8 +189,8 @@ pub fn allocating() -> Snapshot {
     s
 }
 
-/// Returns a service on two threads: handlers run queries, which wait for a named lock or in an unnamed await. Waiting
-/// in a query blocks its executor.
+/// Returns a service with two threads. Its handlers run queries, which wait in an await named `db.lock` or in an
+/// unnamed one. Waiting inside a query also blocks the executor thread.
 pub fn serving() -> Snapshot {
     let mut s = base();
     s.waits = true;
@@ -274,7 +274,8 @@ pub fn serving() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns two workers with equal trees and open calls, and a main thread that has ended.
+/// Returns a program with two worker threads, which have identical trees and open calls, and a main thread that has
+/// ended.
 pub fn two_threads() -> Snapshot {
     let mut s = base();
     s.sites = vec![
@@ -316,8 +317,8 @@ pub fn two_threads() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns a program that draws frames. Of 6000 frames, 30 are slow: 20 of them call `lookup` 600 times instead of 6 times, 8
-/// wait in `flush`, and 2 wait for a CPU. Two slow frames are kept whole.
+/// Returns a program that draws frames. Of 6000 frames, 30 are slow: 20 of them call `lookup` 600 times instead of 6
+/// times, 8 wait in `flush`, and 2 wait for a CPU. Two of the slow frames are recorded in full.
 pub fn slow_frames() -> Snapshot {
     let us = |us: u64| us * 2_500;
     let mut s = base();
@@ -445,8 +446,8 @@ pub fn slow_frames() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns the program of `slow_frames` with samples of the program counter: in lines of one function, in its callees,
-/// outside any scope and in the collector.
+/// Returns the program of [`slow_frames`] with samples of the program counter: in several lines of one function, in
+/// functions that it calls, outside any scope and in the collector.
 pub fn sampled() -> Snapshot {
     let mut s = slow_frames();
     let module = |path: &str| Module {
@@ -473,13 +474,13 @@ pub fn sampled() -> Snapshot {
         },
         ..Lines::default()
     };
-    // Values of a CPU on which reads of the clock wait for loads.
+    // Typical values for a CPU on which clock reads wait for earlier loads.
     s.drains_ns = Some(231.5);
     s.seen_cost = Some(SeenCost {
         looks: 40,
         ns: 80_000_000.0,
     });
-    // Address `n` has `n` samples, for each `n` from 1 to 14.
+    // For each `n` from 1 to 14, address `n` has `n` samples.
     let first_row = |site| {
         let row = s.nodes.site.iter().position(|&of| of == site);
         SampledIn::Row(row.unwrap_or(0) as u32)

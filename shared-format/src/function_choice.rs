@@ -1,10 +1,10 @@
-//! Decides which functions of a program are measured if no rule applies.
+//! Decides which functions of a program are measured by default, that is, unless a rule says otherwise.
 
 use crate::function_table::{FunctionRef, Origin};
 use crate::pattern::Pattern;
 use crate::snapshot::{self, FunctionChoice};
 
-/// Bytes of code below which a function is measured only on request, because most of its measured time would
+/// Minimum code size in bytes. A smaller function is measured only on request, because most of its measured time would
 /// be the cost of measuring.
 pub const LEAST_BYTES: u32 = 100;
 
@@ -16,7 +16,7 @@ pub struct Chooser {
     not: Vec<Pattern>,
 }
 
-/// Reason why a function is measured or not.
+/// Whether a function is measured, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// The function is measured.
@@ -25,14 +25,14 @@ pub enum Chosen {
     Small,
     /// The function belongs to the standard library.
     Std,
-    /// Only other functions were requested.
+    /// Only certain functions were requested, and this is not one of them.
     NotAskedFor,
-    /// This pattern leaves the function out.
+    /// The function is excluded by this pattern.
     LeftOut(Pattern),
 }
 
 impl Chooser {
-    /// Reads the patterns of a choice. Invalid patterns are left out.
+    /// Parses the patterns of a choice. Invalid patterns are ignored.
     pub fn of(choice: &FunctionChoice) -> Self {
         let read = |patterns: &[String]| {
             let patterns = patterns.iter().map(|text| Pattern::new(text));
@@ -45,7 +45,7 @@ impl Chooser {
         }
     }
 
-    /// Returns whether a function is measured, and if not, why.
+    /// Decides whether a function is measured.
     pub fn look(&self, function: &FunctionRef<'_>) -> Chosen {
         let by_itself = if self.every {
             Chosen::On

@@ -1,25 +1,30 @@
 //! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the
 //! collector in that program reads.
 //!
-//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its tail
-//! calls. Sleds do nothing until they are switched on. The table names the function of each sled, so that the program needs
-//! neither symbols nor debug information when it runs.
+//! A function that the compiler has prepared contains *sleds*: short stretches of code at its entry, at its returns and
+//! at its tail calls, which do nothing until they are switched on. The table tells which function each sled belongs to,
+//! so that the program needs neither symbols nor debug information at run time.
 //!
-//! The table is the section [`SECTION`], which is not loaded into memory. All numbers are little-endian.
+//! The table is stored in the section [`SECTION`], which is not loaded into memory. All numbers are little-endian.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0..8 | [`MAGIC`] |
 //! | 8..12 | [`VERSION`] |
-//! | 12..16, 16..20, 20..24 | number of functions, number of sleds, bytes of text |
-//! | 24..32, 32..40 | address and bytes of the compiler's own map of sleds |
-//! | 40.. | functions, 52 bytes each: 13 numbers of 4 bytes |
-//! | | sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function are adjacent |
-//! | | text, in UTF-8 |
+//! | 12..16, 16..20, 20..24 | number of functions, number of sleds, length of the text in bytes |
+//! | 24..32, 32..40 | address and length in bytes of the compiler's own map of sleds |
+//! | 40.. | the functions, 52 bytes each: 13 numbers of 4 bytes |
+//! | | the sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function are adjacent |
+//! | | the text, in UTF-8: the strings of all functions |
 //!
-//! The numbers of a function: offset and length in the text, for each of name, module, file and package; line; bytes of code;
-//! origin; first sled; and [`PollFunction`] as a number. This number is the state's offset times 4, plus the argument's number,
-//! counted from 1. It is 0 for functions that poll no async body. Addresses are the linker's, to which the loader may add a base.
+//! The 13 numbers of a function are:
+//!
+//! - for each of its name, module, file and package, the offset and length of the string in the text;
+//! - its line, its code size in bytes, its origin, and the index of its first sled;
+//! - its [`PollFunction`] as one number: the offset of the state times 4, plus the index of the argument, plus 1. The
+//!   number is 0 if the function polls no async body.
+//!
+//! Addresses are link-time addresses, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -61,10 +66,11 @@ const HEADER: usize = 40;
 const FUNCTION: usize = 52;
 const SLED: usize = 8;
 
-/// Number of low bits in a sled's word that hold the kind of the sled.
+/// Number of low bits in an encoded sled that hold its kind.
 const KIND_BITS: u32 = 2;
 
-/// A function of the program. Instances that a reader cannot tell apart are one function.
+/// A function of the program. Instances (such as those of a generic function) that would look the same in a report are
+/// merged into one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
     /// Name without the module: `Parser::parse`.
@@ -75,9 +81,9 @@ pub struct Function {
     pub file: String,
     /// Line where the function begins, from 1; 0 if it is not known.
     pub line: u32,
-    /// Package and version of the source; empty if they are not known.
+    /// Package that the source belongs to, and its version; empty if they are not known.
     pub package: String,
-    /// Bytes of code of the largest instance.
+    /// Code size of the largest instance, in bytes.
     pub size: u32,
     /// Owner of the code.
     pub origin: Origin,
@@ -87,14 +93,14 @@ pub struct Function {
     pub poll: Option<PollFunction>,
 }
 
-/// Where a function that polls an async body finds the future, and where the future has its state. The state is one
-/// byte: 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in
-/// an await.
+/// How a function that polls an async body receives the future, and where in the future the state is stored. The state
+/// is one byte: 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body is
+/// suspended at an `.await`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
-    /// Index of the argument that is the address of the future, from 0.
+    /// Index, from 0, of the argument that holds the address of the future.
     pub argument: u32,
-    /// Bytes from the future's address to its state, less than 2^30.
+    /// Offset of the state from the address of the future, in bytes; less than 2^30.
     pub state_offset: u32,
 }
 
@@ -109,20 +115,20 @@ pub enum Origin {
     Dependency,
     /// Rust's standard library.
     Std,
-    /// The origin is not known, as for C without debug information.
+    /// The origin is not known, as for C code without debug information.
     Unknown,
 }
 
-/// A stretch of code in a function, which can be switched on.
+/// A short stretch of code in a function. It does nothing until it is switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sled {
-    /// The linker's address of the sled.
+    /// Link-time address of the sled.
     pub address: u64,
     /// Kind of the sled.
     pub kind: SledKind,
 }
 
-/// Kinds of sleds, with the codes of the compiler's map.
+/// Kinds of sleds. The first three have the same codes as in the compiler's map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SledKind {
@@ -132,9 +138,9 @@ pub enum SledKind {
     Return = 1,
     /// Before a jump to another function, which then returns to this function's caller.
     TailCall = 2,
-    /// First instruction of a function that drops the future of an async body; its first argument is the future's
-    /// address. The sled is listed with the function that polls the body. In the compiler's map it is an entry of the
-    /// dropping function.
+    /// The first instruction of a function that drops the future of an async body, where the function's first argument
+    /// is the address of the future. The compiler's map lists the sled as the entry of the dropping function, but here
+    /// it belongs to the function that polls the body.
     Drop = 3,
 }
 
@@ -147,7 +153,7 @@ pub struct FunctionTable<'a> {
     text: &'a str,
 }
 
-/// A function whose texts are borrowed from the table.
+/// A function whose strings are borrowed from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionRef<'a> {
     /// See [`Function::name`].
@@ -193,7 +199,7 @@ impl Origin {
 }
 
 impl SledKind {
-    /// Returns the kind with this code.
+    /// Returns the kind that has this code, or `None` if there is no such kind.
     pub fn of(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Entry),
@@ -204,7 +210,7 @@ impl SledKind {
         }
     }
 
-    /// Returns whether a call of the function, or of the async body that the function polls, ends at this sled.
+    /// Returns whether this sled ends a call, either of the function itself or of the async body that it polls.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }
@@ -213,7 +219,7 @@ impl SledKind {
 /// Encodes a table. `map` is the address range of the compiler's own map of sleds.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] if the text has 4 GiB or more.
+/// [`FormatError::TooLarge`] if the table would be 4 GiB or larger.
 pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, FormatError> {
     let mut text = Text::default();
     let (mut records, mut sleds) = (Vec::new(), Vec::new());
@@ -288,10 +294,11 @@ impl Text {
 }
 
 impl<'a> FunctionTable<'a> {
-    /// Reads a table. Only the lengths are checked here; the numbers of a function are checked on use.
+    /// Reads a table. This only checks that the table is complete and that its text is UTF-8. The numbers of a function
+    /// are checked when they are used.
     ///
     /// # Errors
-    /// The bytes are no table, a table of another version, or too short.
+    /// If the bytes are not a table, have another version, are cut off, or contain text that is not UTF-8.
     pub fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let truncated = |wanted: u64| FormatError::Truncated {
             found: bytes.len() as u64,
@@ -329,7 +336,7 @@ impl<'a> FunctionTable<'a> {
         })
     }
 
-    /// Returns the addresses of the compiler's own map of sleds.
+    /// Returns the address range of the compiler's own map of sleds.
     pub fn map(&self) -> Range<u64> {
         self.map.0..self.map.0.saturating_add(self.map.1)
     }
@@ -344,12 +351,12 @@ impl<'a> FunctionTable<'a> {
         self.functions.is_empty()
     }
 
-    /// Returns the number of sleds of all functions.
+    /// Returns the number of sleds in all functions.
     pub fn sled_count(&self) -> usize {
         self.sleds.len()
     }
 
-    /// Returns a function without copying it. Text outside the table is read as empty.
+    /// Returns a function without copying it. A string that does not lie within the table's text is returned as empty.
     pub fn get(&self, index: usize) -> Option<FunctionRef<'a>> {
         let record = self.functions.get(index)?;
         let [name, module, file, package] = [0, 8, 16, 24].map(|at| {

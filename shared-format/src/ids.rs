@@ -1,4 +1,4 @@
-//! Typed indices, so that the compiler distinguishes a row from a thread.
+//! Newtypes for indices, so that the compiler rejects a row where a thread is expected.
 
 use bincode::{Decode, Encode};
 
@@ -14,7 +14,7 @@ pub struct SiteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct ThreadId(pub u32);
 
-/// Value of the parent column for a row without a parent.
+/// Value in the parent column of a row that has no parent.
 pub const NO_PARENT: u32 = u32::MAX;
 
 impl NodeId {

@@ -1,4 +1,4 @@
-//! Latencies: durations of the finished calls of a node, as histograms.
+//! Latencies: the durations of a node's finished calls, kept as histograms.
 
 mod histogram;
 pub(crate) mod packed;
@@ -11,20 +11,20 @@ pub use self::histogram::{
 };
 pub use self::packed::Packed;
 
-/// The histograms of a snapshot, as columns. Rows without a finished call have no histogram.
-// The sections of histograms have the columns in this order.
+/// The histograms of a snapshot, stored as columns. A row without finished calls has no histogram.
+// An encoded snapshot contains the columns in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Latencies {
-    /// Rows that have a histogram, in rising order.
+    /// Rows that have a histogram, in ascending order.
     pub row: Vec<u32>,
-    /// Byte offset in `packed` at which each row's histogram ends.
+    /// For each of these rows, the byte offset in `packed` at which its histogram ends.
     pub end: Vec<u32>,
     /// The histograms; see [`Packed`].
     pub packed: Vec<u8>,
 }
 
 impl Latencies {
-    /// Adds the histogram of a row. Rows must come in order; an empty histogram is left out.
+    /// Adds the histogram of a row, unless the histogram is empty. Rows must be added in ascending order.
     pub fn push(&mut self, row: u32, histogram: &Histogram) {
         if !histogram.is_empty() {
             packed::append(histogram, &mut self.packed);
@@ -32,12 +32,12 @@ impl Latencies {
         }
     }
 
-    /// Adds the packed histogram of a row, as [`push`](Self::push) does.
+    /// Like [`push`](Self::push), but takes a histogram that is already packed.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
         self.push_bytes(row, packed.bytes());
     }
 
-    /// Adds the bytes of a packed histogram, as [`push_packed`](Self::push_packed) does.
+    /// Like [`push_packed`](Self::push_packed), but takes the packed histogram as bytes.
     pub fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
             self.packed.extend_from_slice(packed);
@@ -50,12 +50,12 @@ impl Latencies {
         self.end.push(self.packed.len() as u32);
     }
 
-    /// Returns the histogram of a row, which is empty for a row without one.
+    /// Returns the histogram of a row, or an empty histogram if the row has none.
     pub fn of(&self, row: u32) -> Histogram {
         self.bytes_of(row).and_then(packed::unpack).unwrap_or_default()
     }
 
-    /// Returns the bytes of a row's packed histogram, or `None` for a row without one.
+    /// Returns the packed histogram of a row as bytes, or `None` if the row has none.
     pub fn bytes_of(&self, row: u32) -> Option<&[u8]> {
         let at = self.row.binary_search(&row).ok()?;
         Some(self.bytes_at(at))
@@ -64,7 +64,7 @@ impl Latencies {
     /// Returns the bytes of the packed histogram at index `at`.
     ///
     /// # Panics
-    /// If `at` is not below the number of histograms.
+    /// If `at` is out of bounds.
     pub fn bytes_at(&self, at: usize) -> &[u8] {
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
         self.packed
@@ -75,7 +75,7 @@ impl Latencies {
     /// Returns the histogram at index `at`.
     ///
     /// # Panics
-    /// If `at` is not below the number of histograms.
+    /// If `at` is out of bounds.
     pub fn at(&self, at: usize) -> Histogram {
         packed::unpack(self.bytes_at(at)).unwrap_or_default()
     }

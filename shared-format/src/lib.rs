@@ -1,20 +1,21 @@
-//! The bytes that tickscope's collector and viewer agree on: snapshots, ring files, request slots, recordings.
+//! The data formats that tickscope's collector and viewer share: snapshots, ring files, request slots, recordings.
 //!
-//! This crate derives nothing from snapshots. `tickscope-analysis` makes tables of them, and `tickscope-report` writes what
-//! people and other tools read. From the top down, a file imports only files below it:
+//! This crate does not analyse snapshots. `tickscope-analysis` turns them into tables, and `tickscope-report` writes
+//! output for people and for other tools. The modules form layers, listed here from the top down. Each module imports
+//! only modules of its own layer and of the layers below it:
 //!
 //! ```text
-//! recording, snapshot_file    records one after another in a file of their own (`.tks`)
-//! file/, mapping              making, opening, listing and cleaning up ring files
+//! recording, snapshot_file    `.tks` files, which contain one record after another
+//! file/, mapping              creating, opening, listing and cleaning up ring files
 //! ring/, slots                the two protocols over shared memory
-//! codec/                      snapshots as bytes
-//! function_choice             which functions are measured from the start
-//! addresses                   functions and lines of code
+//! codec/                      encoding snapshots as bytes
+//! function_choice             which functions are measured by default
+//! addresses                   functions and source lines at code addresses
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, path, function_table, error
 //! ```
 //!
-//! The calls at each moment of a recording:
+//! This prints the number of calls in each snapshot of a recording:
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -32,7 +33,7 @@
 
 #![warn(missing_docs)]
 
-// Fixtures call this crate `tickscope_format`, because `tickscope-testkit` compiles them as well.
+// Fixtures refer to this crate as `tickscope_format`, because `tickscope-testkit` compiles the same files.
 #[cfg(test)]
 extern crate self as tickscope_format;
 

@@ -1,19 +1,21 @@
-//! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
-//! into the mapping.
+//! A memory mapping of a file, accessed as words. Another process writes to the file too, so this module never creates a
+//! reference into the mapping.
 //!
-//! Another process may also cut the file. A store beyond the end of the file would then raise a signal that ends the program.
-//! Stores are therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
+//! Another process may also truncate the file. A store beyond the new end of the file would then raise a signal that
+//! kills the program. So stores are gathered in a buffer, and the kernel is asked to copy them into the mapping: if the
+//! destination no longer exists, the system call just fails.
 //!
-//! **Order.** Each gathered run is copied by a separate call before any store that comes after a fence. The kernel's copies are
-//! plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order for a reader on
-//! another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`, which orders
-//! everything that this CPU stored, in the kernel or not.)
+//! **Order.** Each run of gathered words is copied by a separate system call, and before any store that follows a fence.
+//! The copies that the kernel makes are plain stores by this CPU, in the order of the calls. `fence(Release)` between two
+//! calls preserves that order for a reader on another CPU, whether it reads through a mapping or with `pread`. (On x86-64
+//! the fence costs nothing. On aarch64 it is a `dmb ish`, which orders all stores by this CPU, including those that it
+//! made in the kernel.)
 //!
-//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all lengths
-//! (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone. `latest` is accepted
-//! once two reads agree and the record there names its own position. A torn `intent` either is further than a ring's size from
-//! the record, so that the copy is discarded, or leaves the decision to the record's checksum. A size that is not a power of two
-//! is refused.
+//! **Whole words.** The kernel copies eight aligned bytes with a single store, except where it uses `rep movsb` for all
+//! lengths (x86-64 with `fsrm`). For that instruction, CPU vendors do not guarantee single stores. So no reader relies on
+//! whole words alone. A reader accepts `latest` once two reads agree and the record at that position states the same
+//! position. A torn `intent` may lie more than a ring's size past the record, in which case the copy is discarded;
+//! otherwise the record's checksum decides. A size that is not a power of two is rejected.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -27,24 +29,25 @@ use crate::layout::WORD;
 use crate::os;
 use crate::words::{ReadWords, Words};
 
-/// Maximum number of words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
+/// Maximum number of words that are gathered, small enough that they stay in the innermost CPU caches until the kernel
+/// copies them.
 const GATHERED: usize = (16 << 10) / WORD;
 
-/// The kernel's calls that copy into the mapping and out of it.
+/// Names of the system calls that copy into the mapping and out of it.
 const WRITE: &str = "process_vm_writev";
 const READ: &str = "process_vm_readv";
 
 /// How stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The kernel copies stores into the mapping (`process_vm_writev`), which needs no descriptor. If the kernel
-    /// refuses the call, the way becomes [`Way::Mapped`].
+    /// The kernel copies stores into the mapping (`process_vm_writev`), which needs no file descriptor. If the kernel
+    /// refuses the system call, the mapping switches to [`Way::Mapped`].
     Copied,
-    /// Stores go directly into the mapping, and end the program if the file was cut.
+    /// Stores go directly into the mapping. If the file has been truncated, a store may kill the program.
     Mapped,
 }
 
-/// The first call that the kernel did not carry out.
+/// A system call that failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fault {
     pub(crate) call: &'static str,
@@ -55,14 +58,14 @@ pub(crate) struct Fault {
 #[derive(Debug)]
 pub(crate) struct MapWords {
     map: MmapRaw,
-    /// Number of words whose blocks are allocated. It never falls, and never exceeds the words of the mapping.
+    /// Number of words whose blocks are allocated. It never decreases, and never exceeds the length of the mapping.
     length: usize,
     way: Cell<Way>,
-    /// Stores that the kernel has not copied: the word at `first` and the words after it.
+    /// Stores that the kernel has not copied yet: `count` values, for the words from index `first` on.
     gathered: Box<[Cell<u64>]>,
     first: Cell<usize>,
     count: Cell<usize>,
-    /// The first fault, after which nothing is stored.
+    /// The first fault. Once there is a fault, nothing more is stored.
     fault: Cell<Option<Fault>>,
 }
 
@@ -74,7 +77,8 @@ impl Fault {
         }
     }
 
-    /// Returns whether the kernel refuses this call for any file, because it lacks the call or a filter forbids it.
+    /// Returns whether the kernel refuses this system call for every file, either because it does not implement the
+    /// call or because a filter (such as seccomp) forbids it.
     fn is_refusal(self) -> bool {
         matches!(self.errno, libc::ENOSYS | libc::EPERM | libc::EACCES)
     }
@@ -85,10 +89,10 @@ impl Fault {
 }
 
 impl MapWords {
-    /// Maps a file that has blocks for its first `bytes` bytes and may grow to `bytes_most` bytes.
+    /// Maps a file whose first `bytes` bytes are allocated, and which may grow to `bytes_most` bytes.
     ///
     /// # Errors
-    /// The error of mapping the file.
+    /// If the file cannot be mapped.
     pub(crate) fn new(file: &File, bytes: u64, bytes_most: u64, way: Way) -> io::Result<Self> {
         let map = MmapOptions::new()
             .len(bytes_most.max(bytes) as usize)
@@ -106,17 +110,17 @@ impl MapWords {
         })
     }
 
-    /// Returns the number of bytes at the beginning of the file that have blocks.
+    /// Returns the number of allocated bytes at the beginning of the file.
     pub(crate) fn bytes(&self) -> u64 {
         (self.length * WORD) as u64
     }
 
-    /// Notes that the file has blocks for this many bytes now.
+    /// Records that this many bytes at the beginning of the file are allocated now.
     pub(crate) fn has_grown(&mut self, bytes: u64) {
         self.length = (bytes as usize).min(self.map.len()) / WORD;
     }
 
-    /// Returns how stores reach the file now.
+    /// Returns how stores currently reach the file.
     pub(crate) fn way(&self) -> Way {
         self.way.get()
     }
@@ -126,7 +130,7 @@ impl MapWords {
         self.fault.get()
     }
 
-    /// Returns the address of word `index`. Panics unless `count` words from there on have blocks.
+    /// Returns the address of word `index`. Panics unless `count` words, starting with that one, are allocated.
     fn place(&self, index: usize, count: usize) -> *mut u64 {
         assert!(index + count <= self.length, "word {index} of {}", self.length);
         self.map.as_mut_ptr().cast::<u64>().wrapping_add(index)
@@ -134,9 +138,9 @@ impl MapWords {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         let pointer = self.place(index, 1);
-        // SAFETY: in bounds, because `length` is at most the length of the mapping. Mappings begin at a page, so words
-        // are aligned. The mapping lives as long as `self`. All access from this process goes through here or the
-        // kernel, and is atomic.
+        // SAFETY: in bounds, because `length` is at most the length of the mapping. Aligned, because mappings begin at
+        // a page boundary. The mapping lives as long as `self`. This process accesses it only through this method or
+        // through the kernel, and always atomically.
         unsafe { AtomicU64::from_ptr(pointer) }
     }
 
@@ -172,13 +176,13 @@ impl MapWords {
         }
     }
 
-    /// Writes the gathered words after their first `done` bytes. Returns the number of bytes written.
+    /// Has the kernel write the gathered words, except their first `done` bytes. Returns the number of bytes written.
     fn write(&self, first: usize, words: usize, done: usize) -> Result<usize, Fault> {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
         let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-        // SAFETY: `from` has `bytes` bytes, which do not change meanwhile; `to` lies in the mapping, to which no code
-        // has references other than atomics.
+        // SAFETY: `from` is valid for reads of `bytes` bytes, which do not change during the call. `to` lies in the
+        // mapping, which other code accesses only through atomics.
         match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {
                 call: WRITE,
@@ -197,7 +201,7 @@ impl MapWords {
         while done < bytes {
             let from = from.cast::<u8>().wrapping_add(done);
             let to = to.cast::<u8>().wrapping_add(done);
-            // SAFETY: `to` has space for `bytes - done` bytes; `from` lies in the mapping.
+            // SAFETY: `to` is valid for writes of `bytes - done` bytes, and `from` lies in the mapping.
             match unsafe { os::read_own_memory(from, to, bytes - done) } {
                 Ok(0) => {
                     return Err(Fault {
@@ -252,7 +256,7 @@ impl Words for MapWords {
 
     fn store_release(&self, index: usize, value: u64) {
         self.fence_release();
-        // The store needs a separate call, because the copies within one call have no order.
+        // The store needs a system call of its own, because the copies within one call are not ordered.
         self.store(index, value);
         self.fence_release();
     }

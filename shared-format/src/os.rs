@@ -24,24 +24,25 @@ pub fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Returns whether this program has more rights than the user that started it (setuid, setgid, file capabilities). In
-/// that case its environment must not decide where it writes files.
+/// Returns whether this program has more privileges than the user who started it (setuid, setgid, file capabilities).
+/// If it has, the environment must not decide where the program writes files.
 pub fn has_more_rights() -> bool {
-    // SAFETY: the argument is a number.
+    // SAFETY: no pointer is passed.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Lowest number for the collector's descriptors. The kernel gives programs the lowest free numbers, and some programs close a
-/// number twice, the second time when another file has it. The constant is below 64, because above that the kernel allocates a
-/// larger table of descriptors.
+/// Lowest descriptor number that the collector uses. The kernel gives every new file the lowest free number, and some
+/// programs close a descriptor twice, the second time when its number already belongs to another file. The limit is
+/// below 64, because higher numbers make the kernel allocate a larger descriptor table.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
-/// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
+/// Moves an open file to a descriptor number of at least `OUT_OF_THE_WAY`. If no such number is free, returns the file
+/// unchanged.
 ///
 /// # Errors
-/// The error if the program has closed the descriptor meanwhile.
+/// If the program has closed the descriptor in the meantime.
 pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
-    // SAFETY: the arguments are numbers, valid for any descriptor.
+    // SAFETY: no pointer is passed, and any descriptor number is allowed.
     let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) };
     let error = io::Error::last_os_error();
     if number == -1 && error.raw_os_error() != Some(libc::EBADF) {
@@ -51,18 +52,19 @@ pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
     if number == -1 {
         return Err(error);
     }
-    // SAFETY: the descriptor was just made, and no other code owns it.
+    // SAFETY: the descriptor has just been created, and no other code owns it.
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// Closes a file that the program may have closed already. Dropping such a file would make std end the program.
+/// Closes a file that the program may already have closed. If such a file were dropped, std would abort the program.
 fn close_quietly(file: File) {
-    // SAFETY: `file` owned the number, and no code uses the number later.
+    // SAFETY: the descriptor number came from `file`, and is not used afterwards.
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
-/// Returns the paths in a directory, in no particular order, or no paths if it cannot be read. [`std::fs::ReadDir`] is not used,
-/// because it panics if the program has closed its descriptor meanwhile.
+/// Returns the paths of a directory's entries, in no particular order, or no paths if the directory cannot be read.
+/// This does not use [`std::fs::ReadDir`], because that panics if the program has closed the directory's descriptor in
+/// the meantime.
 pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let mut options = File::options();
     options
@@ -72,7 +74,7 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let Ok(file) = options.open(directory).and_then(out_of_the_way) else {
         return paths;
     };
-    // SAFETY: the argument is a number.
+    // SAFETY: no pointer is passed, and any descriptor number is allowed.
     let stream = unsafe { libc::fdopendir(file.as_raw_fd()) };
     if stream.is_null() {
         close_quietly(file);
@@ -86,31 +88,28 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
         if entry.is_null() {
             break;
         }
-        // SAFETY: the entry is valid until the next call of `readdir`.
+        // SAFETY: the entry is valid until the next call to `readdir`.
         let name = unsafe { &raw const (*entry).d_name };
-        // SAFETY: the name ends in a zero.
+        // SAFETY: the name is NUL-terminated.
         let name = unsafe { CStr::from_ptr(name.cast()) }.to_bytes();
         if !matches!(name, b"." | b"..") {
             paths.push(directory.join(OsStr::from_bytes(name)));
         }
     }
-    // SAFETY: the stream is open and not used later. If the profiled program has closed the stream's descriptor, the call fails,
-    // and the error is ignored.
+    // SAFETY: the stream is open and is not used afterwards. If the profiled program has closed the stream's
+    // descriptor, the call fails, and the error is ignored.
     unsafe { libc::closedir(stream) };
     paths
 }
 
-/// Reads a small file that the kernel provides, with replacement characters for invalid UTF-8.
-///
-/// # Errors
-/// The system's error.
+/// Reads a small file that is generated by the kernel, such as those in `/proc`. Invalid UTF-8 is replaced by U+FFFD.
 pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut bytes = Vec::new();
     out_of_the_way(File::open(path)?)?.read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the id of this boot of the machine; zeros if the system does not provide it.
+/// Returns the id of the machine's current boot, or zeros if the system does not provide it.
 pub fn boot_id() -> [u64; 2] {
     let text = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
@@ -118,45 +117,47 @@ pub fn boot_id() -> [u64; 2] {
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
-/// Returns the time at which the kernel started a process, in kernel ticks since boot. Returns `None` if the process
-/// has ended, even if its parent has not collected its exit code yet. `process` is its id, or `self`.
+/// Returns the time at which the kernel started a process, in clock ticks since boot. `process` is a process id, or
+/// `self`. Returns `None` if the process has ended, even if it is still a zombie.
 pub fn start_time(process: impl fmt::Display) -> Option<u64> {
     started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// Returns the start time, which is field 22 of `stat`. The fields are counted after the program's name, which may
-/// contain any characters. Returns `None` if state (field 3) and threads (field 20) show a dead process.
+/// Extracts the start time, which is field 22, from the contents of a `stat` file. Fields are counted from the end of
+/// the program's name, because the name may contain any characters. Returns `None` if the state (field 3) and the
+/// number of threads (field 20) show that the process is dead.
 fn started(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = behind_name.split(' ').collect();
-    // The main thread may have ended while others run.
+    // The main thread may have ended while other threads are still running.
     let is_dead = matches!(*fields.first()?, "Z" | "X") && *fields.get(17)? == "1";
     fields.get(19).filter(|_| !is_dead)?.parse().ok()
 }
 
-/// Returns 64 random bits, from the keys that the standard library draws for its hash maps.
+/// Returns 64 random bits, derived from the random keys that the standard library generates for its hash maps.
 pub fn random() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Returns the monotonic clock in nanoseconds. All processes of one boot read the same clock.
+/// Returns the time of the monotonic clock in nanoseconds. All processes read the same clock until the machine reboots.
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes one timespec, into `time`.
+    // SAFETY: the call only writes a `timespec` to `time`.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Allocates the blocks of a range of a file that lies within its length. A file that was cut meanwhile does not grow.
+/// Allocates the blocks of a range that lies within a file. The file does not grow, even if it was truncated in the
+/// meantime, except on a file system that does not support `fallocate`.
 ///
 /// # Errors
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
-    // On older kernels, the call fails on tmpfs at any signal, so it is repeated.
+    // On older kernels, the call fails on tmpfs whenever a signal arrives, so it is retried.
     let mut interrupts = 0;
     loop {
         // SAFETY: the descriptor is open; there is no pointer.
@@ -173,10 +174,10 @@ pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Allocates the blocks of a range of a file, so that stores into its mapping cannot fail.
+/// Allocates the blocks of a range of a file, so that stores into a mapping of the range cannot fail.
 ///
 /// # Errors
-/// The system's error, most likely `StorageFull`. The file may have grown in part.
+/// The system's error, most likely `StorageFull`. Part of the range may have been allocated even then.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
     // SAFETY: the descriptor is open; there is no pointer.
@@ -186,8 +187,8 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Returns the bytes that unprivileged users may still allocate on the file system of a file; `None` if the number is
-/// unknown or unlimited.
+/// Returns how many bytes unprivileged users can still allocate on the file system that contains a file, or `None` if
+/// this is unknown or unlimited.
 pub fn free_bytes(file: &File) -> Option<u64> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs64>::uninit();
     // SAFETY: the descriptor is open, and `facts` has space for the result.
@@ -196,11 +197,11 @@ pub fn free_bytes(file: &File) -> Option<u64> {
     let facts = unsafe { facts.assume_init() };
     #[allow(clippy::unnecessary_cast, reason = "the type has 32 bits on 32-bit systems")]
     let block = facts.f_frsize as u64;
-    // A tmpfs without a limit has no blocks at all.
+    // A tmpfs without a size limit reports 0 blocks in total.
     (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(block))
 }
 
-/// Frees the blocks of a range. The file keeps its length and reads as zeros there.
+/// Frees the blocks of a range of a file. The file keeps its length, and the range then reads as zeros.
 ///
 /// # Errors
 /// The system's error. Not every file system supports this.
@@ -215,47 +216,47 @@ fn counted(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// Returns the id of the calling thread, for calls that expect a process id. The process id itself names the main
-/// thread, which has no memory after its end. The thread id is not cached, because a forked child would then write into
-/// its parent.
-// Not `gettid`, because std declares it as a weak symbol. In a static program with LTO, the linker then does not take
-// it from the C library.
+/// Returns the id of the calling thread, for system calls that expect a process id. The process id itself refers to the
+/// main thread, through which the memory cannot be reached once that thread has ended. The thread id is not cached,
+/// because a forked child would then write into its parent's memory.
+// This does not call `gettid`, because std declares that function as a weak symbol. In a statically linked program with
+// LTO, the linker then does not take it from the C library.
 fn own_id() -> libc::pid_t {
     // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// Returns the path at which the kernel shows a descriptor of this thread. `/proc/self` shows the main thread's
-/// descriptors, which are gone once that thread has ended.
+/// Returns the path under which the kernel shows a descriptor of this thread. `/proc/self` would show the descriptors
+/// of the main thread, which are gone once that thread has ended.
 pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
-/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at `to` any
-/// more, the call returns an error, whereas a store would raise a signal.
+/// Has the kernel copy bytes within this process, and returns the number of bytes copied. If the memory at `to` no
+/// longer exists, the call returns an error, whereas a store would raise a signal.
 ///
 /// # Safety
-/// `from` has `bytes` bytes, and the bytes at `to` are read by atomics alone.
+/// `from` must be valid for reads of `bytes` bytes. Other code must access the bytes at `to` only through atomics.
 ///
 /// # Errors
-/// `EFAULT` if not even the first byte could be copied, or the system's error if it refuses such calls.
+/// `EFAULT` if not even the first byte could be copied, or the system's error if it does not allow such calls.
 pub(crate) unsafe fn write_own_memory(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<usize> {
     let (local, remote) = (part(from.cast_mut(), bytes), part(to, bytes));
-    // SAFETY: by the caller; both parts live through the call.
+    // SAFETY: guaranteed by the caller. Both `iovec`s outlive the call.
     counted(unsafe { libc::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) })
 }
 
-/// Makes the kernel copy bytes within this process, from memory that may no longer exist. Returns the number of bytes
+/// Has the kernel copy bytes within this process, from memory that may no longer exist. Returns the number of bytes
 /// copied.
 ///
 /// # Safety
-/// `to` has space for `bytes` bytes, which no other code uses.
+/// `to` must be valid for writes of `bytes` bytes, and no other code may access these bytes during the call.
 ///
 /// # Errors
-/// As [`write_own_memory`].
+/// The same as for [`write_own_memory`].
 pub(crate) unsafe fn read_own_memory(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<usize> {
     let (local, remote) = (part(to, bytes), part(from.cast_mut(), bytes));
-    // SAFETY: by the caller; both parts live through the call.
+    // SAFETY: guaranteed by the caller. Both `iovec`s outlive the call.
     counted(unsafe { libc::process_vm_readv(own_id(), &local, 1, &remote, 1, 0) })
 }
 
@@ -274,7 +275,7 @@ pub fn link_open_file(file: &File, path: &Path) -> io::Result<()> {
     let from = CString::new(path_of_open_file(file))?;
     let to = CString::new(path.as_os_str().as_bytes())?;
     let (cwd, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-    // SAFETY: both strings end in a zero and live through the call.
+    // SAFETY: both strings are NUL-terminated and outlive the call.
     check(unsafe { libc::linkat(cwd, from.as_ptr(), cwd, to.as_ptr(), follow) })
 }
 
@@ -288,14 +289,14 @@ fn byte_range(kind: libc::c_int, offset: u64, bytes: u64) -> libc::flock {
     }
 }
 
-/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock
-/// with the last descriptor of this open file, even if the process crashes.
+/// Locks a byte range on behalf of this open file. Returns false if another open file holds a lock in the range. The
+/// kernel releases the lock when the last descriptor of this open file is closed, even if the process crashes.
 ///
 /// # Errors
 /// The system's error.
 pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     let range = byte_range(libc::F_WRLCK, offset, bytes);
-    // SAFETY: the descriptor is open and `range` lives through the call.
+    // SAFETY: the descriptor is open, and `range` outlives the call.
     match check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &range) }) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
@@ -303,17 +304,17 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Returns the byte range of a lock that another open file holds in the given range, if any. If there are several locks, returns
-/// any of them.
+/// Returns the byte range of a lock that another open file holds and that overlaps the given range, or `None` if there
+/// is no such lock. If there are several, any one of them is returned.
 ///
 /// # Errors
 /// The system's error.
 pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Range<u64>>> {
     let mut range = byte_range(libc::F_WRLCK, offset, bytes);
-    // SAFETY: the descriptor is open and `range` lives through the call.
+    // SAFETY: the descriptor is open, and `range` outlives the call.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut range) })?;
     let (start, length) = (range.l_start as u64, range.l_len as u64);
-    // Length 0 means all bytes up to the end.
+    // A length of 0 means that the lock covers all bytes from `start` on.
     let end = match length {
         0 => u64::MAX,
         _ => start.saturating_add(length),
@@ -324,7 +325,7 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
 /// Makes a descriptor number refer to another file.
 #[cfg(test)]
 pub(crate) fn put_in_place(file: &File, number: i32) {
-    // SAFETY: the owner of the number checks its file before each use.
+    // SAFETY: before each use, the owner of the descriptor checks which file it refers to.
     assert_eq!(unsafe { libc::dup2(file.as_raw_fd(), number) }, number);
 }
 
@@ -360,7 +361,7 @@ mod tests {
         let moved = out_of_the_way(low).unwrap();
         assert!(moved.as_raw_fd() >= OUT_OF_THE_WAY);
         assert_eq!(moved.metadata().unwrap().len(), 77);
-        // SAFETY: the arguments are numbers.
+        // SAFETY: no pointer is passed.
         let flags = unsafe { libc::fcntl(moved.as_raw_fd(), libc::F_GETFD) };
         assert_eq!(flags, libc::FD_CLOEXEC);
     }
@@ -379,16 +380,15 @@ mod tests {
         assert!(paths_in(&directory.path().join("none")).is_empty());
     }
 
-    /// `out_of_the_way` must not drop a file that the program has closed, because std would then end the
-    /// program.
+    /// `out_of_the_way` must not drop a file that the program has closed, because std would then abort the program.
     #[test]
     fn a_file_that_the_program_closed_meanwhile_ended_it() {
         let file = tempfile::tempfile().unwrap();
-        // No other test gets this number.
+        // No other test uses this descriptor number.
         put_in_place(&file, 900);
-        // SAFETY: the descriptor was just made.
+        // SAFETY: the descriptor has just been created.
         let ours = unsafe { File::from_raw_fd(900) };
-        // SAFETY: the argument is a number.
+        // SAFETY: no pointer is passed.
         assert_eq!(unsafe { libc::close(900) }, 0);
         let error = out_of_the_way(ours).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));

@@ -1,21 +1,23 @@
-//! Paths of functions: their parts, and the plain form in which lists show them.
+//! Function paths: how they split into parts, and the plain form in which lists show them.
 //!
-//! A path has the form `module::name`, and the name has the form of a symbol: `<Vec<T> as
-//! Shape>::area::<u8>::{closure#0}`. Any text may be a path, because any text may be the name of a scope. Nothing here
-//! allocates.
+//! A path has the form `module::name`, where the name is written as in a demangled symbol:
+//! `<Vec<T> as Shape>::area::<u8>::{closure#0}`. But any text may occur as a path, because a scope may have any name.
+//! Nothing in this module allocates.
 
 use std::{iter, mem};
 
-/// Part that stands for all closures and bodies of async functions at the end of a plain path.
+/// Last part of a plain path, which stands for all the closures and bodies of async functions at the end of the full
+/// path.
 const CLOSURE: &str = "{closure}";
 
-/// Parts of a path: see [`parts`].
+/// Iterator over the parts of a path; see [`parts`].
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     rest: Option<&'a str>,
 }
 
-/// Splits a path at each `::` outside brackets. Generic arguments stay with their part.
+/// Splits a path at each `::` that is not inside brackets. Generic arguments are not separated from the part that they
+/// belong to.
 ///
 /// # Examples
 /// ```
@@ -27,8 +29,8 @@ pub fn parts(path: &str) -> Parts<'_> {
     Parts { rest: Some(path) }
 }
 
-/// Returns the parts of a path in plain form: without generic arguments, with the name of the type instead of its
-/// `impl`, and with one `{closure}` at the end instead of all closures in the function.
+/// Returns the parts of a path in plain form: without generic arguments, with only the name of the type in place of an
+/// `impl` or a `<T as Trait>`, and with a single `{closure}` in place of all closures at the end.
 ///
 /// # Examples
 /// ```
@@ -39,7 +41,7 @@ pub fn parts(path: &str) -> Parts<'_> {
 /// assert_eq!(plain("app::each::<u8>::{closure#1}::{closure#0}"), "app::each::{closure}");
 /// ```
 pub fn plain_parts(path: &str) -> impl Iterator<Item = &str> {
-    // Whether closures follow the last part.
+    // Whether closures follow the part that was returned last.
     let mut in_closure = false;
     let mut rest = parts(path);
     iter::from_fn(move || {
@@ -65,8 +67,8 @@ pub fn has_noise(path: &str) -> bool {
     path.contains(['<', '{'])
 }
 
-/// Returns the end of a path, beginning at the `count`-th named part from the end. A closure has no name, so the function before
-/// it is kept as well.
+/// Returns the end of a path that contains the last `count` named parts. Closures have no name and are not counted, so
+/// the function that contains them is kept as well.
 pub fn tail(path: &str, count: usize) -> &str {
     let named = parts(path).filter(|part| !is_braced(part)).count();
     let Some(mut passed) = named.checked_sub(count).filter(|&passed| passed > 0) else {
@@ -101,7 +103,7 @@ pub fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
     })
 }
 
-/// Splits a text at the first occurrence of a word outside all brackets.
+/// Splits a text at the first occurrence of `word` that is not inside brackets.
 pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     while at < text.len() {
@@ -113,14 +115,15 @@ pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-/// Returns the number of bytes in the first unit of a text: a bracket with its contents, an arrow, or a character.
+/// Returns the length in bytes of the first token of a text: a bracket with its contents, an arrow (`->`), or a
+/// character.
 pub fn step(text: &str) -> usize {
     let mut depth = 0usize;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         match c {
             '<' | '(' | '[' | '{' => depth += 1,
-            // The arrow of a function's type closes no bracket.
+            // The `>` of an arrow in a function's type closes no bracket.
             '>' if before == '-' => {}
             '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}
@@ -164,12 +167,13 @@ fn is_braced(part: &str) -> bool {
     part.starts_with('{') && part.ends_with('}')
 }
 
-/// Returns the name in the last part of a type's path, or the whole type if it is no path, such as `&mut [T]`.
+/// Returns the name of a type. `of_type` is the end of the type's path, starting at its last named part, or a type that
+/// has no path, such as `&mut [T]`, which is returned as it is.
 fn last_of_type(of_type: &str) -> &str {
     parts(of_type).next().map_or(of_type, without_arguments)
 }
 
-/// Returns a part up to its generic arguments. C++ operators may contain `<` in their names.
+/// Returns a part without its generic arguments. The name of a C++ operator may itself contain `<`.
 fn without_arguments(part: &str) -> &str {
     let is_name = |name: &str| {
         let is_letter = |c: char| c.is_alphanumeric() || "_$~".contains(c);

@@ -9,14 +9,15 @@ use crate::snapshot::Site;
 /// Maximum length of a pattern in bytes, so that it fits into a request.
 pub const BYTES_MAX: usize = 96;
 
-// Matching uses one bit for each byte of a pattern, and one bit for its end.
+// Matching needs one bit for each byte of the pattern, and one more for the pattern's end.
 const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
-/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
-/// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
-/// module. The parts come from the path as it is or from its plain form ([`plain_parts`]): `Map::insert` selects
-/// `Map<u8>::insert` as well. A `*` matches any text, including `::`. Characters may be written as escapes (`\n`,
-/// `\u{1b}`), as screens and reports show control characters.
+/// Selects sites by their path, `module::name`. A pattern selects a site if it matches one or more adjacent whole parts
+/// of the path: `insert` selects every function with that name, `book` selects everything in modules with that name,
+/// and `book::insert` selects the function `insert` in the module `book`. The parts are those of the path itself or of
+/// its plain form (see [`plain_parts`]), so `Map::insert` also selects `Map<u8>::insert`. A `*` matches any text,
+/// including `::`. Control characters may be written as escapes (`\n`, `\u{1b}`), which is how screens and reports show
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],
@@ -54,8 +55,8 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
-    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand for any
-    /// text. In a text above [`BYTES_MAX`] bytes, a star replaces the middle.
+    /// Parses a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a shortened
+    /// name, match any text. If the pattern is longer than [`BYTES_MAX`] bytes, a `*` replaces its middle.
     ///
     /// # Errors
     /// [`FormatError::Damaged`] if it is empty or contains control characters.
@@ -67,8 +68,8 @@ impl Pattern {
         Self::new(&fitting(text.chars().map(String::from).collect()))
     }
 
-    /// Returns a pattern that selects the functions with this path, or `None` for an empty path. In a path that is too
-    /// long, a star replaces the middle.
+    /// Returns a pattern that selects the functions with this path, or `None` if the path is empty. If the path is too
+    /// long for a pattern, a `*` replaces its middle.
     pub fn of_path(path: &str) -> Option<Self> {
         let has_control = path.contains(char::is_control);
         let written = |c: char| match c {
@@ -89,7 +90,8 @@ impl Pattern {
         self.selects(&site.path(), Reach::AnyParts)
     }
 
-    /// Returns whether the pattern is the name of the function with this path: it selects the last parts of the path.
+    /// Returns whether the pattern names the function with this path, which means that it matches the last parts of the
+    /// path.
     pub fn names(&self, path: &str) -> bool {
         self.selects(path, Reach::LastParts)
     }
@@ -99,8 +101,9 @@ impl Pattern {
         covers(text, path, reach) || text.contains('\\') && covers(&unescaped(text), path, reach)
     }
 
-    /// Returns whether the pattern `text` selects the site with this path. This function does not allocate and uses little stack,
-    /// but is slower than [`Self::matches`]. It does not decode escapes. A text above [`BYTES_MAX`] bytes selects nothing.
+    /// Returns whether the pattern `text` selects the site with this path. Unlike [`Self::matches`], this function does
+    /// not allocate and uses little stack, but it is slower and does not decode escapes. A text longer than
+    /// [`BYTES_MAX`] bytes selects nothing.
     pub fn text_covers(text: &str, path: &str) -> bool {
         let pattern = text.as_bytes();
         let places = |wanted: u8| {
@@ -111,7 +114,7 @@ impl Pattern {
     }
 }
 
-/// Parts of a path that a pattern may cover.
+/// The parts of a path that a pattern may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// Any adjacent parts.
@@ -120,7 +123,7 @@ enum Reach {
     LastParts,
 }
 
-/// Returns the concatenated pieces. If they are longer than a pattern may be, a star replaces their middle.
+/// Concatenates the pieces. If the result is too long for a pattern, a `*` replaces its middle.
 fn fitting(pieces: Vec<String>) -> String {
     let whole = pieces.concat();
     if whole.len() <= BYTES_MAX {
@@ -138,7 +141,7 @@ fn fitting(pieces: Vec<String>) -> String {
     format!("{start}*{end}")
 }
 
-/// Returns whether a pattern without escapes covers whole parts of a path.
+/// Returns whether a pattern matches whole parts of a path. Does not decode escapes.
 fn covers(pattern: &str, path: &str, reach: Reach) -> bool {
     let mut places = [0u128; 256];
     for (place, byte) in pattern.bytes().enumerate() {
@@ -147,13 +150,13 @@ fn covers(pattern: &str, path: &str, reach: Reach) -> bool {
     covers_either(pattern.as_bytes(), path, reach, |byte| places[usize::from(byte)])
 }
 
-/// Returns whether a pattern covers whole parts of a path as it is, or of its plain form.
+/// Returns whether a pattern matches whole parts of a path, either of the path itself or of its plain form.
 fn covers_either(pattern: &[u8], path: &str, reach: Reach, places: impl Fn(u8) -> u128) -> bool {
     covers_parts(pattern, path.split("::"), reach, &places)
         || has_noise(path) && covers_parts(pattern, plain_parts(path), reach, &places)
 }
 
-/// Returns the text with each escape of [`char::escape_default`] replaced by its character.
+/// Returns the text with the escapes `\n`, `\r`, `\t`, `\\` and `\u{…}` replaced by their characters.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -164,7 +167,7 @@ pub fn unescaped(text: &str) -> String {
             Some(b'r') => ('\r', 1),
             Some(b't') => ('\t', 1),
             Some(b'\\') => ('\\', 1),
-            // The backslash may be part of the name.
+            // This is not an escape. The backslash may be part of the name.
             _ => by_number(after).unwrap_or(('\\', 0)),
         };
         out.push(c);
@@ -173,16 +176,18 @@ pub fn unescaped(text: &str) -> String {
     out + rest
 }
 
-/// Returns the character of an escape such as `u{1b}`, and the length of the escape in bytes.
+/// Decodes an escape such as `u{1b}`, given without its backslash. Returns the character, and the length of the escape
+/// in bytes.
 fn by_number(escape: &str) -> Option<(char, usize)> {
     let (number, _) = escape.strip_prefix("u{")?.split_once('}')?;
     let c = char::from_u32(u32::from_str_radix(number, 16).ok()?)?;
     Some((c, "u{}".len() + number.len()))
 }
 
-/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences of parts together,
-/// so that no pattern takes long: any process that may send requests can choose a pattern. For a byte, `places` returns one bit
-/// for each of the byte's positions in the pattern.
+/// Returns whether a pattern, in which `*` matches any text, matches whole parts of a path. A single pass over the path
+/// tries all sequences of parts at once. This keeps matching fast for every pattern, which matters because any process
+/// that may send requests can choose one. `places` returns the positions of a byte in the pattern, with one bit set for
+/// each.
 fn covers_parts(
     pattern: &[u8],
     parts: impl Iterator<Item: AsRef<[u8]>>,
@@ -192,11 +197,11 @@ fn covers_parts(
     let all_stars = pattern.iter().enumerate().filter(|(_, byte)| **byte == b'*');
     let stars = all_stars.fold(0u128, |stars, (place, _)| stars | 1 << place);
     let whole = 1u128 << pattern.len();
-    // A star may stand for empty text; the carry of the sum passes through adjacent stars.
+    // A star may match empty text. The carry of the addition passes through adjacent stars.
     let past_stars = |covered: u128| covered | ((covered & stars) + stars) ^ stars;
     let behind =
         |covered: u128, byte: u8| past_stars((covered & places(byte) & !stars) << 1 | covered & stars);
-    // Bit n is set if the first n bytes of the pattern cover the text from the beginning of a part up to the current
+    // Bit n is set if the first n bytes of the pattern match the text from the beginning of some part up to the current
     // byte.
     let mut covered = 0u128;
     for (number, part) in parts.enumerate() {
@@ -310,7 +315,7 @@ mod tests {
             assert!(!Pattern::typed(other).unwrap().names(path), "{other}");
         }
         assert!(Pattern::typed(&"x".repeat(300)).unwrap().names(&"x".repeat(300)));
-        // An `…` in a path stands for itself, so the pattern of this path selects no other path.
+        // A `…` in a path matches only itself, so a pattern made from this path selects no other path.
         let cut = Pattern::of_path("drop::<…>").unwrap();
         assert!(cut.names("drop::<…>") && !cut.names("drop::<u8>"));
     }
@@ -324,7 +329,7 @@ mod tests {
         assert_eq!(Pattern::new(&"x".repeat(96)).unwrap().as_str().len(), 96);
     }
 
-    /// Returns whether a pattern with `*` covers a whole text. On a mismatch the last star takes one more byte.
+    /// Returns whether a pattern with `*` matches a whole text. On a mismatch, the last star takes one more byte.
     fn glob(pattern: &[u8], text: &[u8]) -> bool {
         let (mut p, mut t) = (0, 0);
         let mut star: Option<(usize, usize)> = None;

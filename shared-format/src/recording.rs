@@ -1,8 +1,8 @@
-//! Recordings (`.tks`): a header page, then records one after another.
+//! Recordings (`.tks`): a header page, followed by records.
 //!
-//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves
-//! all finished records. A reader reads the heads of records first, and unpacks a record on request. A snapshot file is
-//! a recording with one record.
+//! A record is complete as soon as it is written, so every prefix of a recording is a valid recording: if the writer
+//! dies, all records that it finished can still be read. A reader first reads only the heads of the records, and
+//! unpacks a record when it is requested. A snapshot file is a recording with a single record.
 
 #[cfg(feature = "deflate")]
 mod append;
@@ -34,7 +34,7 @@ pub use self::stream::{Piece, Stream, StreamedRecord};
 /// Words before the first record: magic, version, features, and reserved words.
 pub(crate) const HEAD_WORDS: usize = 8;
 
-/// Required feature: records are packed, and may share the sites of an earlier record.
+/// Required feature: records are packed, and may refer to the sites of an earlier record.
 const PACKED: u64 = 1;
 
 /// A recording, open for reading.
@@ -44,7 +44,7 @@ pub struct Recording {
     path: PathBuf,
     moments: Vec<Moment>,
     torn_bytes: u64,
-    /// The last sites that were read, and the position of the record that contains them.
+    /// The sites that were read last, with the position of the record that contains them.
     sites: RefCell<Option<(u64, Rc<[u8]>)>>,
 }
 
@@ -53,18 +53,18 @@ pub struct Recording {
 pub struct Moment {
     /// Reason and time of the capture.
     pub stamp: Stamp,
-    /// Number of the program's capture.
+    /// Sequence number of the capture in the program.
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// The earlier reset epoch that an undo has continued in this epoch, so that the record's counts begin with that epoch;
-    /// `None` if no undo began this epoch.
+    /// The earlier reset epoch that was resumed if this epoch began with an undo. The record's counts then start at the
+    /// beginning of the resumed epoch. `None` if this epoch did not begin with an undo.
     pub withdraws: Option<u64>,
-    /// Beginning of the record, in words after the header page.
+    /// Beginning of the record, in words from the end of the header page.
     position: u64,
     /// Length of the body in bytes.
     bytes: u64,
-    /// Whether the record contains the functions and lines of addresses.
+    /// Whether the record contains [`Addresses`].
     has_addresses: bool,
 }
 
@@ -72,7 +72,7 @@ impl Recording {
     /// Opens a file and finds its records. Bytes after the last complete record are ignored.
     ///
     /// # Errors
-    /// The reason why the file is not a recording that this build can read.
+    /// If the file cannot be read, or is not a recording that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = open_plain(path, false)?;
         let failed = |error| FormatError::io("stat", path, error);
@@ -104,15 +104,16 @@ impl Recording {
         &self.moments
     }
 
-    /// Returns the number of bytes at the end that are not a complete record.
+    /// Returns the number of bytes after the last complete record.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
     }
 
-    /// Reads the payload of a record, as the program wrote it except for the order of its sections.
+    /// Reads the payload of a record. It is what the program wrote, except that the order of the sections may differ.
     ///
     /// # Errors
-    /// [`FormatError::Damaged`] if the bytes differ from the bytes written, or the error of reading.
+    /// [`FormatError::Damaged`] if the bytes are not the ones that were written, or the error that occurred while
+    /// reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
         let Some((_, sites_at)) = stored::info(&stored) else {
@@ -126,15 +127,15 @@ impl Recording {
     /// Reads the snapshot of a record.
     ///
     /// # Errors
-    /// As [`Self::payload`] and [`codec::decode`].
+    /// The errors of [`Self::payload`] and [`codec::decode`].
     pub fn snapshot(&self, moment: &Moment) -> Result<Snapshot, FormatError> {
         codec::decode(&self.payload(moment)?)
     }
 
-    /// Reads the newest record that can be read, with its snapshot.
+    /// Reads the newest record that is not damaged, and decodes its snapshot.
     ///
     /// # Errors
-    /// [`FormatError::NoRecord`] if no record can be read, and as [`codec::decode`].
+    /// [`FormatError::NoRecord`] if no record can be read, or an error of [`codec::decode`].
     pub fn newest(&self) -> Result<(Moment, Snapshot), FormatError> {
         for moment in self.moments.iter().rev() {
             if let Ok(payload) = self.payload(moment) {
@@ -144,8 +145,8 @@ impl Recording {
         Err(FormatError::NoRecord)
     }
 
-    /// Reads the functions and lines of code of the samples in all records, as the writer found them. Damaged records
-    /// are left out.
+    /// Reads the functions and source lines of all samples in the recording, as its writer found them. Damaged records
+    /// are skipped.
     pub fn addresses(&self) -> Addresses {
         let mut all = Addresses::default();
         for moment in self.moments.iter().filter(|moment| moment.has_addresses) {
@@ -202,7 +203,7 @@ impl Recording {
         };
         let capture = match stored::info(stored) {
             Some((capture, _)) => capture,
-            // The record of a snapshot file is not packed; its payload contains the capture info.
+            // The record of a snapshot file is not packed, and its capture info is in the payload.
             None => match self.stored(&moment) {
                 Ok(payload) => codec::capture(&payload).unwrap_or_default(),
                 Err(_) => return Ok(None),
@@ -213,9 +214,9 @@ impl Recording {
         Ok(Some(moment))
     }
 
-    /// Returns the stored bytes after a record's head, without padding.
+    /// Reads the bytes that are stored after a record's head, without padding.
     fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
-        // The record was within the file when records were found, so this length is at most the file's length at that
+        // The whole record was within the file when it was found, so this length is at most the file's length at that
         // time.
         let length = record::WORDS * WORD + (moment.bytes as usize).next_multiple_of(WORD);
         let mut head = self.read(offset(moment.position), length)?;
@@ -259,7 +260,7 @@ impl Recording {
     }
 }
 
-/// Checks whether a recording of this version and with these features can be read.
+/// Checks that this build can read a recording of this version with these features.
 fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
     error::check_version(version)?;
     error::check_features(features, if cfg!(feature = "deflate") { PACKED } else { 0 })
@@ -272,7 +273,7 @@ impl Moment {
     }
 }
 
-/// Returns the offset of a position in the file, in bytes.
+/// Converts a position to an offset in the file, in bytes.
 fn offset(position: u64) -> u64 {
     (position.saturating_add(HEAD_WORDS as u64)).saturating_mul(WORD as u64)
 }

@@ -1,14 +1,14 @@
-//! The ring: one writer publishes complete records, any number of readers copy the newest one.
+//! The ring: one writer publishes complete records, and any number of readers copy the newest one.
 //!
-//! The protocol follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since
-//! the first record and never decrease. A position maps to its remainder modulo the ring's size, so records wrap
-//! around.
+//! The protocol follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words from
+//! the beginning of the first record and never decrease. The place of a position in the ring is the position modulo the
+//! ring's size, so records wrap around.
 //!
-//! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest
-//! complete record (`latest`). After copying a record, a reader reads `intent` again: if it is more than a ring's size
-//! past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring,
-//! so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its newest
-//! finished record intact.
+//! The writer announces where its next record will end (`intent`), writes the record, and then announces where the
+//! newest complete record begins (`latest`). After copying a record, a reader reads `intent` again. If it is more than
+//! a ring's size past the beginning of the record, the copy may contain parts of newer records and is discarded. No
+//! record is longer than half the ring, so `intent - latest` never exceeds the ring's size: if a program dies between
+//! any two stores, its newest finished record stays intact.
 
 pub(crate) mod extent;
 pub mod growing;
@@ -21,17 +21,17 @@ use crate::layout::{WORD, record};
 use crate::snapshot::{CaptureInfo, CaptureKind};
 use crate::words::{self, ReadWords, Words, read_one};
 
-/// Number of tries after which a reader gives up because the writer overtakes it.
+/// Number of tries after which a reader gives up on a writer that keeps overtaking it.
 const TRIES: u32 = 200;
 
-/// Words per try: a longer copy counts as several tries, one for each 4 MiB. Records of many megabytes get few tries,
-/// so that no program keeps its readers busy for long.
+/// Number of copied words that count as one more try: 4 MiB. So a reader has only a few tries for records of many
+/// megabytes, and no program can keep its readers busy for long.
 const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 
 /// Value of `previous` in the first record.
 const NONE: u64 = u64::MAX;
 
-/// Location of a ring and of its two state words.
+/// Where to find a ring and its two state words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First word of the ring.
@@ -50,7 +50,7 @@ pub struct Writer {
     region: Region,
     /// Position of the next record.
     next: u64,
-    /// Position of the previous record.
+    /// Position of the last record that was written; [`NONE`] before the first.
     previous: u64,
     /// Number of records written so far.
     sequence: u64,
@@ -61,9 +61,9 @@ pub struct Writer {
 pub struct Stamp {
     /// Reason of the capture.
     pub kind: CaptureKind,
-    /// The program's clock at the capture, in ticks.
+    /// Time of the capture on the program's clock, in ticks.
     pub tick: u64,
-    /// The wall clock at the capture, in nanoseconds since the Unix epoch.
+    /// Wall-clock time of the capture, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
 }
 
@@ -76,14 +76,14 @@ impl From<&CaptureInfo> for Stamp {
     }
 }
 
-/// Effort of a reader so far to copy the newest record.
+/// Tracks how hard a reader has tried to copy the newest record.
 #[derive(Debug, Default)]
 struct Patience {
-    /// Number of tries of any length.
+    /// Number of tries, each counted once, however long the copy was.
     tries: u64,
-    /// Words of payloads that were copied in all tries.
+    /// Number of payload words that were copied in all tries together.
     copied: u64,
-    /// Tries that failed because the writer was faster.
+    /// Number of tries that failed because the writer overtook the reader.
     lapped: u64,
 }
 
@@ -123,20 +123,20 @@ fn publish_words(
     len: u64,
 ) {
     words.store(region.intent, position.wrapping_add(len));
-    // SYNC POINT: intent before words (meets the fence in `copy_words` after its copy).
+    // SYNC POINT: `intent` is stored before the words (pairs with the fence after the copy in `copy_words`).
     words.fence_release();
-    // Uses `for_each`, because in a `for` loop `Chain` would test its current half for every word.
+    // `for_each` instead of a `for` loop, in which `Chain` would check for every word which of its halves comes next.
     body.enumerate().for_each(|(offset, word)| {
         words.store(region.at(position.wrapping_add(offset as u64)), word);
     });
-    // SYNC POINT: words before latest (meets the fence in `read_latest`).
+    // SYNC POINT: the words are stored before `latest` (pairs with the fence in `read_latest`).
     words.store_release(region.latest, position);
 }
 
-/// Returns the beginning of the newest record. Later reads see this record or a newer one.
+/// Returns the position of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is not an atomic load, so `latest` is accepted once two reads agree. If the writer never pauses, the
-    // loop ends after its last try, and the record's checksum decides.
+    // A read through a file is not an atomic load, so `latest` is accepted once two reads agree. If the writer never
+    // pauses, the loop ends after `TRIES` reads, and the record's checksum shows whether the last value was right.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -145,13 +145,13 @@ fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatErr
         }
         latest = again;
     }
-    // SYNC POINT: words before latest.
+    // SYNC POINT: `latest` is read before the words (pairs with the release store in `publish_words`).
     words.fence_acquire();
     Ok(latest)
 }
 
-/// Copies `out.len()` words of the record at `position`, from its word `offset` on. Returns false if the writer may
-/// have overwritten the record meanwhile.
+/// Copies `out.len()` words of the record at `position`, starting at word `offset` of the record. Returns false if the
+/// writer may have overwritten the record in the meantime.
 fn copy_words(
     words: &impl ReadWords,
     region: &Region,
@@ -166,7 +166,7 @@ fn copy_words(
     if !tail.is_empty() {
         words.read(region.first, tail)?;
     }
-    // SYNC POINT: intent before words.
+    // SYNC POINT: the words are read before `intent` (pairs with the fence in `publish_words`).
     words.fence_acquire();
     let intent = read_one(words, region.intent)?;
     Ok(intent.wrapping_sub(position) <= region.words)
@@ -213,7 +213,7 @@ fn words_of(payload: &[u8]) -> u64 {
     (record::WORDS + payload.len().div_ceil(WORD)) as u64
 }
 
-/// Returns the payload as words, the last word filled up with zeros.
+/// Returns the payload as words. The last word is padded with zeros.
 pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     let (whole, rest) = payload.as_chunks();
     let last = (!rest.is_empty()).then(|| {
@@ -253,7 +253,8 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
         stamp: stamp_of(head),
         sequence: head[record::SEQUENCE],
         position: head[record::POSITION],
-        // The first record has `NONE` here. A position that is not lower would make readers go round in circles.
+        // This is `NONE` in the first record. A position that is not lower than the record's own is rejected, because
+        // readers that followed it would loop forever.
         previous: Some(head[record::PREVIOUS]).filter(|&previous| previous < head[record::POSITION]),
         payload,
     })
@@ -275,8 +276,8 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the length in bytes of the file's used part once a record with this payload is published. After records have
-    /// wrapped around, this part ends with the ring.
+    /// Returns how many bytes of the file are in use once a record with this payload is published. After records have
+    /// wrapped around, these are all bytes up to the end of the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -314,17 +315,17 @@ impl Writer {
 /// Copies the newest complete record.
 ///
 /// # Errors
-/// [`FormatError::Lapped`] if the writer was faster on every try, [`FormatError::NoRecord`] if there is no complete
-/// record, or the error of reading.
+/// [`FormatError::Lapped`] if the writer overtook the reader on every try, [`FormatError::NoRecord`] if there is no
+/// complete record, or an error from reading `words`.
 pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, FormatError> {
     read_newest_counting(words, region, &mut 0)
 }
 
-/// Copies the newest complete record as [`read_newest`] does, and adds to `lapped` the number of tries in which the
-/// writer was faster.
+/// Copies the newest complete record as [`read_newest`] does, and adds to `lapped` the number of tries on which the
+/// writer overtook the reader.
 ///
 /// # Errors
-/// As [`read_newest`].
+/// The same as for [`read_newest`].
 pub fn read_newest_counting(
     words: &impl ReadWords,
     region: &Region,
@@ -336,24 +337,24 @@ pub fn read_newest_counting(
     newest
 }
 
-/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns `None` if
-/// it has been overwritten.
+/// Copies the record at `previous`, which is the [`Record::previous`] of the record at `position`. Returns `None` if it
+/// has been overwritten.
 ///
 /// # Errors
-/// The error of reading.
+/// An error from reading `words`.
 pub fn read_before(
     words: &impl ReadWords,
     region: &Region,
     position: u64,
     previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    // Each record must end before the next begins. With overlapping records, reading back through a ring could take time
-    // proportional to the square of its size.
+    // Each record must end before the next one begins. If records could overlap, following them back through a ring
+    // could take time proportional to the square of its size.
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position, and returns it with the number of words of the payload. Returns `None` if the
-/// record has been overwritten or is longer than `most` words.
+/// Copies the head of the record at a position, and returns it with the length of the payload in words. Returns `None`
+/// if the record has been overwritten, or is longer than the limit `most`, in words.
 fn read_head(
     words: &impl ReadWords,
     region: &Region,
@@ -364,15 +365,15 @@ fn read_head(
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
-    // The length is trusted only within these bounds, because the caller allocates that much memory next.
+    // The length is trusted only if it is within these limits, because the caller allocates that much memory next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
     let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
     let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position. Returns `None` if the record has been overwritten or is longer than `most` words. Adds the
-/// copied words to `copied`.
+/// Copies the record at a position, and adds the number of copied words to `copied`. Returns `None` if the record has
+/// been overwritten, is damaged, or is longer than the limit `most`, in words.
 fn try_read(
     words: &impl ReadWords,
     region: &Region,
@@ -383,8 +384,9 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than its header claims. Memory for the whole record is therefore allocated only once the record's
-    // last word in the file was read. If the record wraps around, this is the ring's last word.
+    // A file may be shorter than its header claims. So memory for the whole record is allocated only after reading the
+    // word of the record that is furthest into the file. That is its last word or, if the record wraps around, the last
+    // word of the ring.
     let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
     let last = match end < region.at(position) {
         true => region.first + region.words as usize - 1,
@@ -400,12 +402,12 @@ fn try_read(
 }
 
 impl Patience {
-    /// Returns the number of tries. A long record counts as several.
+    /// Returns the number of tries so far, where copying a long record counts as several.
     fn tries(&self) -> u64 {
         self.tries + self.copied / WORDS_PER_TRY
     }
 
-    /// Copies the newest whole record while there are tries left.
+    /// Copies the newest complete record, or fails once there are no tries left.
     fn read_newest(&mut self, words: &impl ReadWords, region: &Region) -> Result<Record, FormatError> {
         let mut damaged_at = None;
         while self.tries() < TRIES.into() {
@@ -414,7 +416,8 @@ impl Patience {
             if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
                 return Ok(record);
             }
-            // If the same record is damaged twice and the writer is not near it, the damage is permanent.
+            // If the same record is found damaged twice and the writer has not overtaken the reader, the damage is
+            // permanent.
             let intent = read_one(words, region.intent)?;
             if intent.wrapping_sub(latest) > region.words {
                 self.lapped += 1;

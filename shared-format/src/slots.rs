@@ -1,11 +1,12 @@
 //! Request slots: a viewer asks the program for something, and the program replies.
 //!
-//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the viewer
-//! dies. It writes the request half with one write; the program writes the reply half. A request is open while its sequence
-//! number is above the reply's, so it is carried out exactly once. A new owner begins above both sequence numbers, and the reply
-//! repeats the request's checksum, so that no viewer takes another's reply for its own.
+//! Each half of a slot has a single writer. A viewer owns a slot while it holds a lock on the slot's bytes, which the
+//! kernel releases if the viewer dies. The viewer writes the request half in a single write, and the program writes the
+//! reply half. A request is open as long as its sequence number is higher than the one in the reply, so it is carried
+//! out exactly once. A new owner starts with a number higher than those in both halves, and the reply repeats the
+//! request's checksum, so that no viewer mistakes a reply to another viewer for its own.
 //!
-//! The program trusts no word of a slot: an invalid request is counted and ignored.
+//! The program does not trust anything in a slot: an invalid request is counted and ignored.
 
 use crate::checksum::checksum;
 use crate::error::FormatError;
@@ -15,7 +16,7 @@ use crate::pattern::{self, Pattern};
 use crate::snapshot::{Mode, Over};
 use crate::words::{ReadWords, Words};
 
-/// Largest distance of a valid request's sequence number above the last reply's.
+/// Maximum amount by which the sequence number of a valid request exceeds that of the last reply.
 const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 const CODE_AT: usize = 1;
@@ -23,8 +24,8 @@ const ARGUMENT_AT: usize = 2;
 const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
 
-/// Number of low bits in a request's argument that hold the length of the pattern. The other bits hold the condition of
-/// a watch.
+/// Number of low bits in a request's argument that hold the length of the pattern. In a request for a watch, the other
+/// bits hold the threshold for slow calls.
 const LENGTH_BITS: u32 = 8;
 const LENGTH_MASK: u64 = (1 << LENGTH_BITS) - 1;
 
@@ -44,18 +45,18 @@ pub enum Op {
     Interval(u64),
     /// Switch the mode. This closes the reset epoch.
     Mode(Mode),
-    /// Disable the sites that match.
+    /// Disable the sites that match the pattern.
     SitesOff(Pattern),
     /// Enable the sites that match.
     SitesOn(Pattern),
-    /// Remove the rule of this pattern; the other rules then decide on its sites.
+    /// Remove the rule with this pattern. The remaining rules then decide which of its sites are enabled.
     ForgetRule(Pattern),
-    /// Watch the functions that match, and distinguish their slow calls from typical ones. If the pattern is already watched, the
-    /// watch gets this threshold.
+    /// Watch the functions that match the pattern, to tell their slow calls from typical ones. If the pattern is
+    /// already being watched, only the threshold changes.
     Watch(Pattern, Over),
-    /// Stop watching the functions of this pattern.
+    /// Remove the watch with this pattern.
     Unwatch(Pattern),
-    /// Sample the program counter this many times per second of each thread's CPU time; 0 ends the sampling.
+    /// Sample the program counter of each thread this many times per second of its CPU time; 0 stops the sampling.
     Lines(u32),
 }
 
@@ -64,7 +65,7 @@ pub enum Op {
 pub struct Request {
     /// Index of the slot.
     pub slot: usize,
-    /// Sequence number, above all earlier ones of the slot.
+    /// Sequence number, higher than all earlier ones in the slot.
     pub sequence: u64,
     /// The operation, or `None` if this build does not know it.
     pub op: Option<Op>,
@@ -84,7 +85,7 @@ pub enum Outcome {
     Unknown,
     /// The program takes no requests of this kind.
     Refused,
-    /// An outcome of a later version, by its code.
+    /// An outcome that was added in a later version, given as its code.
     Other(u64),
 }
 
@@ -118,8 +119,7 @@ impl Op {
             Self::Watch(pattern, over) => (9, over.code() << LENGTH_BITS, Some(pattern)),
             Self::Unwatch(pattern) => (10, 0, Some(pattern)),
             Self::Lines(hz) => (11, u64::from(hz), None),
-            // Codes 12 and 13 are reserved. Earlier versions used them to measure the cost of the clock in place, and
-            // to mute scopes.
+            // Codes 12 and 13 are reserved, because earlier versions used them for other requests.
         };
         let text = pattern.as_ref().map_or("", Pattern::as_str).as_bytes();
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument | text.len() as u64);
@@ -155,7 +155,7 @@ impl Op {
     }
 }
 
-/// Returns the pattern of this length in a request, if it is valid.
+/// Returns the pattern in a request, given its length in bytes, or `None` if it is invalid.
 fn text(words: &[u64; REQUEST_WORDS], length: u64) -> Option<Pattern> {
     let words = words[TEXT_AT..CRC_AT].iter();
     let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
@@ -191,8 +191,8 @@ pub fn first_word(slot: usize) -> usize {
     FIRST + slot * WORDS
 }
 
-/// Returns the request half of a slot, which a viewer writes with one write. A page of zeros is not a request, because its
-/// checksum would not be 0.
+/// Returns the request half of a slot, which a viewer must write in a single write. A page of zeros is not a valid
+/// request, because the checksum of zeros is not 0.
 pub fn request_words(sequence: u64, op: Op) -> [u64; REQUEST_WORDS] {
     let mut words = [0; REQUEST_WORDS];
     words[0] = sequence;
@@ -207,7 +207,7 @@ fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u
     Ok(request_of(&request, slot))
 }
 
-/// Returns the request in these words, or their sequence number if they are no valid request.
+/// Decodes a request. If it is invalid, returns its sequence number as the error.
 fn request_of(words: &[u64; REQUEST_WORDS], slot: usize) -> Result<Request, u64> {
     let crc = checksum(&words[..CRC_AT], &[]);
     if words[CRC_AT] != crc {
@@ -239,19 +239,21 @@ fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, Form
 /// The program's side of the request slots.
 #[derive(Debug, Default)]
 pub struct Server {
-    /// Sequence number of the last request answered, per slot. It is kept here because the page is not trusted.
+    /// For each slot, the sequence number of the last request that was answered. The server keeps this itself, because
+    /// the page is not trusted.
     answered: [u64; COUNT],
-    /// Sequence number of the last request found broken, per slot, so that a broken request is counted once.
+    /// For each slot, the sequence number of the last invalid request, so that each invalid request is counted only
+    /// once.
     broken: [u64; COUNT],
     /// Number of invalid requests.
     refused: u64,
 }
 
 impl Server {
-    /// Returns the requests that have no reply yet, at most one a slot.
+    /// Returns the requests that have not been answered yet, at most one per slot.
     pub fn look(&mut self, words: &impl ReadWords) -> Vec<Request> {
         let mut open = Vec::new();
-        // One read copies all slots, because a read may be a system call.
+        // All slots are copied in one read, because each read may be a system call.
         let mut page = [0; COUNT * WORDS];
         if words.read(FIRST, &mut page).is_err() {
             return open;
@@ -286,7 +288,7 @@ impl Server {
     /// Replies to a request.
     ///
     /// # Panics
-    /// If `request.slot` is no slot: [`COUNT`] or more. A request that was read from a slot has a valid index.
+    /// If `request.slot` is [`COUNT`] or more, which is never the case for a request that was read from a slot.
     pub fn answer(
         &mut self,
         words: &impl Words,
@@ -303,7 +305,7 @@ impl Server {
         reply[3] = reset_epoch;
         reply[4] = request.crc;
         reply[CRC_AT] = checksum(&reply[..CRC_AT], &[]);
-        // The checksum covers the whole reply, so a reader that finds it half-written reads again.
+        // The checksum covers the whole reply, so a reader that sees a half-written reply rejects it and reads again.
         let first = first_word(request.slot) + REQUEST_WORDS;
         for (offset, word) in reply.into_iter().enumerate().rev() {
             words.store_release(first + offset, word);
@@ -311,10 +313,10 @@ impl Server {
     }
 }
 
-/// Returns the sequence number with which a new owner of a slot begins.
+/// Returns the sequence number for the first request of a slot's new owner.
 ///
 /// # Errors
-/// The error of reading.
+/// An error from reading `words`.
 pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatError> {
     let replied = read_reply(words, slot)?.map_or(0, |reply| reply.sequence);
     let requested = match read_request(words, slot)? {
@@ -327,7 +329,7 @@ pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatE
 /// Returns the reply to a request, or `None` if there is no reply yet.
 ///
 /// # Errors
-/// The error of reading.
+/// An error from reading `words`.
 pub fn reply_to(
     words: &impl ReadWords,
     slot: usize,

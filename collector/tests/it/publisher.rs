@@ -1,4 +1,4 @@
-//! The publisher: records in time, answers in order, and no effect on the rest of the program.
+//! Tests of the publisher: it writes records on time, answers requests in order, and does not disturb the program.
 
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -17,7 +17,8 @@ fn publishing() -> (Session, RingFile) {
     (session, ring)
 }
 
-/// Returns the median of `gaps` intervals between records in ns, by the wall-clock times in their stamps.
+/// Waits for more records, and returns the median of the `gaps` intervals between them in ns, according to the
+/// wall-clock times in their stamps.
 fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
     let first = ring.newest().unwrap().sequence;
     wait_until("records", || ring.newest().unwrap().sequence > first + gaps);
@@ -33,7 +34,8 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    // The mode is exact, which allows records the largest cost. Otherwise an expensive record lengthens the interval.
+    // The mode is exact, in which records may use the most CPU time. In other modes, an expensive record is more likely
+    // to lengthen the interval.
     let (_session, ring) = publishing();
     let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
     let alone = usual_gap(&ring, 2);
@@ -54,7 +56,7 @@ fn records_come_slowly_until_a_viewer_watches() {
         wished < watched
     });
 
-    // The shorter of two viewers' intervals applies, limited to 10 ms to 1 s.
+    // If two viewers request different intervals, the shorter one applies, clamped to the range from 10 ms to 1 s.
     let mut second = ring.take_slot().unwrap().unwrap();
     ask(&mut second, Op::Interval(u64::MAX));
     comes_every(20_000_000);
@@ -118,7 +120,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
     assert_eq!(calls_of(closing, "work"), 20);
 }
 
-/// Returns the value of a line in the kernel's `status` file of a thread.
+/// Returns the value of a line in the `status` file that the kernel provides for a thread.
 fn status_line(tid: u32, name: &str) -> String {
     support::status_line(&format!("self/task/{tid}"), name)
 }
@@ -129,9 +131,9 @@ fn the_publisher_is_a_good_guest() {
     // SAFETY: the call takes no argument.
     pin(unsafe { libc::sched_getcpu() } as usize);
     let pinned = status_line(std::process::id(), "Cpus_allowed");
-    // SAFETY: zeros are a valid parameter.
+    // SAFETY: an all-zero `sched_param` is valid.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    // SAFETY: 0 is the calling thread.
+    // SAFETY: `parameters` is valid, and 0 means the calling thread.
     let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
     assert_eq!(result, 0);
 
@@ -154,17 +156,17 @@ fn the_publisher_is_a_good_guest() {
     assert_ne!(publisher, std::process::id());
     assert_eq!(tids().count(), 2);
     let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-    // All signals are blocked, except two that cannot be blocked, and two that the C library reserves.
+    // All signals must be blocked, except for two that cannot be blocked and two that the C library reserves.
     let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
     assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
     assert_eq!(status_line(publisher, "Cpus_allowed"), before);
-    // SAFETY: the call returns a number.
+    // SAFETY: the call takes no pointers.
     let result = unsafe { libc::sched_getscheduler(publisher as i32) };
     assert_eq!(result, libc::SCHED_OTHER);
-    // The thread that made the publisher is unchanged.
+    // The settings of the thread that created the publisher have not changed.
     assert_eq!(status_line(std::process::id(), "SigBlk"), blocked_before);
     assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
-    // SAFETY: the call returns a number.
+    // SAFETY: the call takes no pointers.
     let result = unsafe { libc::sched_getscheduler(0) };
     assert_eq!(result, libc::SCHED_BATCH);
     // The publisher's own work is not counted, and its thread is not in the snapshot.
@@ -206,7 +208,7 @@ fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
         assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
         assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
     }
-    // The same record is in the fine ring, with its latencies.
+    // The fine ring has the same record, including its latencies.
     let fine = support::records(&ring);
     let closing = fine
         .iter()

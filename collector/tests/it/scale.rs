@@ -1,8 +1,15 @@
-//! Large numbers of nodes, threads, levels and calls, in each mode that counts.
+//! Tests with large numbers of nodes, threads, levels and calls, in each mode that counts calls.
 //!
-//! The default numbers, and in parentheses the numbers with `SCALE=full` in the environment, which needs `--release`:
-//! 2 million calls (500 million), 20 000 nodes (100 000), 3 000 threads in each mode (100 000), 300 threads at once
-//! (1 000), 100 000 futures at once (1 million), 2 200 locks (100 000), 300 waiting threads at once (10 000).
+//! By default, the sizes are as follows. Those in parentheses apply if the environment has `SCALE=full`, which needs
+//! `--release`:
+//!
+//! - 2 million calls (500 million)
+//! - 20 000 nodes (100 000)
+//! - 3 000 threads in each mode (100 000)
+//! - 300 threads at once (1 000)
+//! - 100 000 futures at once (1 million)
+//! - 2 200 locks (100 000)
+//! - 300 waiting threads at once (10 000)
 
 use std::future::{Future, pending};
 use std::sync::Barrier;
@@ -26,13 +33,14 @@ fn scaled(short: usize, full: usize) -> usize {
     if is_full { full } else { short }
 }
 
-/// Runs a body in its own process for each mode; returns the results.
+/// Runs `body` once in each mode, each time in a new process, and returns the results.
 fn in_each_mode(name: &'static str, body: fn()) -> Vec<(&'static str, Done)> {
     let in_mode = |mode| Isolated::new(name).env("TICKSCOPE_MODE", mode);
     each_passes(["exact", "adaptive", "sampled"], in_mode, |_| body())
 }
 
-/// Calls `node` and all its ancestors, in a tree with ten children per node, numbered level by level from 1.
+/// Calls `node` inside calls of all its ancestors. The tree has ten children per node, and nodes are numbered level by
+/// level, starting with 1.
 fn call(node: usize) {
     let mut way = Vec::new();
     let mut at = node;
@@ -68,7 +76,8 @@ fn walk(way: &[usize]) {
     }
 }
 
-/// Checks a snapshot after `call` ran `times` times for each node. Each run also counts on all ancestors.
+/// Checks a snapshot that was taken after `call` ran `times` times for each node. Each run also calls all ancestors of
+/// the node.
 fn check_tree(snapshot: &Snapshot, times: u64) {
     check(snapshot);
     let nodes = &snapshot.nodes;
@@ -77,7 +86,7 @@ fn check_tree(snapshot: &Snapshot, times: u64) {
     check_histograms(snapshot);
 }
 
-/// Compares histograms with the numbers of calls; all calls must have ended.
+/// Checks that the histograms agree with the numbers of calls. All calls must have ended.
 fn check_histograms(snapshot: &Snapshot) {
     let latencies = &snapshot.latencies;
     match snapshot.capture.mode {
@@ -88,7 +97,7 @@ fn check_histograms(snapshot: &Snapshot) {
             }
         }
         Mode::Adaptive => {
-            // Rows that were called only inside untimed calls have no histogram.
+            // Rows whose calls were all made inside untimed calls have no histogram.
             assert!(!latencies.row.is_empty());
             for &row in &latencies.row {
                 let (timed, calls) = (latencies.of(row).count(), snapshot.nodes.calls[row as usize]);
@@ -110,7 +119,7 @@ fn many_nodes_of_one_thread_are_in_one_record() {
         (1..=nodes).for_each(call);
         let snapshot = tickscope::snapshot();
         check_tree(&snapshot, 1);
-        // After a reset all nodes count from 0, in one snapshot.
+        // After a reset, all nodes start from 0 again, and a single snapshot must have all of them.
         drop(tickscope::reset());
         (1..=nodes).for_each(call);
         check_tree(&tickscope::snapshot(), 1);
@@ -207,7 +216,8 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
         assert_eq!(snapshot.capture.losses.dropped, 0);
         assert_eq!(snapshot.capture.losses.unbalanced, 0);
         check_histograms(&snapshot);
-        // 4 MiB are allowed, because allocators keep some freed memory. A tree kept for each thread would take 2 GiB.
+        // Up to 4 MiB more is allowed, because allocators keep some freed memory. If each thread's tree were kept, this
+        // would take 2 GiB.
         assert!(after < before + (4 << 20), "{before} {after}");
     });
 }
@@ -250,12 +260,12 @@ fn futures_at_once_take_little_memory_and_few_rows() {
         assert_eq!(snapshot.tasks.roots_in_flight(), count);
         assert_eq!((snapshot.tasks.paths.len(), snapshot.nodes.len()), (1, 1));
         assert_eq!(snapshot.measures.of_row(Quantity::InFlight, 0), count);
-        // Allows 64 bytes per call, plus the blocks that a thread allocates at once and the memory of a snapshot.
+        // Allows 64 bytes per call, plus the slots that the collector allocates ahead of time, plus the memory for a snapshot.
         assert!(
             bytes < 64 * count + (24 << 20),
             "{bytes} bytes for {count} futures"
         );
-        // The publisher keeps writing records, and sometimes reads all calls in flight.
+        // The publisher keeps writing records, and now and then it reads all calls in flight.
         let (began, cost, seq) = (Instant::now(), publisher_ns(), snapshot.capture.seq);
         support::wait_until("more records", || {
             tickscope::snapshot().capture.seq >= seq + 20 && began.elapsed() > Duration::from_millis(500)
@@ -306,7 +316,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
                 tickscope::scope!("holder");
                 let guard = lock.lock().unwrap();
                 held.store(number, Ordering::Release);
-                // The waiter spins between two locks, so it is asleep only while it waits for a lock.
+                // Between two locks, the waiter spins. So if it is asleep, it is waiting for a lock.
                 while !is_asleep(tid.load(Ordering::Acquire)) {
                     std::thread::yield_now();
                 }
@@ -345,13 +355,13 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
 }
 
 fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
-    /// Number of threads that can keep a descriptor for their `schedstat`.
+    /// Number of threads that can keep their `schedstat` file open.
     const DESCRIPTORS: usize = 64;
     let done = isolated!(|| {
         let threads = scaled(300, 10_000);
         let _session = started(Builder::new("waiting").interval(Duration::from_millis(100)));
         let (descriptors_before, memory_before) = (descriptors(), anonymous());
-        // Each thread waits three times, because the collector reads a first wait only at the event after it.
+        // Each thread waits three times. The collector takes note of a thread's first wait only at the thread's next event.
         let gates = [(); 3].map(|()| Barrier::new(threads + 1));
         let (snapshot, took, descriptors, bytes, share) = std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -435,7 +445,8 @@ fn recursion_far_beyond_the_deepest_level() {
         assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
         assert_eq!(last.capture.losses.unbalanced, 0);
         if last.capture.mode != Mode::Sampled {
-            // Each call spends one tick before the next. The time of calls beyond the limit goes to the deepest row.
+            // Each call spends one tick before it makes the next call. Calls beyond the limit have no row, so their
+            // time goes to the deepest row.
             let ticks = &last.nodes.self_ticks;
             assert!(ticks[..LEVELS as usize - 1].iter().all(|&ticks| ticks == 1));
             assert_eq!(ticks[LEVELS as usize - 1], CALLS - LEVELS + 1);
@@ -474,12 +485,12 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         let builder = Builder::new("pruned").ring_bytes(512 << 10);
         let session = started(builder.interval(Duration::from_millis(20)));
         (1..=30_000).for_each(call);
-        // After this many calls adaptive mode estimates times.
+        // After this many calls, adaptive mode has begun to estimate times.
         for _ in 0..2_000 {
             (1..=20).for_each(call);
         }
         drop(session);
-        // The snapshot has the calls of the last record, because no scope ran in between.
+        // This snapshot has the same calls as the last record, because no scope has run in between.
         let whole = tickscope::snapshot();
         assert_eq!((whole.nodes.len(), whole.capture.pruned), (30_000, 0));
         let text = format!(
@@ -498,7 +509,7 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         let mode = last.capture.mode;
         assert!(last.capture.pruned > 0, "{mode:?}");
         assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());
-        // A row "(pruned)" replaces at least one row.
+        // Each "(pruned)" row stands for at least one row that was left out.
         assert!(
             last.nodes.len() as u64 + last.capture.pruned >= 30_000,
             "{mode:?}"

@@ -1,4 +1,5 @@
-//! The start of a session: under limits of the system, on unusual threads, with a publisher that is late.
+//! How a session starts: under low resource limits, on unusual threads, and with settings that must be in force when
+//! `start` returns.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use crate::support::{
 use tickscope::{Builder, Mode, Over, Status};
 use tickscope_testkit::suite::skip;
 
-/// Starts a session under a resource limit of the process; returns the session's warnings.
+/// Starts a session while `resource` is limited to `most`, and returns the session's warnings.
 fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     let before = limit(resource, most);
     let session = Builder::new("limited").start();
@@ -21,7 +22,7 @@ fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     assert_eq!(calls_of(&tickscope::snapshot(), "work"), 1);
     let warnings = session.warnings().join("\n");
     drop(session);
-    // A session that starts after the limit is lifted must publish.
+    // A session that starts once the limit is lifted must publish.
     drop(quick("later"));
     warnings
 }
@@ -44,17 +45,17 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> libc::c_int;
 }
 
-/// The publisher's stack must not have the default size, `ulimit -s`, because the publisher would overrun a small one.
+/// The publisher's thread must not use the default stack size (`ulimit -s`), with which its stack could be too small.
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
     let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-        // SAFETY: the pointer is to a valid place for attributes.
+        // SAFETY: the pointer is valid for writes.
         unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
-        // SAFETY: the line before initialised the attributes.
+        // SAFETY: `attributes` was initialised above.
         let result =
             unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), libc::PTHREAD_STACK_MIN) };
         assert_eq!(result, 0);
-        // SAFETY: the attributes were initialised above.
+        // SAFETY: `attributes` was initialised above.
         assert_eq!(unsafe { pthread_setattr_default_np(attributes.as_ptr()) }, 0);
         let session = quick("small");
         tickscope::time!("work", ());
@@ -92,7 +93,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
             // SAFETY: 0 is the calling thread.
             unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
         };
-        // A thread without rights can change to the idle policy, but cannot change back.
+        // An unprivileged thread can change to the idle policy, but cannot change back.
         let usual = libc::sched_param { sched_priority: 0 };
         let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
         if !(may_change && may_be(policy, &parameters)) {
@@ -100,7 +101,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         }
         let deaf = policy == libc::SCHED_OTHER;
         let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-        // SAFETY: the pointer is to a valid place.
+        // SAFETY: the pointer is valid for writes.
         unsafe { libc::sigfillset(all.as_mut_ptr()) };
         let mask = |how| {
             // SAFETY: the set was filled above.
@@ -114,10 +115,10 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
         let session = quick("starts");
         let publisher = publisher_of(std::process::id());
-        // SAFETY: the call returns a number.
+        // SAFETY: the call takes no pointers.
         let result = unsafe { libc::sched_getscheduler(publisher as i32) };
         assert_eq!(result, libc::SCHED_OTHER);
-        // SAFETY: the call returns a number.
+        // SAFETY: the call takes no pointers.
         assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
         support::on_signal(libc::SIGUSR1, handled);
         let send = || {
@@ -168,7 +169,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
     assert_eq!(watched.slow.calls + watched.typical.calls, 4000);
 }
 
-/// The starting thread's stack is too small for a capture.
+/// The stack of the thread that calls `start` is too small for taking a snapshot.
 fn a_start_on_a_small_stack_publishes() {
     let done = isolated_as_usual!(|| {
         let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN);
@@ -184,7 +185,7 @@ fn a_start_on_a_small_stack_publishes() {
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 
-/// Warnings of `start` must be in snapshots, and not only in `Session::warnings`.
+/// Warnings of `start` must be in every snapshot as well as in `Session::warnings`.
 fn warnings_of_the_start_are_in_each_snapshot() {
     let test = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
@@ -208,7 +209,7 @@ fn warnings_of_the_start_are_in_each_snapshot() {
     }
 }
 
-/// The path must be absolute from the start on, because the program may change its directory later.
+/// A relative path must be made absolute at the start, because the program may change its working directory later.
 fn a_relative_directory_is_looked_up_at_the_start() {
     std::env::set_current_dir(support::shared_place()).unwrap();
     let session = Builder::new("relative").dir("here").start();

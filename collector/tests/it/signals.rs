@@ -1,5 +1,5 @@
-//! Scopes and counters in signal handlers that interrupt scopes, the start and end of threads, snapshots, and the
-//! allocator before a thread's first scope, in each mode. Not tested: handlers that leave by `longjmp`.
+//! Scopes and counters in signal handlers, in each mode. The handlers interrupt scopes, the beginning and end of
+//! threads, snapshots, and, before a thread's first scope, the allocator. Handlers that leave by `longjmp` are not tested.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
-/// Number of handlers that have returned. A handler may run on an ending thread that no longer has a tree.
+/// Number of signal handlers that have returned. Some may have run on an ending thread that no longer has a tree.
 static RETURNED: AtomicU64 = AtomicU64::new(0);
 
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -30,14 +30,14 @@ fn interrupted(depth: u64) {
     }
 }
 
-/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one. A timer fires 1000 times
-/// per second of CPU time. With `on` false the timer stops.
+/// Installs a SIGPROF handler the way profilers do: it runs on the thread's alternate signal stack, if there is one.
+/// Starts a timer that fires 1000 times per second of CPU time or, if `on` is false, stops that timer.
 pub(super) fn profile(on: bool) {
-    // SAFETY: zeros are a valid `sigaction`.
+    // SAFETY: an all-zero `sigaction` is valid.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
-    // SAFETY: `action` is filled in.
+    // SAFETY: `action` is initialised, and the old action is not read.
     let result = unsafe { libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut()) };
     assert_eq!(result, 0);
     support::every_millisecond(libc::ITIMER_PROF, on);
@@ -46,7 +46,7 @@ pub(super) fn profile(on: bool) {
 /// Threads that are working and may be signalled.
 static AT_WORK: Mutex<Vec<libc::pthread_t>> = Mutex::new(Vec::new());
 
-/// Signals all working threads. No thread can end meanwhile, because it needs the list's lock.
+/// Signals all working threads. No thread can end meanwhile, because it must take the lock of this list before it ends.
 fn prod() {
     let at_work = AT_WORK.lock().unwrap();
     for &thread in at_work.iter() {
@@ -55,8 +55,9 @@ fn prod() {
     }
 }
 
-/// Works while another thread signals this one, until handlers have counted `times` signals, or `times / 100` after two
-/// seconds. If both threads share a CPU, only one signal arrives in each of the thread's time slices.
+/// Runs `work` repeatedly while another thread keeps signalling this one, until handlers have counted `times` signals.
+/// After two seconds, a hundredth of that is enough: if both threads share a CPU, this thread receives only one signal
+/// per time slice.
 pub(super) fn while_interrupted(
     signal: libc::c_int,
     handled: &AtomicU64,
@@ -90,7 +91,7 @@ pub(super) fn while_interrupted(
 /// Blocks or unblocks SIGPROF for this thread and for threads that it will create.
 fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the pointer is to a valid place.
+    // SAFETY: the pointer is valid for writes.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     // SAFETY: the set was emptied above.
     unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
@@ -104,7 +105,7 @@ fn listed(work: impl FnOnce()) {
     let me = unsafe { libc::pthread_self() };
     AT_WORK.lock().unwrap().push(me);
     mask(libc::SIG_UNBLOCK);
-    // The first scope of most threads is in a handler that has interrupted the allocator.
+    // On most threads, the first scope is opened by a signal handler that has interrupted one of these allocations.
     for size in 0..500 {
         drop(std::hint::black_box(vec![1u8; 3000 + size]));
     }
@@ -132,7 +133,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             }
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
-                    // The threads are short, so that signals interrupt the creation and the end of trees.
+                    // The threads are short-lived, so that signals arrive while trees are created and released.
                     std::thread::scope(|scope| {
                         for _ in 0..4 {
                             scope.spawn(|| listed(|| interrupted(4)));
@@ -143,7 +144,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     prod();
-                    // The pause lets the interrupted threads proceed.
+                    // The pause gives the interrupted threads time to make progress.
                     std::thread::sleep(Duration::from_micros(200));
                 }
             });
@@ -155,8 +156,8 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
             }
         });
         profile(false);
-        // A pending signal may still come, even to an ending thread without a tree. So the wait ends once all
-        // handlers that have begun returned before the snapshot.
+        // A pending signal may still arrive, even on an ending thread without a tree. So this waits for a snapshot that
+        // was taken after all handlers had returned.
         let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
             let returned = RETURNED.load(Ordering::Acquire);
             let snapshot = tickscope::snapshot();
@@ -184,7 +185,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
         }
         assert_eq!(snapshot.capture.losses.unbalanced, 0);
         assert_eq!(snapshot.clock.errors, 0);
-        // Each path has one row for each thread name, for any number of threads.
+        // However many threads there were, each path has only one row per thread name.
         assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
     });
 }

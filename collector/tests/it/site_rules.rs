@@ -1,5 +1,5 @@
-//! Sites that are switched off and on by the largest number of patterns, while other threads open scopes and reset.
-//! Sites that stay on must lose no call, and time must go only to open calls.
+//! Sites are switched off and on by as many patterns as the collector allows, while other threads open scopes. The
+//! counts are reset in between. Sites that stay on must lose no calls, and time must be charged only to open calls.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -21,13 +21,13 @@ fn round() {
     ROUNDS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Adds rules up to the limit, one of which switches the site "switched" off, and removes all rules.
+/// Adds as many rules as the collector allows, one of which switches off the site "switched". Then removes all rules.
 fn change_rules(number: usize) {
     for rule in 1..RULES_MAX {
         assert_eq!(tickscope::disable_sites(&format!("nobody{rule}")).unwrap(), 0);
     }
     assert_eq!(tickscope::disable_sites("switched").unwrap(), 1);
-    // One round of each of the two workers may have begun before the rule.
+    // Each of the two workers may have begun a round before the rule took effect.
     let before = ROUNDS.load(Ordering::Relaxed);
     wait_until("a round without it", || {
         ROUNDS.load(Ordering::Relaxed) > before + 2
@@ -42,7 +42,7 @@ fn change_rules(number: usize) {
 
 fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
     let _session = Builder::new("rules").try_start().unwrap();
-    // One round meets all sites, so that the rules find them.
+    // One round runs first: it registers all sites, so that rules find them.
     round();
     ROUNDS.store(0, Ordering::Relaxed);
     let mut epochs: Vec<Snapshot> = vec![];
@@ -103,7 +103,8 @@ fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
             };
             threads.map(of).sum()
         });
-        // After a thread loses its CPU, reading the reason takes 1 to 2 us, which are not charged to the program.
+        // When a thread has lost its CPU, the collector takes 1 to 2 us to find out why. This time is not charged to
+        // the program.
         let least = life - life / 100;
         assert!(
             (least..=longest).contains(&ticks),

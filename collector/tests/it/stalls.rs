@@ -1,4 +1,4 @@
-//! Programs and publishers that are stopped for a while: viewers see it, programs continue, and no count is lost.
+//! Programs and publishers that are stopped for a while. Viewers notice it, programs carry on, and no count is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// Starts a program that runs short threads, requests resets, and reports the number of its rounds.
+/// Starts a program that runs short-lived threads, requests resets, and reports how many rounds it has completed.
 fn busy_program(name: &'static str) -> Running {
     Isolated::as_usual(name).start(|| {
         let session = quick("busy");
@@ -60,7 +60,7 @@ fn while_the_publisher_is_stopped_the_program_goes_on() {
     let result = unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, publisher, nothing, nothing) };
     assert_eq!(result, 0);
     let mut status = 0;
-    // SAFETY: the pointer is to a valid place.
+    // SAFETY: the pointer is valid for writes.
     let result = unsafe { libc::waitpid(publisher, &mut status, libc::__WALL) };
     assert_eq!(result, publisher);
     let first = rounds(&running);
@@ -98,8 +98,7 @@ static HOLDS: AtomicBool = AtomicBool::new(false);
 
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 
-/// A clock that is always at tick 1. It stops the thread `HOLDER`, here during the thread's capture, until `HOLDER` is
-/// cleared.
+/// Returns tick 1. On the thread `HOLDER`, does not return until `HOLDER` is cleared.
 fn holding_clock() -> u64 {
     // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u64;
@@ -112,14 +111,15 @@ fn holding_clock() -> u64 {
     1
 }
 
-/// Reads the clock, and then stops the thread `HOLDER` until `HOLDER` is cleared.
+/// Reads the manual clock. On the thread `HOLDER`, does not return until `HOLDER` is cleared.
 fn late_clock() -> u64 {
     let now = support::tick();
     holding_clock();
     now
 }
 
-/// A thread loses its CPU right after reading the clock. The time that a snapshot shows meanwhile must be charged to a row.
+/// A thread loses its CPU right after it has read the clock. If another thread takes a snapshot meanwhile, the time
+/// that it shows must be charged to a row in the end.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
     let deeds: [fn(); 4] = [
@@ -161,7 +161,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     }
 }
 
-/// Threads that end during a capture must not be shown as alive for ever, and their memory must be reused.
+/// Threads that end during a capture must not be shown as alive forever, and their memory must be reused.
 fn threads_that_end_during_a_long_capture_are_folded() {
     let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
     tickscope::time!("first", ());
@@ -178,7 +178,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
         });
         short.unwrap().join().unwrap();
     }
-    // The ended threads must not be charged for this time, although they are not folded yet.
+    // This time must not be charged to the ended threads, although they are not folded yet.
     support::spend(1_000_000);
     HOLDER.store(0, Ordering::Relaxed);
     let during = capture.join().unwrap();

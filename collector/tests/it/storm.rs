@@ -1,6 +1,7 @@
-//! Ring files that are cut, emptied and removed while programs write them and viewers read them. No process may die.
+//! Ring files are truncated, deleted, or have holes punched into them, while programs write them and viewers read them.
+//! No process may die.
 //!
-//! `TRUNCATIONS=1000` in the environment damages 1000 files instead of 10.
+//! With `TRUNCATIONS=1000` in the environment, 1000 files are damaged instead of 10.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt;
@@ -18,7 +19,7 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, os};
 
-/// Time between two damaged files.
+/// Time between damaging one file and the next.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 fn truncations() -> u32 {
@@ -26,24 +27,26 @@ fn truncations() -> u32 {
     asked.map_or(10, |number| number.parse().unwrap())
 }
 
-/// Returns whether the processes of the test must end.
+/// Returns whether the processes of the test should end.
 fn is_over() -> bool {
     let place = shared_place();
-    // A failed test has already removed its directory.
+    // If the test has failed, its directory is already gone.
     place.join("over").exists() || !place.exists()
 }
 
-/// Runs a program that works and publishes. If it cannot publish, it starts a new session, as the warning advises.
+/// Runs a program that works and publishes. When it can no longer publish, it starts a new session, as the collector's
+/// warning advises.
 fn program() {
     support::call_many_paths();
-    // Every record has a call in flight.
+    // This call stays in flight, so that every record has a call in flight.
     let mut call = std::pin::pin!(tickscope::future!("call", std::future::pending::<()>()));
     let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     while !is_over() {
         // `start` is used instead of `try_start`, because the ring may be cut during the start.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
-        // A session replaces a second removed ring only after a minute, but a new session makes a ring at once.
+        // A session replaces its first lost ring at once, but later ones only after a minute. A new session creates a
+        // ring at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
         while !is_over() && session.status() == Status::Publishing && has_name() {
             tickscope::scope!("work");
@@ -55,7 +58,7 @@ fn program() {
     }
 }
 
-/// Runs a viewer: finds a ring, reads it with the code of all viewers, and looks for another ring when the ring is
+/// Runs a viewer: finds a ring, reads it with the same code as all viewers, and looks for another ring once this one is
 /// gone.
 fn viewer(number: &str) {
     let (mut whole, mut broken, mut bytes) = (0u64, 0u64, 0);
@@ -76,8 +79,8 @@ fn viewer(number: &str) {
                         whole += 1;
                     }
                     Err(error) => {
-                        // Until the next record, a hole over the ring's write position looks like a writer that is far
-                        // ahead.
+                        // If a hole covers the ring's write position, the writer seems to be far ahead until it writes
+                        // the next record.
                         assert!(
                             matches!(
                                 error,
@@ -98,7 +101,7 @@ fn viewer(number: &str) {
     tell(&format!("seen-{number}"), format!("{whole} {broken} {bytes}"));
 }
 
-/// Damages a ring file: removes it, punches a hole, or cuts it.
+/// Damages a ring file: removes it, punches a hole into it, or truncates it.
 fn harm(path: &Path, number: u32) {
     let length = fs::metadata(path).map_or(0, |facts| facts.len());
     let place = os::random() % length.max(1);
@@ -116,7 +119,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         Ok(number @ ("1" | "2")) => viewer(number),
         _ => program(),
     });
-    // There are two programs, because a program needs some time to make a new ring, and ten files are damaged per second.
+    // Ten files are damaged per second, and a program takes some time to create a new ring. So two programs run.
     let mut other = program.beside("program");
     let rings = program.place().join("rings");
     let mut viewers = ["1", "2"].map(|part| program.beside(part));
@@ -160,7 +163,8 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
     assert_eq!(dead_programs, 0, "{viewers:?} {other} {done:?}");
 }
 
-/// Writes records as fast as possible, into a new ring after each cut. `None` is the default way to write.
+/// Writes records as fast as possible, and creates a new ring whenever the current ring has been truncated. If `way` is
+/// `None`, the ring is created in the default way.
 fn writer(way: Option<Way>) {
     let payload = vec![7; 4 << 20];
     let stamp = Stamp {
@@ -186,7 +190,7 @@ fn writer(way: Option<Way>) {
     }
 }
 
-/// Cuts `cuts` rings of a writer; returns how often a cut killed the writer.
+/// Truncates `cuts` rings of a writer. Returns how often this killed the writer.
 fn cut_all(name: &'static str, way: Option<Way>, cuts: u32) -> u32 {
     let start = || {
         Isolated::as_usual(name)

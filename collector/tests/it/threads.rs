@@ -1,5 +1,5 @@
-//! Threads that hang, end, have no name, or open scopes in destructors; and limits of the process. `programs` tests
-//! limits of a thread, `scale` thousands of threads, `signals` signal handlers.
+//! Threads that hang, end, have no name, or open scopes in destructors, and limits on the whole process. Limits on a
+//! single thread are tested in `programs`, thousands of threads in `scale`, and signal handlers in `signals`.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -145,20 +145,20 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
     assert_eq!(snapshot.capture.losses.unbalanced, 0);
 }
 
-/// Opens scopes; used as a destructor of thread-specific data of the C library.
+/// Opens scopes. This is the destructor of a `pthread_key_create` key.
 unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
     drop(OpensScopes);
 }
 
 fn new_key() -> libc::pthread_key_t {
     let mut key = 0;
-    // SAFETY: the pointer is to a valid place, and the destructor takes any pointer.
+    // SAFETY: the pointer is valid for writes, and the destructor accepts any value.
     let made = unsafe { libc::pthread_key_create(&mut key, Some(opens_scopes)) };
     assert_eq!(made, 0);
     key
 }
 
-/// Destructors of C run after the destructors of Rust's thread-locals, in the order in which their keys were created.
+/// Destructors of pthread keys run after those of Rust's thread-locals, in the order in which the keys were created.
 fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     let early = new_key();
     tickscope::time!("body", ());
@@ -185,8 +185,8 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     let snapshot = checked(tickscope::snapshot());
     assert_eq!(OPENED.load(Ordering::Relaxed), 240);
     assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-    // If a destructor opens the thread's first scope, this scope registers the collector's destructor, and the number
-    // of drops stays the same.
+    // In odd rounds, a destructor opens the thread's first scope, and this registers the collector's own destructor. As
+    // many scopes are dropped as in even rounds.
     assert_eq!(
         snapshot.capture.losses.dropped, 120,
         "scopes after our own destructor"
@@ -199,7 +199,7 @@ fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
     let make = |_| Isolated::new(test_name!());
     each_passes([40, usize::MAX], make, |keys| {
         let mut key = 0;
-        // SAFETY: the pointer is to a valid place.
+        // SAFETY: the pointer is valid for writes.
         let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
         (0..keys).take_while(|_| make()).for_each(drop);
         for _ in 0..10 {
@@ -234,7 +234,7 @@ fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
     }
 }
 
-/// Opens each of twenty scopes, and recurses inside each.
+/// Opens twenty scopes one after the other, and recurses inside each of them. Returns the number of opened scopes.
 fn bush(depth: u32) -> u64 {
     if depth == 0 {
         return 0;
@@ -252,7 +252,7 @@ fn bush(depth: u32) -> u64 {
     opened
 }
 
-/// Returns the number of rows except "(over the limit)", and their calls.
+/// Returns the number of rows other than "(over the limit)", and the sum of their calls.
 fn rows_and_calls(snapshot: &Snapshot) -> (usize, u64) {
     let rows = (0..).zip(&snapshot.nodes.calls);
     let own = rows.filter(|&(row, _)| snapshot.site_of(NodeId(row)).name != "(over the limit)");

@@ -1,5 +1,6 @@
-//! Counters, values and gauges: each epoch must have the numbers that were given in it, also with other threads and
-//! captures at work. `programs` tests them in each mode, over resets and undos, and in threads that end.
+//! Counters, values and gauges. Each epoch must have exactly the numbers that were recorded in it, even if other
+//! threads run and captures are taken at the same time. `programs` tests them in each mode, across resets and undos,
+//! and on threads that end.
 
 use std::collections::HashMap;
 use std::sync::Barrier;
@@ -16,7 +17,7 @@ const NAME: &str = "constant";
 
 const CONSTANT: &str = "constant counter";
 
-/// Returns the rows with this name, each with its tally and the count of its histogram.
+/// Returns the rows with this name. Each comes with its tally and with the number of values in its histogram.
 fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32, Tally, u64)> + 'a {
     let tallies = snapshot.tallies().into_iter();
     (0..)
@@ -30,14 +31,14 @@ fn tally_of(snapshot: &Snapshot, name: &str) -> Tally {
     rows(snapshot, name).fold(Tally::Nothing, |all, (_, tally, _)| all.and(tally))
 }
 
-/// Returns the smallest and the largest number of a value, both exact.
+/// Returns the smallest and the largest number recorded for a value. Both must be exact.
 fn range_of(snapshot: &Snapshot, name: &str) -> Option<(u64, u64)> {
     let range = tally_of(snapshot, name).range()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");
     Some((range.min, range.max))
 }
 
-/// Returns the last, lowest and highest level of a gauge, all exact.
+/// Returns the last, the lowest and the highest level of a gauge. The lowest and the highest level must be exact.
 fn level_of(snapshot: &Snapshot, name: &str) -> Option<(i64, i64, i64)> {
     let Level { last, range, .. } = tally_of(snapshot, name).level()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");
@@ -131,15 +132,16 @@ fn every_form_keeps_its_numbers() {
     );
 }
 
-/// Number of values that each thread gives in the next test: 0, 1, 2, up to `TIMES - 1`.
+/// How many numbers each thread records in the next test. It records the numbers from 0 to `TIMES - 1`.
 const TIMES: u64 = 50_000;
 
-/// Returns the sum of `calls` numbers from `first` on.
+/// Returns the sum of `calls` consecutive numbers, starting with `first`.
 fn sum_from(first: u64, calls: u64) -> u64 {
     (first..first + calls).sum()
 }
 
-/// Each thread gives its numbers in order, so the count of its earlier numbers tells which numbers an epoch must have.
+/// Each thread records its numbers in ascending order. How many it recorded in earlier epochs therefore tells which
+/// numbers belong to an epoch.
 fn each_number_is_in_the_epoch_that_counts_it() {
     let mut epochs = Vec::new();
     let halted = AtomicU64::new(0);
@@ -165,7 +167,7 @@ fn each_number_is_in_the_epoch_that_counts_it() {
         while halted.load(Ordering::Relaxed) < 3 {
             std::thread::yield_now();
         }
-        // All threads have stopped, so this epoch and the next know their smallest numbers exactly.
+        // All threads are halted here, so the smallest numbers of this epoch and of the next one are exact.
         epochs.push(tickscope::reset());
         goes_on.wait();
         while !pool.iter().all(|thread| thread.is_finished()) {
@@ -207,8 +209,8 @@ fn each_number_is_in_the_epoch_that_counts_it() {
                 if calls > 0 {
                     let range = range.unwrap();
                     let last = *first + calls - 1;
-                    // A gauge begins an epoch with its previous level. A snapshot may have the number of an
-                    // execution that it does not count yet.
+                    // A gauge begins an epoch at its previous level. A snapshot may also have a number whose execution
+                    // it does not count yet.
                     assert!(
                         range.min <= *first && range.max >= last,
                         "{range:?} of {first}..={last}"
@@ -277,7 +279,8 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     );
 }
 
-/// Gives a value and a level. Both callers use this function, so that a handler interrupts the site that it uses.
+/// Records a number as a value, a level and a count. The test and the signal handler both call this function, so that
+/// the handler interrupts the same sites that it uses.
 #[inline(never)]
 fn give_both(number: u64) {
     tickscope::value!("both", number);
@@ -321,7 +324,8 @@ fn ticking() -> u64 {
     HANDLED.fetch_add(1, Ordering::Relaxed)
 }
 
-/// This clock counts while it is chosen, as a signal handler may that interrupts a process's first scope.
+/// The clock opens a scope and increments a counter while the collector is choosing the clock. A signal handler that
+/// interrupts the first scope of a process may do the same.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
     let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
     tickscope::time!("work", ());

@@ -1,4 +1,4 @@
-//! Time off the CPU: waiting and ready time, compared with the kernel's times of the thread.
+//! Time off the CPU, both waiting and ready, compared with the kernel's measurements for the thread.
 
 use std::hint::black_box;
 use std::sync::mpsc;
@@ -15,17 +15,16 @@ pub(crate) fn cpu() -> Duration {
     Duration::from_nanos(cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
-/// Time off the CPU, measured by the kernel's clocks.
+/// Time off the CPU, according to the kernel's clocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Off {
     /// Time off the CPU inside the scope.
     inside: Duration,
-    /// Time off the CPU inside and just around the scope. The thread may also lose the CPU at the scope's beginning and
-    /// end.
+    /// Time off the CPU inside the scope and right around it. The thread may also lose its CPU while the scope begins or ends.
     around: Duration,
 }
 
-/// Runs `body`; returns its time off the CPU.
+/// Runs `body`, and returns the time that the thread spent off the CPU meanwhile.
 fn off_cpu(body: impl FnOnce()) -> Duration {
     let (wall, on) = (Instant::now(), cpu());
     body();
@@ -33,7 +32,7 @@ fn off_cpu(body: impl FnOnce()) -> Duration {
 }
 
 impl Off {
-    /// Runs `body` in a scope, and adds its time off the CPU.
+    /// Runs `body` in a scope, and adds the time that it spent off the CPU.
     fn add(&mut self, scope: fn(&mut dyn FnMut()), body: impl Fn()) {
         let inside = &mut self.inside;
         self.around += off_cpu(|| scope(&mut || *inside += off_cpu(&body)));
@@ -48,18 +47,18 @@ fn at_work(body: &mut dyn FnMut()) {
     tickscope::time!("work", body());
 }
 
-/// Computes until this thread has used `time` of CPU time.
+/// Keeps the CPU busy until this thread has used `time` of CPU time.
 fn work(time: Duration) {
     let begin = cpu();
     while cpu() - begin < time {
-        // The clock is read rarely, because each reading is a system call after which the thread may lose its CPU.
+        // The clock is read only rarely, because each read is a system call, after which the thread may lose its CPU.
         for number in 0..10_000 {
             black_box(number);
         }
     }
 }
 
-/// Returns the sum of a quantity in ns, over the rows with this name.
+/// Returns the total of a quantity over all rows with this name, in ns.
 pub(crate) fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     snapshot.nanos(measured(snapshot, name, quantity))
 }
@@ -69,7 +68,7 @@ pub(crate) fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
     rows_named(snapshot, name).map(|row| nanos[row as usize]).sum()
 }
 
-/// Returns the sum of a quantity in ns, over all rows and the time outside of all scopes.
+/// Returns the total of a quantity over all rows and outside of all scopes, in ns.
 pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     let Some(column) = snapshot.measures.of(quantity) else {
         return 0;
@@ -78,7 +77,8 @@ pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     snapshot.nanos(values.map(|&(_, value)| value).sum())
 }
 
-/// Checks that the shown time equals the kernel's time within 2 %, plus 20 us per expected reading.
+/// Checks that the time shown agrees with the kernel's time. The tolerance is 2 %, plus 20 us for each of the `asked`
+/// times that the collector should have read the kernel's clock.
 fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
     let [inside, around] = [truth.inside, truth.around].map(|time| time.as_nanos() as u64);
     let error = around / 50 + 20_000 * u64::from(asked);
@@ -112,7 +112,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
                 assert!(waiting >= 90_000_000, "asleep on a timer: {waiting} ns");
                 let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
                 assert_near(shown, preempted, 1);
-                // The scheduler updates a thread's ready time a little late, so part of it appears as waiting.
+                // The scheduler updates a thread's ready time with a slight delay, so part of it shows up as waiting.
                 let waiting = of(&snapshot, "work", Waiting);
                 let most = 1_000_000 + preempted.around.as_nanos() as u64 / 10;
                 assert!(
@@ -125,7 +125,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
     }
 }
 
-/// Returns the time that the calling thread has spent ready without a CPU, if the kernel reports it.
+/// Returns how long the calling thread has been ready but without a CPU, if the kernel reports it.
 fn ready() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let ns = text.split(' ').nth(1)?.parse().ok()?;
@@ -162,7 +162,7 @@ fn a_thread_without_a_cpu_is_ready() {
     );
     assert!(off.inside > Duration::from_millis(20), "{off:?}");
     if let (Some(before), Some(after)) = (before, after) {
-        // Time that a host takes from a virtual machine is not ready time in the guest.
+        // Time that the host steals from a virtual machine is not ready time in the guest.
         let taken = off.around.saturating_sub(after - before);
         let waiting = of(&snapshot, "work", Waiting);
         let most = taken + off.around / 50;
@@ -177,7 +177,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
     let session = Builder::new("open").try_start().unwrap();
     let (send, receive) = mpsc::channel::<()>();
     let waiter = std::thread::spawn(move || {
-        // These short events come before the wait, and may delay the display of the wait only briefly.
+        // These short calls come before the wait. They may delay the display of the wait, but only briefly.
         for _ in 0..1_000 {
             tickscope::time!("short", ());
         }
@@ -227,7 +227,8 @@ fn all_time_off_the_cpu_is_placed_or_counted() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
-            // A long gap comes last, because time off the CPU in short gaps is counted at the next long gap.
+            // The last gap between events is a long one, because time off the CPU in short gaps is counted only at the
+            // next long gap.
             tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
         });
         snapshot = Some(tickscope::snapshot());
@@ -248,7 +249,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
     each_passes(ways, make, |(name, _)| {
         let builder = Builder::new("off").interval(Duration::from_millis(10));
         let session = builder.waits(name != "BY").try_start().unwrap();
-        // The sleep is long enough for the publisher to find the system call of the sleep.
+        // The sleep is long enough for the publisher to find out which system call the thread is in.
         tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
         drop(session);
         let snapshot = checked(tickscope::snapshot());
@@ -264,6 +265,6 @@ crate::support::tests![
     an_open_wait_is_shown_while_it_lasts,
     all_time_off_the_cpu_is_placed_or_counted;
     ignored:
-    // This is only a measurement, because time that a virtual machine's host takes also counts as off the CPU.
+    // Run only on request, because time that the host steals from a virtual machine also counts as time off the CPU.
     a_sleep_is_waiting_and_work_is_none;
 ];

@@ -1,4 +1,4 @@
-//! System calls in which threads wait, found by sampling threads without recent events.
+//! The system calls in which threads wait. They are found by sampling threads that have had no recent events.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use tickscope::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Now;
 
-/// Returns the system calls in which rows with this name were found waiting, and the total number of samples.
+/// Returns the system calls in which rows with this name were seen waiting, and the total number of samples.
 fn found<'a>(snapshot: &'a Snapshot, name: &str) -> (BTreeSet<&'a str>, u64) {
     let samples = snapshot.waits_in.samples();
     let of_name = samples.filter(|&(row, ..)| snapshot.site_of(NodeId(row)).name == name);
@@ -26,7 +26,8 @@ fn now<'a>(snapshot: &'a Snapshot, thread: &str) -> Option<Now<'a>> {
     snapshot.waits_in.now_of(thread.0)
 }
 
-/// Checks that rows with this name were found in one system call only. Some systems do not report the call.
+/// Checks that rows with this name were seen waiting only in the system call `call`, and that the thread is waiting in
+/// it now. Some systems do not report the call.
 fn assert_in(snapshot: &Snapshot, name: &str, thread: &str, call: &str) {
     let (calls, _) = found(snapshot, name);
     if calls == BTreeSet::from(["unknown call"]) {
@@ -128,15 +129,16 @@ fn threads_are_found_in_the_calls_they_wait_in() {
     assert_eq!(now(&snapshot, "reading"), None);
 }
 
-/// A file of the collector must not get the number of a standard descriptor that the program opens next.
+/// While a standard descriptor is closed, the collector must open no files. Otherwise, one of them could take the
+/// descriptor number that the program expects to get from its next `open`.
 fn while_a_standard_descriptor_is_closed_nobody_looks() {
     let session = quick("closed");
-    // SAFETY: this process reads nothing.
+    // SAFETY: nothing in this process reads standard input.
     assert_eq!(unsafe { libc::close(0) }, 0);
     tickscope::time!("nap", std::thread::sleep(Duration::from_millis(500)));
     let snapshot = checked(tickscope::snapshot());
     assert_eq!(found(&snapshot, "nap").1, 0);
-    // SAFETY: the path is zero-terminated.
+    // SAFETY: the path is NUL-terminated.
     let null = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) };
     assert_eq!(null, 0, "the number is still free");
     tickscope::time!(
@@ -146,7 +148,7 @@ fn while_a_standard_descriptor_is_closed_nobody_looks() {
     drop(session);
 }
 
-/// Each check reads only some threads, so the threads take turns.
+/// The publisher looks at only a few threads at a time, so the threads must take turns.
 fn of_many_threads_each_is_looked_at() {
     const THREADS: usize = 50;
     let _session = quick("many");

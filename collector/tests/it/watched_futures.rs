@@ -1,4 +1,4 @@
-//! Watched async functions, whose calls take many polls on any threads.
+//! Watched async functions. Their calls take many polls, which may happen on different threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +27,7 @@ fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
     Box::pin(tickscope::future!("request", future))
 }
 
-/// Makes a request that parses and then awaits `lookups` lookups. One in a hundred also flushes, which takes 31 polls.
+/// Makes a call that parses and then awaits `lookups` lookups. One call in a hundred also awaits a flush, which takes 31 polls.
 fn request(number: u64, lookups: u32) -> Call {
     named(async move {
         tickscope::note!("number", number);
@@ -55,7 +55,7 @@ fn request(number: u64, lookups: u32) -> Call {
     })
 }
 
-/// Polls a call until it is ready, with `between` ticks between two polls.
+/// Polls a call until it is ready. Spends `between` ticks after each poll but the last.
 fn run(mut call: Call, between: u64) {
     while !poll(&mut call) {
         spend(between);
@@ -69,13 +69,13 @@ fn watch(over: u64) {
     assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
 }
 
-/// Returns the numbers of discarded calls and of calls that are missing from the sums. Calls that were not kept because
-/// a capture held the lock are in the sums.
+/// Returns the numbers of discarded and of missed calls, which are in no sum. Calls that could not be kept because a
+/// capture held the lock are in the sums.
 fn lost(watch: &Watch) -> (u64, u64) {
     (watch.lost.discarded, watch.lost.missed)
 }
 
-/// Returns the sums of each path, by the names on it.
+/// Returns the sums of each path in typical and in slow calls, keyed by the names along the path.
 fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]> {
     let mut names: Vec<String> = Vec::new();
     for path in &watch.paths {
@@ -85,7 +85,7 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
             parent => format!("{};{name}", names[parent as usize]),
         });
     }
-    // Paths with the same names are added, although their sites differ.
+    // Paths with the same names are added up, even if their sites differ.
     let mut by_name: BTreeMap<String, [PathSums; 2]> = BTreeMap::new();
     for (name, path) in names.into_iter().zip(&watch.paths) {
         let sums = by_name.entry(name).or_default();
@@ -98,8 +98,8 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
     by_name
 }
 
-/// Slow requests of three kinds: with a longer wait, with more lookups, and with an additional wait. Each poll is on
-/// another thread than the previous poll.
+/// Slow requests of three kinds: with a longer wait, with more lookups, and with an additional wait. Each poll runs on
+/// a different thread than the one before.
 fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     let _session = session(Builder::new("requests"));
     watch(2_000);
@@ -112,7 +112,7 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
         };
         let mut call = Some(request(number, lookups));
         for turn in 0.. {
-            // The last poll of a typical call is on one or the other thread, depending on the call's number.
+            // Which of the two threads runs the last poll of a typical call depends on the call's number.
             match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
                 Some(rest) => call = Some(rest),
                 None => break,
@@ -193,14 +193,14 @@ impl Worker {
     }
 }
 
-/// For each path its calls, its ticks, and the ticks in which the call awaited it.
+/// For each path, its calls, its ticks, and how many of these ticks the call spent awaiting the path.
 type Sums = BTreeMap<String, [u64; 3]>;
 
 /// Sums of a random call so far, kept by the call itself.
 #[derive(Default)]
 struct Account {
     sums: Sums,
-    /// Paths that the call awaits; the path that was polled last is the last one.
+    /// Paths that the call is awaiting. The one that was polled last comes last.
     awaited: Vec<String>,
     since: u64,
 }
@@ -220,7 +220,7 @@ impl Account {
     }
 }
 
-/// A [`Yield`] that enters its path into the account while the path awaits it.
+/// A [`Yield`] that lists its path in the account for as long as the call awaits it.
 struct Awaits(Arc<Mutex<Account>>, String, Yield);
 
 impl Future for Awaits {
@@ -244,14 +244,14 @@ impl Drop for Awaits {
     }
 }
 
-/// One random generator for all calls.
+/// The random number generator that all calls share.
 type Chance = Arc<Mutex<Random>>;
 
 fn below(chance: &Chance, limit: u64) -> u64 {
     chance.lock().unwrap().below(limit)
 }
 
-/// Returns a future that does random work in `path`.
+/// Returns a future that does random work and charges it to `path`.
 fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> Call {
     Box::pin(async move {
         let charge = |path: &str, calls, ticks| own.lock().unwrap().charge(path, calls, ticks, 0);
@@ -318,7 +318,7 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
     })
 }
 
-/// The sums of typical and of slow calls equal the sums that the calls keep themselves, exactly.
+/// The sums of typical and of slow calls must exactly equal the sums that the calls keep themselves.
 fn sums_are_those_of_random_calls_on_random_threads() {
     let _session = session(Builder::new("random"));
     const CALLS: u64 = 1_000;
@@ -394,7 +394,7 @@ fn sums_are_those_of_random_calls_on_random_threads() {
     }
 }
 
-/// Every event that interrupts a watched call, between two polls or during a poll, is reported.
+/// Whatever interrupts a watched call, between two polls or during a poll, must be reported.
 fn whatever_happens_to_an_async_call_is_told() {
     let _session = session(Builder::new("inside"));
     watch(1_000);
@@ -420,7 +420,7 @@ fn whatever_happens_to_an_async_call_is_told() {
     assert_eq!(watched().calls(), (0, 0));
     run(begun(2), 1);
     assert_eq!(watched().calls(), (1, 0));
-    // A leaked call, and a call whose function is switched off between two polls, never end.
+    // A call never ends if it is leaked, or if its function is switched off between two polls.
     let forgotten = begun(3);
     std::mem::forget(forgotten);
     let call = begun(4);
@@ -454,14 +454,14 @@ fn whatever_happens_to_an_async_call_is_told() {
     tickscope::set_mode(Mode::Exact);
     run(call, 1);
     assert_eq!(watched().calls(), (0, 0), "each switch is a reset as well");
-    // A cancelled call has waited until it was dropped.
+    // A call that is cancelled counts as waiting until it is dropped.
     let call = begun(8);
     spend(5_000);
     drop(call);
     let watch = watched();
     assert_eq!(watch.calls(), (0, 1));
     assert_eq!(watch.exemplars[0].ticks, 60 + 5_000);
-    // The thread of the call has ended before the next poll.
+    // The thread that ran the first poll has ended before the next poll.
     let call = std::thread::spawn(move || begun(9)).join().unwrap();
     run(call, 1);
     assert_eq!(watched().calls(), (1, 1));
@@ -472,7 +472,7 @@ fn whatever_happens_to_an_async_call_is_told() {
     assert!(tickscope::snapshot().watches.is_empty());
 }
 
-/// A call with many polls and a call with long polls are in the sums completely, but their traces are cut.
+/// A call with many polls and a call with long polls must be in the sums completely, even though their traces are cut.
 fn a_long_async_call_is_counted_whole() {
     let _session = session(Builder::new("long"));
     watch(1_000_000);

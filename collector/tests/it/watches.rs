@@ -21,7 +21,7 @@ fn lookup() {
     spend(10);
 }
 
-/// Runs a frame of 160 ns. Of a hundred frames one parses for longer, and one makes more lookups.
+/// Runs a frame that takes 160 ns. One frame in a hundred takes longer to parse, and another one makes more lookups.
 fn frame(number: u64) {
     tickscope::scope!("frame");
     tickscope::note!("number", number);
@@ -35,7 +35,7 @@ fn frame(number: u64) {
     spend(5);
 }
 
-/// Returns the only watch; taking the snapshot also makes threads read the threshold.
+/// Returns the only watch. Taking the snapshot for it also makes the threads pick up the current threshold.
 pub(crate) fn watched() -> Watch {
     let mut snapshot = tickscope::snapshot();
     assert_eq!(snapshot.watches.len(), 1);
@@ -91,7 +91,8 @@ pub(crate) fn replayed(exemplar: &Exemplar) -> u64 {
     trace.ticks.iter().sum()
 }
 
-/// In a server with a thread for each request, the thread of a slow call has no typical call.
+/// In a server that starts a thread for each request, a thread that makes a slow call has made no typical call. Its
+/// slow call is compared with the typical calls of other threads.
 fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others() {
     let _session = session(Builder::new("requests"));
     watch_frames();
@@ -100,7 +101,7 @@ fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others
     let watch = watched();
     assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
     (34..=1_000).for_each(request);
-    // This thread has a typical call, but on another path than its slow call.
+    // This thread has made a typical call, but not on the path of its slow call.
     frame(1);
     {
         tickscope::scope!("elsewhere");
@@ -134,7 +135,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
     let (lookup, counts) = path(&snapshot, watch, "lookup");
     assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
     assert_ten_of_each_cause(watch, parse, lookup);
-    // The longest calls are the frames with 600 lookups. Other calls are kept by chance.
+    // The longest calls are the frames with 600 lookups. Which of the other calls are kept is random.
     let longest: Vec<u64> = watch
         .exemplars
         .iter()
@@ -174,14 +175,14 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
     assert_eq!(support::calls_of(&snapshot, "frame"), 1_001);
 }
 
-/// Every event that interrupts a watched call is reported, and does not affect the calls before and after it.
+/// Whatever interrupts a watched call must be reported, and must not affect the calls before and after it.
 fn whatever_happens_inside_is_told() {
     let _session = session(Builder::new("inside"));
     watch_frames();
     let discarded = || watched().lost.discarded;
     frame(1);
     let outer = tickscope::scope_guard!("outer");
-    // A panic ends the call as a return does.
+    // A panic ends the call just as a return does.
     let panics = || {
         tickscope::scope!("frame");
         spend(7);
@@ -198,13 +199,13 @@ fn whatever_happens_inside_is_told() {
     };
     leaks(3);
     frame(4);
-    // The closure `leaks` has its own site, also called "frame".
+    // The scope in `leaks` is a site of its own, which is also called "frame". Its first call has made the site known.
     let known = watched().calls().0;
     leaks(5);
     frame(6);
     assert_eq!(watched().calls(), (known + 2, 0));
     assert_eq!(discarded(), 0);
-    // The call's own guard is leaked, and then dropped after the guard of an outer call.
+    // The guard of the watched call itself is leaked, so that the call is closed only by the guard of an outer call.
     {
         tickscope::scope!("outer");
         let frame = tickscope::scope_guard!("frame");
@@ -218,7 +219,7 @@ fn whatever_happens_inside_is_told() {
     }
     frame(7);
     assert_eq!((watched().calls(), discarded()), ((known + 3, 0), 2));
-    // A reset, a switch of the mode, and another watch come inside the call.
+    // A reset, a mode switch, and a change of watches happen inside the call.
     let inside = |between: &dyn Fn()| {
         tickscope::scope!("frame");
         spend(4);
@@ -243,7 +244,7 @@ fn whatever_happens_inside_is_told() {
     watched();
     inside(&|| {});
     assert_eq!(watched().calls(), (0, 1));
-    // The duration of the call excludes a pause.
+    // A pause does not count towards the duration of the call.
     inside(&|| {
         let _pause = tickscope::pause();
         spend(1_000);
@@ -251,19 +252,19 @@ fn whatever_happens_inside_is_told() {
     let watch = watched();
     assert_eq!(watch.calls(), (0, 2));
     assert!(watch.exemplars.iter().all(|exemplar| exemplar.ticks == 8));
-    // A thread ends inside the call, and a thread is excluded.
+    // A thread ends inside a watched call, and is excluded inside another one.
     let ends = move || {
         std::mem::forget(tickscope::scope_guard!("frame"));
         inside(&|| tickscope::thread::exclude());
     };
     std::thread::spawn(ends).join().unwrap();
     assert_eq!(watched().calls(), (0, 2));
-    // A thread's counts stay after its end.
+    // The counts of a thread are kept after it has ended.
     std::thread::spawn(move || inside(&|| {})).join().unwrap();
     assert_eq!(watched().calls(), (0, 3));
 }
 
-/// The trace of a call of a million events keeps only its head and tail, but the sums have all events.
+/// If a call has a million events, its trace keeps only the beginning and the end, but the sums include all events.
 fn a_long_call_is_counted_whole_and_kept_in_part() {
     let _session = session(Builder::new("long"));
     watch_frames();
@@ -289,7 +290,7 @@ fn long() {
 }
 
 fn thresholds_follow_the_calls_and_a_viewer_watches() {
-    // The interval is long, so that only the test takes snapshots until a viewer comes.
+    // The interval is so long that only the test takes snapshots until a viewer connects.
     let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
     tickscope::watch("frame", Over::Tail).unwrap();
     assert_eq!(watched().state, WatchState::NoFunction);
@@ -388,7 +389,7 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
     }
 }
 
-/// If every call is slow, all are counted and the longest kept, but no typical call exists for a comparison.
+/// If every call is slow, all are counted, and the longest are kept, but there is no typical call for a comparison.
 fn a_flood_of_slow_calls_is_counted() {
     let _session = session(Builder::new("flood"));
     watch_frames();
@@ -416,7 +417,7 @@ fn a_flood_of_slow_calls_is_counted() {
     assert_eq!(watched().calls(), (1, 1));
 }
 
-/// Returns the cause that makes this frame slow, by its number.
+/// Returns the cause that makes the frame with this number slow, if there is one.
 fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     match number % 600 {
         199 => Some(("parse", CauseKind::SelfTime)),
@@ -426,7 +427,7 @@ fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     }
 }
 
-/// Computes until this thread has used `us` microseconds of CPU time.
+/// Keeps the CPU busy until this thread has used `us` microseconds of CPU time.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {
@@ -450,8 +451,8 @@ fn real_frame(number: u64) {
     });
 }
 
-/// Three causes: a slow branch in a function, a function that is called 900 times instead of 20, and a sleep. Each is
-/// found, even if threads lose their CPUs at random.
+/// Three causes: a slow branch in a function, a function that is called 900 times instead of 20, and a sleep. Each must
+/// be found, even though threads lose their CPUs at unpredictable moments.
 fn three_reasons_are_told_apart_on_a_busy_machine() {
     let _session = Builder::new("reasons").try_start().unwrap();
     for number in 0..200 {
@@ -459,7 +460,7 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
     }
     tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
     drop(tickscope::reset());
-    // More threads compute than there are CPUs.
+    // Three other threads compete for the CPUs.
     let stop = AtomicBool::new(false);
     let snapshot = std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -495,13 +496,14 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         // that the machine's host takes looks like work, so more calls may show work.
         assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
     }
-    // Nearly all of the slowest calls must show the right cause. Time without a CPU between an event and its clock
-    // readings looks like work.
+    // Some of the ten may have another cause: if a frame waits for a CPU much longer than its planted cause takes, the
+    // wait is its cause. There may also be more than ten, because time that the host steals from a virtual machine
+    // looks like work.
     let mut wrong = Vec::new();
     for exemplar in &watch.exemplars {
         let trace = exemplar.trace.as_ref().unwrap();
         let number = trace.notes[0].value.parse().unwrap();
-        // The first frames may be slow before there is a typical frame.
+        // The first slow frames may come before there is a typical frame to compare them with.
         let Some((path, kind)) = exemplar.cause else {
             continue;
         };
@@ -525,6 +527,6 @@ crate::support::tests![
     a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched;
     as_usual: in_adaptive_mode_each_watched_call_is_timed;
     ignored_isolated:
-    // This is only a measurement, because the number of right causes depends on other load of the CPUs.
+    // Run only on request, because the number of correct causes depends on how busy the CPUs are otherwise.
     three_reasons_are_told_apart_on_a_busy_machine;
 ];

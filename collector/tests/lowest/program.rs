@@ -1,5 +1,5 @@
-//! A program that uses tickscope with the oldest versions of all dependencies. The program measures, publishes and
-//! writes every format of report. A build without a format keeps the snapshot instead.
+//! A program that uses tickscope with the oldest versions of all dependencies. It measures, publishes, and writes a
+//! report in every format. If a format is not built in, the snapshot is kept instead.
 
 use std::path::Path;
 
@@ -42,7 +42,8 @@ fn main() {
         let wanted = Path::new(dir).join(format!("report.{ending}"));
         let kept = Path::new(dir).join(format!("report.{ending}.tks"));
         let written = tickscope::dump(&wanted, form).expect("the report is written");
-        // With only the feature `enable` the program keeps the snapshot instead of every other format.
+        // With only the feature `enable`, a snapshot is the only format that can be written. It is kept instead of
+        // every other format.
         let is_built_in = built == "export" || form == Format::Tks;
         assert_eq!(written, if is_built_in { wanted } else { kept }, "{form:?}");
         assert!(written.metadata().is_ok_and(|file| file.len() > 0), "{form:?}");

@@ -1,4 +1,5 @@
-//! Reports at exit of test binaries. The standard harness runs tests on its own threads and ends by `exit`.
+//! Reports that test binaries write at exit. The standard test harness runs each test on a thread of its own, and ends
+//! the process with `exit`.
 
 #![cfg(feature = "enable")]
 #![allow(
@@ -12,7 +13,7 @@ use std::process::Command;
 use tickscope_format::ids::NodeId;
 use tickscope_report::archive;
 
-/// Environment variable that is set if a test of this file runs this binary.
+/// Environment variable that is set when a test of this file runs this binary again.
 const INNER: &str = "TICKSCOPE_TEST_INNER";
 
 fn is_inner() -> bool {
@@ -61,7 +62,7 @@ fn tests_that_pass_and_fail_are_in_the_report() {
             .map(|row| snapshot.nodes.calls[row])
             .sum();
         assert_eq!(calls, if code == 0 { 1 } else { 2 });
-        // Each test runs on a thread with its name, and ended threads are kept by name.
+        // Each test runs on a thread that is named after it, and threads that have ended are kept by name.
         let named = |name: &str| {
             snapshot
                 .threads

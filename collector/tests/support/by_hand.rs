@@ -6,12 +6,12 @@ use tickscope::Clock;
 
 static TICK: AtomicU64 = AtomicU64::new(1_000_000);
 
-/// Returns the manual clock for a session; a tick is a nanosecond.
+/// Returns the manual clock, for use in a session. One tick is one nanosecond.
 pub(crate) fn by_hand() -> Clock {
     Clock::Custom(tick, 1e9)
 }
 
-/// Returns the manual clock's tick.
+/// Returns the current tick of the manual clock.
 pub(crate) fn tick() -> u64 {
     TICK.load(Ordering::Relaxed)
 }

@@ -1,5 +1,6 @@
-//! Runs each test in its own process, because a process has one collector. A test starts its binary again as a child,
-//! and the child runs the test's body. The body needs the main thread of a fresh program, so a child runs no harness.
+//! Runs each test in its own process, because a process has only one collector. A test starts its own binary again as a
+//! child, and the child runs the test's body. The body needs the main thread of a fresh program, so there is no test
+//! harness in the child.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
@@ -27,14 +28,14 @@ pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
 pub(crate) use system::*;
 
-/// Time after which a waiting test reports the condition that it waits for. The test keeps waiting, because a busy
-/// machine only makes steps slower.
+/// How long a test waits for its child before it prints what the child is waiting for. The child writes this down after
+/// half of the time. The test then goes on waiting, because everything may just be slow on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time after which a process that a test left behind ends; longer than any test takes.
+/// How long a process that a test has left behind may live. This is longer than any test takes.
 pub(crate) const FOR_GOOD: Duration = Duration::from_secs(3600);
 
-/// Name of the file into which a waiting child writes the condition that it waits for.
+/// Name of the file into which a waiting child writes what it is waiting for.
 const WAITS: &str = "waits";
 
 const ROLE: &str = "TICKSCOPE_TEST_ROLE";
@@ -59,7 +60,7 @@ macro_rules! isolated {
 }
 pub(crate) use isolated;
 
-/// Runs a body in a child process in the default mode, for tests that concern users who have not chosen a mode.
+/// Runs a body in a child process in the default mode, for tests in which the user has not chosen a mode.
 macro_rules! isolated_as_usual {
     ($body:expr) => {
         $crate::support::Isolated::as_usual($crate::support::test_name!()).succeeds($body)
@@ -67,9 +68,12 @@ macro_rules! isolated_as_usual {
 }
 pub(crate) use isolated_as_usual;
 
-/// Lists the tests of a file. The bodies of `isolated` and `as_usual` tests run in a child process, which must succeed:
-/// in exact mode, or in the default mode for tests that concern users who have not chosen a mode. `own` tests start
-/// their children themselves. `ignored` and `ignored_isolated` tests run only on request.
+/// Lists the tests of a file, by kind:
+///
+/// - `isolated`: the body runs in a child process, in exact mode. The child must succeed.
+/// - `as_usual`: like `isolated`, but in the default mode, for tests in which the user has not chosen a mode.
+/// - `own`: the test starts its children itself.
+/// - `ignored` and `ignored_isolated`: like `own` and `isolated`, but run only on request.
 macro_rules! tests {
     ($($kind:ident: $($test:ident),+;)+) => {
         pub(crate) const TESTS: &[tickscope_testkit::suite::Case] =
@@ -107,9 +111,10 @@ macro_rules! case {
 }
 pub(crate) use case;
 
-/// Runs the tests that the arguments select. In a child, runs only the child's test, on the main thread.
+/// Runs the tests that are selected by the arguments. A child runs only its own test, on the main thread.
 ///
-/// A test's name consists of its file and its function, as `storm::name`. A child gets only the name of the function.
+/// The name of a test consists of its file and its function, for example `storm::name`. A child is told only the name
+/// of the function.
 pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let Some(role) = std::env::var_os(ROLE) else {
         return suite::main(files);
@@ -119,7 +124,7 @@ pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let (Some(case), None) = (named.next(), named.next()) else {
         panic!("found no test or several that are called {role:?}, wanted one");
     };
-    // A shell ignores these signals in programs that it starts in the background.
+    // A shell makes programs ignore these signals if it starts them in the background.
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         // SAFETY: this is the default disposition.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -155,27 +160,28 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(ROLE).is_some()
 }
 
-/// Makes a command for this binary run the body of a test, without a shared directory.
+/// Makes a command that starts this binary run the body of the test `name`. The child has no shared directory.
 pub(crate) fn as_child(name: &str, mut program: Command) -> Command {
     program.env(ROLE, name);
     program
 }
 
-/// Returns, in the child, the directory that the child shares with the test.
+/// Returns the directory that the child shares with the test. Works only in the child.
 pub(crate) fn shared_place() -> PathBuf {
     PathBuf::from(std::env::var_os(PLACE).expect("set by the test"))
 }
 
-/// Writes, in the child, a text for the test into the file `name` of the shared directory.
+/// Leaves a text for the test in the file `name` of the shared directory. Works only in the child.
 pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     let place = shared_place();
-    // Several children of a test may write the same name.
+    // The file gets its name only when it is complete. Several children of a test may write the same file, so the
+    // temporary name contains the process id.
     let unnamed = place.join(format!(".{name}-{}", std::process::id()));
     fs::write(&unnamed, text).unwrap();
     fs::rename(&unnamed, place.join(name)).unwrap();
 }
 
-/// Runs a child whose directory `rings` is a file system of `kib` KiB. The test is skipped if mounting is not
+/// Runs a child whose directory `rings` is a separate file system of `kib` KiB. Skips the test if mounting is not
 /// permitted.
 pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Done {
     if is_child() {
@@ -202,13 +208,13 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
     done.succeeded()
 }
 
-/// Runs a body in a child process for each case, which `make` prepares. Returns the cases and the ended children.
+/// For each case, runs a body in the child process that `make` prepares. Returns the cases with their ended children.
 pub(crate) fn each<T: Copy, const N: usize>(
     cases: [T; N],
     make: impl Fn(T) -> Isolated,
     body: impl Fn(T),
 ) -> Vec<(T, Done)> {
-    // The test tells each child the number of its case.
+    // In a child, this is the number of its case.
     let own = std::env::var(CASE)
         .ok()
         .map(|number| number.parse::<usize>().unwrap());
@@ -219,7 +225,7 @@ pub(crate) fn each<T: Copy, const N: usize>(
     cases.into_iter().enumerate().map(run).collect()
 }
 
-/// Does the same as [`each`], and checks that all children succeed.
+/// Like [`each`], but also checks that all children succeed.
 pub(crate) fn each_passes<T: Copy + std::fmt::Debug, const N: usize>(
     cases: [T; N],
     make: impl Fn(T) -> Isolated,
@@ -233,17 +239,19 @@ pub(crate) fn each_passes<T: Copy + std::fmt::Debug, const N: usize>(
 }
 
 impl Isolated {
-    /// Makes a test in exact mode, because most tests check times that are known to the tick.
+    /// Creates a test in exact mode, because most tests check times that are known to the tick.
     pub(crate) fn new(name: &'static str) -> Self {
         Self::as_usual(name).env("TICKSCOPE_MODE", "exact")
     }
 
-    /// Makes a test in the default mode, or in the mode that the test's code sets, because no variable overrides it.
+    /// Creates a test in the default mode, or in the mode that the test's own code sets. No environment variable
+    /// overrides that mode.
     pub(crate) fn as_usual(name: &'static str) -> Self {
         Self::through(name, Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// Makes a test whose child is started by another program, which gets the child's command as its last arguments.
+    /// Creates a test whose child is started by another program. The last arguments of `command` must be the command
+    /// that starts the child.
     pub(crate) fn through(name: &'static str, mut command: Command) -> Self {
         let place = tempfile::tempdir().unwrap();
         for (variable, _) in std::env::vars_os() {
@@ -266,7 +274,7 @@ impl Isolated {
         self
     }
 
-    /// Lets the child write its report at exit into the file `name` of the shared directory.
+    /// Makes the child write its report at exit into the file `name` of the shared directory.
     pub(crate) fn report(self, name: &str) -> Self {
         let place = self.place().join(name);
         self.env("TICKSCOPE_REPORT", place)
@@ -276,7 +284,7 @@ impl Isolated {
         self.place.path()
     }
 
-    /// Starts the child. In the child, runs the body and exits.
+    /// Starts the child. In the child itself, runs the body and exits.
     pub(crate) fn start(mut self, body: impl FnOnce()) -> Running {
         if std::env::var_os(ROLE).is_some_and(|role| role == self.name) {
             tell("begun", "");
@@ -295,7 +303,7 @@ impl Isolated {
         self.start(body).wait()
     }
 
-    /// Runs the body in the child, which must succeed.
+    /// Runs the body in the child, and checks that the child succeeds.
     pub(crate) fn succeeds(self, body: impl FnOnce()) -> Done {
         self.run(body).succeeded()
     }
@@ -336,7 +344,7 @@ impl Running {
             .unwrap()
     }
 
-    /// Returns how the child ended, if it has ended.
+    /// Returns the child's exit status, if the child has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
@@ -394,7 +402,7 @@ impl Done {
         self
     }
 
-    /// Opens the only ring that the child left.
+    /// Opens the ring that the child left behind. There must be only one.
     pub(crate) fn ring(&self) -> RingFile {
         let rings = rings_in(&self.place().join("rings"));
         assert_eq!(rings.len(), 1, "{rings:?}");
@@ -402,7 +410,7 @@ impl Done {
     }
 }
 
-/// Returns the ring files in a directory, the newest last.
+/// Returns the ring files in a directory, with the most recently modified one last.
 pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Vec::new();
@@ -411,7 +419,7 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "ring"))
         .collect();
-    // Reads the time of each file once, because a ring's time changes whenever it is written.
+    // The modification time of each file is read only once, because it changes whenever the ring is written.
     rings.sort_by_cached_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
     rings
 }
@@ -464,7 +472,7 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
 }
 
 pub(crate) trait Says {
-    /// Checks that the text has each of the parts.
+    /// Checks that the text contains each of the parts.
     fn says<const N: usize>(&self, parts: [&str; N]);
 }
 
@@ -477,7 +485,7 @@ impl Says for str {
     }
 }
 
-/// Prints, in the child, the reason of a failure; for panic hooks that replace the default hook.
+/// Prints a message to standard error. In a child, panic hooks that replace the default hook report failures this way.
 pub(crate) fn complain(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{text}");
@@ -531,20 +539,20 @@ impl Future for Yield {
     }
 }
 
-/// Replaces standard error by a full pipe that no thread reads; returns the pipe's other end.
+/// Replaces standard error with a full pipe that nobody reads from. Returns the read end of the pipe.
 pub(crate) fn full_standard_error() -> std::io::PipeReader {
     use std::io::Write;
     use std::os::fd::AsRawFd;
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = |flags: libc::c_int| {
-        // SAFETY: the descriptor is open in this process.
+        // SAFETY: `writer` is open.
         let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
         assert_eq!(result, 0);
     };
     flags(libc::O_NONBLOCK);
     while (&writer).write(&[b'x'; 4096]).is_ok() {}
     flags(0);
-    // SAFETY: both descriptors are open in this process.
+    // SAFETY: `writer` is open.
     let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
     assert_eq!(made, libc::STDERR_FILENO);
     reader
@@ -552,11 +560,11 @@ pub(crate) fn full_standard_error() -> std::io::PipeReader {
 
 /// Installs a signal handler for the rest of the process. The handler must be async-signal-safe.
 pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
-    // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
+    // SAFETY: an all-zero `sigaction` is valid (an empty mask and no flags).
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_RESTART;
-    // SAFETY: `action` is filled in, and the old action is not read.
+    // SAFETY: `action` is initialised, and the old action is not read.
     let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     assert_eq!(result, 0);
 }
@@ -570,13 +578,14 @@ fn statement(code: u32, k: u32, jt: usize) -> libc::sock_filter {
     }
 }
 
-/// Loads a word of `seccomp_data`: word 0 is the number of the system call, word 4 + 2n its argument n, from 0.
+/// Loads a 32-bit word of `seccomp_data`. Word 0 is the system call number, and word 4 + 2n is the low half of argument
+/// n, counted from 0.
 fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or, with
-/// `all_threads`, by any thread.
+/// Makes the kernel kill this process at the next system call that is not in `calls`. This applies to the system calls
+/// of the calling thread or, with `all_threads`, of all threads.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {
@@ -589,7 +598,7 @@ pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     filter(program, all_threads);
 }
 
-/// Lets the kernel refuse a system call of the calling thread with `errno` whenever argument 2 of the call is
+/// Makes the kernel refuse a system call of the calling thread with `errno` whenever the call's third argument is
 /// `argument`.
 pub(crate) fn refuse(call: libc::c_long, argument: libc::c_int, errno: libc::c_int) {
     let unless = |k| libc::sock_filter {
@@ -619,7 +628,7 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
         len: program.len() as u16,
         filter: program.leak().as_mut_ptr(),
     };
-    // SAFETY: the call takes numbers, no pointer.
+    // SAFETY: the call takes no pointers.
     let result = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(result, 0);
     let flags = if all_threads {
@@ -627,12 +636,12 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
     } else {
         0
     };
-    // SAFETY: the filter lives for ever.
+    // SAFETY: the filter is never freed, and `program` is valid during the call.
     let result = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &program) };
     assert_eq!(result, 0);
 }
 
-/// Makes calls on 4096 paths of depth four, whose snapshot takes some 100 kB.
+/// Makes calls on 4096 paths, each four levels deep. A snapshot of them takes about 100 kB.
 pub(crate) fn call_many_paths() {
     fn uncertainty(path: u64, depth: u32) {
         macro_rules! one_of {
@@ -659,7 +668,7 @@ pub(crate) fn cpu_ns(clock: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for a timespec.
+    // SAFETY: the pointer is valid for writes.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

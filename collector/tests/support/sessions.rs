@@ -23,12 +23,12 @@ pub(crate) fn ring_of(session: &Session) -> RingFile {
     RingFile::open(&session.path().unwrap()).unwrap()
 }
 
-/// Returns whether the program of a ring has ended with its last record.
+/// Returns whether the program that owns a ring has ended and has written its last record.
 pub(crate) fn has_exited(ring: &RingFile) -> bool {
     matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
 }
 
-/// Waits for the publisher's thread of a process; returns the thread's id.
+/// Waits for the publisher thread of a process, and returns its thread id.
 pub(crate) fn publisher_of(pid: u32) -> u32 {
     wait_for("the publisher", || {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;

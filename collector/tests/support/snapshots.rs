@@ -6,7 +6,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
-/// Returns the closing snapshots whose counts are in no later snapshot, by epoch; the newest first.
+/// Returns those closing snapshots that have to be added to `last` for the total, newest first. After an undo, an
+/// epoch's counts continue in a later epoch, so its closing snapshot is left out. `closings` is keyed by epoch.
 pub(crate) fn ends_that_count<'a>(
     closings: &'a BTreeMap<u64, Snapshot>,
     last: &Snapshot,
@@ -31,7 +32,7 @@ pub(crate) fn threads_named<'a>(
     snapshot.threads.iter().enumerate().filter_map(named)
 }
 
-/// Returns a thread's tree as text: a line "name calls self total" per row, indented by depth.
+/// Returns a thread's tree as text. Each row is a line "name calls self total", indented by depth, with times in ticks.
 pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let mut text = String::new();
@@ -52,7 +53,7 @@ pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
     text
 }
 
-/// Returns the names from the top of a thread down to a row.
+/// Returns the names on the path from the outermost call of a thread down to a row.
 pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
     let mut path = Vec::new();
     let mut at = Some(NodeId(row as u32));
@@ -64,7 +65,7 @@ pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
     path
 }
 
-/// Returns the number of calls by the site's name, over all threads.
+/// Returns the number of calls for each site name, over all threads.
 pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     let mut calls = BTreeMap::new();
     for row in 0..snapshot.nodes.len() {
@@ -74,32 +75,32 @@ pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     calls
 }
 
-/// Returns the number of calls of one site, over all threads.
+/// Returns the number of calls of the site with this name, over all threads.
 pub(crate) fn calls_of(snapshot: &Snapshot, site: &str) -> u64 {
     calls(snapshot).get(site).copied().unwrap_or(0)
 }
 
-/// Returns the sum of the counters of one site, over all threads.
+/// Returns the sum of the counter or value with this name, over all threads.
 pub(crate) fn sum_of(snapshot: &Snapshot, site: &str) -> u64 {
     let counts = snapshot.counts.iter();
     let of_site = counts.filter(|count| snapshot.site_of(count.node).name == site);
     of_site.map(|count| count.sum).sum()
 }
 
-/// Returns the rows of one site, over all threads.
+/// Returns the rows of the site with this name, over all threads.
 pub(crate) fn rows_named<'a>(snapshot: &'a Snapshot, site: &'a str) -> impl Iterator<Item = u32> + 'a {
     let rows = 0..snapshot.nodes.len() as u32;
     rows.filter(move |&row| snapshot.site_of(NodeId(row)).name == site)
 }
 
-/// Returns the self ticks of one site over all threads.
+/// Returns the self time of the site with this name in ticks, over all threads.
 pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
     rows_named(snapshot, site)
         .map(|row| snapshot.nodes.self_ticks[row as usize])
         .sum()
 }
 
-/// Returns the sum of a quantity of one site, over all threads.
+/// Returns the total of a quantity for the site with this name, over all threads.
 pub(crate) fn measured(snapshot: &Snapshot, site: &str, quantity: Quantity) -> u64 {
     rows_named(snapshot, site)
         .map(|row| snapshot.measures.of_row(quantity, row))
@@ -115,7 +116,7 @@ pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
         .collect()
 }
 
-/// Checks the properties that every snapshot must have, in whatever state of the program it was taken.
+/// Checks the properties that every snapshot must have, whatever the program was doing when it was taken.
 pub(crate) fn check(snapshot: &Snapshot) {
     check_with_polls(snapshot);
     let nodes = &snapshot.nodes;
@@ -130,7 +131,8 @@ pub(crate) fn check(snapshot: &Snapshot) {
                 off_cpu <= nodes.self_ticks[row],
                 "no more time off the CPU than there was"
             );
-            // Each thread may have one call that began before the reset, and one call that is not yet in its bucket.
+            // In addition, each thread may have finished one call that began before the reset, and one call may have
+            // entered the histogram only after the reset.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(
                 finished <= nodes.calls[row] + 2 * thread.count,
@@ -143,14 +145,14 @@ pub(crate) fn check(snapshot: &Snapshot) {
     }
 }
 
-/// Checks a snapshot, and returns it.
+/// Checks a snapshot and returns it.
 pub(crate) fn checked(snapshot: Snapshot) -> Snapshot {
     check(&snapshot);
     snapshot
 }
 
-/// Checks a snapshot with polls of futures. Each poll has an end, but only the first poll, perhaps on another thread,
-/// is a call.
+/// Checks a snapshot that may have polls of futures, so that a row can have more ends than calls. Every poll has an
+/// end, but only the first poll counts as a call, and it may have been on another thread.
 pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let mut row_after_last = 0;
@@ -160,7 +162,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     }
     assert_eq!(row_after_last as usize, nodes.len());
 
-    // Computes the totals by a walk down the tree, independent of the code under test.
+    // Collects the children of each row, so that the totals can be checked independently of the code under test.
     let self_nanos = snapshot.self_nanos();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for thread in &snapshot.threads {
@@ -217,8 +219,8 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
         assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
     }
 
-    // No thread was busy for longer than the program has run. The tolerance is 1 % for the clock's rate, and 5 ms
-    // because the counts and the uptime are read at different times.
+    // No thread was busy for longer than the program has been running. The tolerance is 1 % for the error of the
+    // clock's rate, plus 5 ms because the counts and the uptime are read at different times.
     let most_ns = snapshot.process.uptime_ns as f64 * 1.01 + 5e6;
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let rows = snapshot.rows_of(ThreadId(index as u32));
@@ -256,7 +258,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     assert!(snapshot.capture.seq > 0);
 }
 
-/// Checks that the later of two snapshots of the same threads has at least as many calls.
+/// Checks the order of two snapshots of the same threads. The later one must have at least as many lifetime calls.
 pub(crate) fn check_order(earlier: &Snapshot, later: &Snapshot) {
     assert!(later.capture.seq > earlier.capture.seq);
     assert!(later.capture.reset_epoch >= earlier.capture.reset_epoch);

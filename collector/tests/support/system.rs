@@ -1,4 +1,4 @@
-//! System calls of tests: facts about their process, limits, forks.
+//! System calls that tests need: reading facts about a process, setting limits, and forking.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use super::{FOR_GOOD, wait_for};
 
-/// Returns the value of a line in the file `status` of the process or thread `/proc/{of}`.
+/// Returns the value of a line in `/proc/{of}/status`, where `of` is a process or a thread.
 pub(crate) fn status_line(of: &str, name: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{of}/status")).unwrap();
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -14,59 +14,59 @@ pub(crate) fn status_line(of: &str, name: &str) -> String {
     line.unwrap().1.trim().to_string()
 }
 
-/// Returns the anonymous memory of this process in RAM, in bytes.
+/// Returns how many bytes of anonymous memory this process has in RAM.
 pub(crate) fn anonymous() -> u64 {
     let line = status_line("self", "RssAnon");
     line.trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
-/// Returns the address space of this process, in bytes.
+/// Returns the size of this process's address space in bytes.
 pub(crate) fn mapped() -> u64 {
     let facts = fs::read_to_string("/proc/self/statm").unwrap();
     facts.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096
 }
 
-/// Sets a limit of this process; returns the previous limit.
+/// Sets a resource limit of this process, and returns the previous limit.
 pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) -> u64 {
     let mut limits = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: `limits` is a valid place for an rlimit.
+    // SAFETY: the pointer is valid for writes.
     assert_eq!(unsafe { libc::getrlimit(resource, &mut limits) }, 0);
     let before = std::mem::replace(&mut limits.rlim_cur, most);
-    // SAFETY: `limits` is a valid rlimit.
+    // SAFETY: `limits` is initialised.
     assert_eq!(unsafe { libc::setrlimit(resource, &limits) }, 0);
     before
 }
 
-/// Forks; the child runs `body` and exits with its result.
+/// Forks. The child runs `body` and exits with the returned code.
 pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
-    // SAFETY: the child may make calls that are not async-signal-safe. The tests check such children, because programs
-    // have them.
+    // SAFETY: the child may make calls that are not async-signal-safe. That is on purpose, because children of real
+    // programs make such calls, and the tests check what happens then.
     match unsafe { libc::fork() } {
         0 => {
-            // The alarm ends a child that hangs.
-            // SAFETY: the call takes a number, no pointer.
+            // The alarm kills a child that hangs.
+            // SAFETY: the call takes no pointers.
             unsafe { libc::alarm(FOR_GOOD.as_secs() as u32) };
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
-            // SAFETY: the call ends the process without handlers.
+            // SAFETY: `_exit` ends the process without running exit handlers.
             unsafe { libc::_exit(code) }
         }
         pid => {
             assert!(pid > 0);
-            // Only the child drops the values that `body` owns.
+            // The values that `body` owns are dropped only in the child.
             std::mem::forget(body);
             pid
         }
     }
 }
 
-/// Waits until a child has ended; returns how it ended.
+/// Waits until a child has ended, and returns its exit status.
 pub(crate) fn status_of(pid: libc::pid_t) -> ExitStatus {
     wait_for("the end of the forked child", || {
         let mut status = 0;
-        // SAFETY: `status` is a valid place.
+        // SAFETY: the pointer is valid for writes.
         let ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
         (ended == pid).then(|| ExitStatus::from_raw(status))
     })
@@ -74,16 +74,16 @@ pub(crate) fn status_of(pid: libc::pid_t) -> ExitStatus {
 
 /// Pins the calling thread to one CPU.
 pub(crate) fn pin(cpu: usize) {
-    // SAFETY: zeros are a valid set.
+    // SAFETY: an all-zero `cpu_set_t` is valid (an empty set).
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is a valid place.
+    // SAFETY: `set` is initialised.
     unsafe { libc::CPU_SET(cpu, &mut set) };
     // SAFETY: the set has the given size.
     let result = unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
     assert_eq!(result, 0);
 }
 
-/// Makes a timer of this process fire every millisecond, or stops it.
+/// Makes a timer of this process fire every millisecond or, if `on` is false, stops it.
 pub(crate) fn every_millisecond(timer: libc::c_int, on: bool) {
     let every = libc::timeval {
         tv_sec: 0,

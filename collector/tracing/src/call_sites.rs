@@ -1,7 +1,7 @@
-//! The rows of call sites. A row is made when `tracing` meets its call site, and found by the address of the call
-//! site's static metadata.
+//! The rows of `tracing` call sites. A row is created when its call site is first used, and is found by the address of
+//! the call site's static metadata.
 //!
-//! A call site of `tracing` has no field for its row, so a table maps addresses to rows. Entries are never removed.
+//! A call site of `tracing` has no field that could hold its row, so a table maps addresses to rows. Entries are never removed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,10 +9,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tickscope::__private::{Site, spans};
 use tracing_core::{Level, Metadata};
 
-/// Maximum number of call sites with their own rows.
+/// Maximum number of call sites that have rows of their own.
 const MOST: usize = 8192;
 
-/// Number of slots of the table, which is at most half full.
+/// Number of slots in the table, which is at most half full.
 const PLACES: usize = 2 * MOST;
 
 /// A call site that has its own row.
@@ -22,7 +22,8 @@ pub(crate) struct CallSite {
     pub(crate) metadata: &'static Metadata<'static>,
 }
 
-/// The addresses of metadata, with open addressing and linear probing. A slot is taken under the lock, and stays taken.
+/// The addresses of the metadata, as a hash table with open addressing and linear probing. A slot is claimed under the
+/// lock, and is never released.
 static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
 
 /// The call sites, at the same indices as their addresses.
@@ -31,12 +32,12 @@ static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PL
 /// Number of occupied slots. A thread holds this lock while it claims a slot.
 static TAKEN: Mutex<usize> = Mutex::new(0);
 
-/// Returns a call site that has been found before, by its number.
+/// Returns the call site with a number that [`of`] has returned.
 pub(crate) fn get(number: u32) -> Option<&'static CallSite> {
     CALL_SITES.get(number as usize)?.get()
 }
 
-/// Returns the number and the row of a call site. If the call site shares a row, the number belongs to no call site.
+/// Returns the number and the row of a call site. If the row is shared, [`get`] finds no call site with the number.
 #[inline]
 pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     let address = std::ptr::from_ref(metadata).addr();
@@ -50,7 +51,8 @@ pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     }
 }
 
-/// Returns the slot of an address, or the free slot where it can be added, and whether the address is in the table.
+/// Returns the slot that has this address, and true. If no slot has it, returns the free slot where the address can be
+/// added, and false.
 #[inline]
 fn find(address: usize) -> (usize, bool) {
     let mut place = first_place(address);
@@ -63,8 +65,8 @@ fn find(address: usize) -> (usize, bool) {
     }
 }
 
-/// Returns the slot at which the search for an address begins. The hash uses the higher bits, because metadata is
-/// aligned, and all metadata of a program is close together in memory.
+/// Returns the slot at which the search for an address begins. Metadata is aligned, and all metadata of a program is
+/// close together in memory. So the address is multiplied, and the slot is in the high bits of the product.
 fn first_place(address: usize) -> usize {
     (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
 }
@@ -73,7 +75,7 @@ fn first_place(address: usize) -> usize {
 #[inline(never)]
 fn add(address: usize, metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    // Another thread may have added the address meanwhile.
+    // Another thread may have added the address before this one took the lock.
     let (place, is_there) = find(address);
     if !is_there && *taken == MOST {
         return shared(metadata);
@@ -102,7 +104,7 @@ fn site_of(metadata: &'static Metadata<'static>) -> &'static Site {
     spans::site(name, module, file, line, is_event)
 }
 
-/// Returns the name of an event's row. The default name of an event is `event FILE:LINE`.
+/// Returns the name of an event's row. By default, `tracing` calls an event `event FILE:LINE`.
 fn event_name(metadata: &Metadata<'_>) -> String {
     let level = match *metadata.level() {
         Level::ERROR => "error",
@@ -115,7 +117,7 @@ fn event_name(metadata: &Metadata<'_>) -> String {
     format!("[{level}] {}", name.strip_prefix("event ").unwrap_or(name))
 }
 
-/// Returns the row that all further call sites share.
+/// Returns the row that is shared by all call sites beyond the limit. Spans share one row, and events another.
 fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
     static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
     let is_event = metadata.is_event();
@@ -175,7 +177,7 @@ mod tests {
         own.retain(|number| *number != u32::MAX);
         own.sort_unstable();
         own.dedup();
-        // `first` has a row, and tests that run at the same time may have rows.
+        // `first` has taken a row, and tests that run at the same time may have taken some, too.
         assert!((MOST - 3..MOST).contains(&own.len()), "{}", own.len());
         assert_eq!(numbers.last(), Some(&u32::MAX), "the last one shares a row");
         assert!(get(u32::MAX).is_none());

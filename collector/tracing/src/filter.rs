@@ -7,7 +7,7 @@ use tracing_core::{LevelFilter, Metadata};
 pub(crate) struct Filter {
     /// Most verbose level that counts for targets not in `targets`.
     pub(crate) level: LevelFilter,
-    /// Module paths, each with the most verbose level that counts for the targets at and below the path.
+    /// Module paths. Each has the most verbose level that counts for the targets at and below this path.
     targets: Vec<(String, LevelFilter)>,
     /// Whether events count.
     pub(crate) events: bool,
@@ -39,7 +39,8 @@ impl Filter {
         levels.fold(self.level, LevelFilter::max)
     }
 
-    /// Returns the most verbose level that counts for a target: the level of the longest path that equals or contains the target.
+    /// Returns the most verbose level that counts for a target. This is the level of the longest path that equals or
+    /// contains the target.
     fn level_of(&self, target: &str) -> LevelFilter {
         let covers = |path: &str| {
             let below = target.strip_prefix(path);

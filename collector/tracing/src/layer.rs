@@ -1,4 +1,5 @@
-//! The layer of a registry: each span of the registry that passes the filter has a span of the collector.
+//! A layer for a `tracing-subscriber` registry. For each span of the registry that passes the filter, the collector has
+//! a span of its own.
 
 mod by_id;
 
@@ -11,14 +12,15 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// A layer that makes rows of spans. [`layer()`] makes one.
+/// A layer that turns spans into rows. Create it with [`layer()`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is measured before it is part of the program's subscriber"]
 pub struct Layer {
     filter: Filter,
 }
 
-/// Returns a layer that makes rows of all spans. If only tickscope uses spans, [`subscriber`](crate::subscriber()) costs less.
+/// Returns a layer that turns all spans into rows. If tickscope is the only user of spans,
+/// [`subscriber`](crate::subscriber()) costs less.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -27,7 +29,7 @@ pub struct Layer {
 /// # drop(subscriber);
 /// ```
 ///
-/// Filters of `tracing-subscriber` apply: filters of the whole subscriber and of this layer (`with_filter`).
+/// Filters of `tracing-subscriber` apply, for the whole subscriber as well as for this layer (`with_filter`).
 pub fn layer() -> Layer {
     Layer {
         filter: Filter::new(),
@@ -35,21 +37,21 @@ pub fn layer() -> Layer {
 }
 
 impl Layer {
-    /// Makes no rows for spans and events that are more verbose than `level`. They are not disabled, because other
-    /// layers may use them.
+    /// Makes no rows for spans and events that are more verbose than `level`. Such spans and events are not disabled,
+    /// because other layers may use them.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.level = level;
         self
     }
 
-    /// Sets the level of a target and the targets below it, which overrides [`Self::with_max_level`] there. The longest
-    /// matching target decides.
+    /// Sets the maximum level for a target and all targets below it, instead of the level from
+    /// [`Self::with_max_level`]. If several such targets match, the longest one decides.
     pub fn with_target(mut self, target: impl Into<String>, level: LevelFilter) -> Self {
         self.filter.set_target(target.into(), level);
         self
     }
 
-    /// Makes counters of events, which are not counted by default.
+    /// Makes each event's call site a counter. By default, events are not counted.
     pub fn count_events(mut self) -> Self {
         self.filter.events = true;
         self

@@ -9,17 +9,17 @@ use tracing_core::{Event, LevelFilter, Metadata};
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// The id of all spans for which the collector has no space. Other ids are smaller.
+/// The id of every span that the collector has no space for. The ids of other spans are smaller.
 const BEYOND: u64 = u64::MAX;
 
-/// A subscriber that shows each span as a row. [`subscriber()`] creates it.
+/// A subscriber that turns spans into rows. Create it with [`subscriber()`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is measured before it is made the program's subscriber: `init`"]
 pub struct Subscriber {
     filter: Filter,
 }
 
-/// Returns a subscriber that makes rows of all spans. Events are disabled.
+/// Returns a subscriber that turns all spans into rows. Events are disabled.
 ///
 /// A span costs about 50 ns more than without a subscriber. Without the feature `enable`, all spans are disabled.
 pub fn subscriber() -> Subscriber {
@@ -35,8 +35,8 @@ impl Subscriber {
         self
     }
 
-    /// Sets the level of a target and the targets below it, which overrides [`Self::with_max_level`] there. The longest
-    /// matching target decides.
+    /// Sets the maximum level for a target and all targets below it, instead of the level from
+    /// [`Self::with_max_level`]. If several such targets match, the longest one decides.
     ///
     /// ```
     /// # use tickscope_tracing::{LevelFilter, subscriber};
@@ -51,7 +51,7 @@ impl Subscriber {
         self
     }
 
-    /// Makes counters of events, which are disabled by default.
+    /// Makes each event's call site a counter. By default, events are disabled.
     pub fn count_events(mut self) -> Self {
         self.filter.events = true;
         self
@@ -60,7 +60,7 @@ impl Subscriber {
     /// Makes `self` the subscriber of the whole program.
     ///
     /// # Errors
-    /// The program already has a subscriber.
+    /// Fails if the program already has a subscriber.
     pub fn init(self) -> Result<(), SetGlobalDefaultError> {
         dispatcher::set_global_default(Dispatch::new(self))
     }
@@ -102,7 +102,7 @@ impl tracing_core::Subscriber for Subscriber {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        // A disabled event may arrive here if another subscriber enables its call site.
+        // A disabled event may still arrive here if another subscriber has enabled its call site.
         if self.filter.events && self.allows(event.metadata()) {
             count(call_sites::of(event.metadata()).1, 1);
         }
@@ -137,7 +137,7 @@ fn id(number: u32) -> Id {
     Id::from_u64(if number == 0 { BEYOND } else { number.into() })
 }
 
-/// Returns the collector's number of a span, or 0 if the collector has no space for the span.
+/// Returns the number that the collector gave a span, or 0 if the collector had no space for it.
 fn number(span: &Id) -> u32 {
     u32::try_from(span.into_u64()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Tests spans in real programs. Each test starts this binary again, which runs the test's body in its own process.
+//! Tests of spans in real programs. Each test starts this binary again as a child, which runs the body of the test.
 
 #![allow(
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ fn with_layer() -> Session {
     started()
 }
 
-/// Returns a snapshot, after checking that it has no losses.
+/// Takes a snapshot, and checks that nothing was lost.
 fn whole() -> Snapshot {
     let snapshot = tickscope::snapshot();
     check_with_polls(&snapshot);
@@ -54,14 +54,14 @@ fn whole() -> Snapshot {
     snapshot
 }
 
-/// Returns the main thread's rows: name, calls, self, total.
+/// Returns the rows of the main thread as text, with name, calls, self ticks and total ticks.
 fn rows() -> String {
     let snapshot = whole();
     let main = snapshot.threads[0].name.clone();
     tree(&snapshot, &main)
 }
 
-/// Returns the calls in flight, the ended calls and the polls of a name.
+/// Returns how many calls with this name are in flight, how many have ended, and how many polls there were.
 fn future(snapshot: &Snapshot, name: &str) -> [u64; 3] {
     let in_flight =
         measured(snapshot, name, Quantity::InFlight) - measured(snapshot, name, Quantity::EndedElsewhere);
@@ -152,7 +152,7 @@ fn more_spans_of_a_layer_than_places_are_told_apart() {
     assert_eq!(rows(), "many 10000 10000 10000\n");
 }
 
-/// Checks that each call counts once, in any of its polls, and that the calls in flight are right.
+/// Checks that each call counts once, no matter how many polls it has, and that the calls in flight are right.
 fn async_bodies() {
     #[instrument]
     async fn handle() {
@@ -176,7 +176,8 @@ fn async_bodies() {
     );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     spend(1_000);
-    // The first time that a span of a call site is entered again, the site is recognised as one of futures.
+    // Here, spans of these call sites are entered again for the first time. From then on, the call sites are known to
+    // belong to futures.
     calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
     drop(calls);
     let known = whole();
@@ -237,7 +238,7 @@ fn async_functions_with_the_fast_clock() {
     assert_eq!(future(&snapshot, "all")[..2], [0, 1]);
 }
 
-/// A future is dropped at its await, below a span that continues, as at a timeout or after a client has disconnected.
+/// A future is dropped at its `.await`, while the span around it goes on, as at a timeout or after a client has disconnected.
 fn a_future_that_is_dropped_has_ended_where_it_was() {
     let _session = begun();
     #[instrument]
@@ -263,7 +264,7 @@ fn a_future_that_is_dropped_has_ended_where_it_was() {
     assert!(poll(&mut first).is_pending());
     assert!(poll(&mut first).is_ready());
     drop(first);
-    // This future is dropped with the future that it awaits.
+    // This future is dropped together with the future that it awaits.
     let mut second = Box::pin(gives_up());
     assert!(poll(&mut second).is_pending());
     drop(second);
@@ -275,12 +276,12 @@ fn a_future_that_is_dropped_has_ended_where_it_was() {
     assert!(after.tasks.paths.is_empty());
 }
 
-/// Calls that ended before their site was known as a site of futures are never counted as calls in flight.
+/// Calls that ended before their call site was known to belong to a future must never count as calls in flight.
 fn what_was_counted_before_is_not_in_flight() {
     let _session = begun();
     let span = || info_span!("mixed");
     (0..7).for_each(|_| span().in_scope(|| spend(1)));
-    // The span waits, but without a second entry it is not known to be a future.
+    // This span is waiting, but it is not known to be a future until it is entered again.
     let early = span();
     early.in_scope(|| spend(1));
     assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
@@ -294,7 +295,7 @@ fn what_was_counted_before_is_not_in_flight() {
     assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
     drop((early, twice));
     assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
-    // On another thread, the first poll already belongs to a known site of futures, so waiting calls are seen.
+    // On another thread, the site is known to belong to futures from the first poll on, so a waiting call is seen.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let waits = span();
@@ -320,14 +321,14 @@ fn spans_may_be_exited_in_any_order() {
     spend(1_000);
     drop(third);
     spend(10_000);
-    // When the outer span has ended, the next inner span is at its place in the tree.
+    // When an outer span ends, the next inner span takes its place in the tree.
     let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
                     two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
     assert_eq!(rows(), expected);
     assert_eq!(future(&whole(), "three"), [0, 0, 0]);
 }
 
-/// In any order, time belongs to the open span that was entered last.
+/// Whatever the order of entries and exits, time must belong to the open span that was entered last.
 fn random_orders_charge_the_innermost_span() {
     let _session = begun();
     let mut random = Random(7);
@@ -341,7 +342,7 @@ fn random_orders_charge_the_innermost_span() {
                 open.push((which, spans[which].enter()));
             } else if !open.is_empty() {
                 let at = random.below(open.len() as u64) as usize;
-                // If a span is open twice, its inner entry is the one that ends.
+                // If a span has been entered twice, an exit ends its inner entry.
                 let which = open[at].0;
                 let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
                 drop(open.remove(inner));
@@ -352,7 +353,7 @@ fn random_orders_charge_the_innermost_span() {
                 charged[*innermost] += ticks;
             }
         }
-        // The remaining entries end in any order.
+        // The remaining entries are ended in random order.
         while !open.is_empty() {
             let last = open[random.below(open.len() as u64) as usize].0;
             let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();

@@ -1,4 +1,4 @@
-//! Counts the instructions of a program with callgrind. The count is the same every time, under any load.
+//! Counts the instructions of a program with callgrind. The count is the same in every run, whatever the load.
 
 use std::cell::Cell;
 use std::fs;
@@ -12,17 +12,18 @@ thread_local! {
     static TICKS: Cell<u64> = const { Cell::new(1) };
 }
 
-/// Returns a time that advances by one with each read. Each thread has its own time, which other threads do not affect.
+/// A clock that advances by one on each read. Each thread has its own, which other threads do not affect.
 fn ticks() -> u64 {
     TICKS.replace(TICKS.get() + 1)
 }
 
-/// Sets the mode of this process, which runs under callgrind. For adaptive mode, sets a clock for which all calls are
-/// short, although callgrind makes them slow. So the same calls are timed in every run.
+/// Sets the mode of this process, which runs under callgrind. Adaptive mode also gets a clock by which all calls are
+/// short, although callgrind slows them down. That way, the same calls are timed in every run.
 pub fn enter(mode: Mode, histogram: bool) {
     if mode == Mode::Adaptive {
         let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
-        // The process keeps the clock after the session. The publisher does all its work before anything is counted.
+        // The process keeps using this clock after the session has ended. The publisher finishes all its work before
+        // the counted code runs.
         drop(builder.try_start());
         thread::sleep(Duration::from_millis(200));
     }
@@ -36,10 +37,10 @@ pub fn is_here() -> bool {
     version.is_ok_and(|output| output.status.success())
 }
 
-/// Returns the number of instructions of this program, from beginning to end, with these arguments and this environment.
+/// Runs this program with these arguments and environment variables. Returns the number of instructions from beginning to end.
 ///
 /// # Errors
-/// The program's message when it fails, or the error of callgrind.
+/// What the program printed to stderr if it failed, or an error from callgrind.
 pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
     let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     let out = directory.path().join("out");
@@ -50,7 +51,7 @@ pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<
         .arg(program)
         .args(arguments)
         .envs(environment.iter().copied())
-        // An empty directory, so that no files of ended programs are removed.
+        // An empty directory, so that the program finds no files of ended programs to remove.
         .env("TICKSCOPE_DIR", directory.path())
         .stdin(Stdio::null())
         .output()

@@ -13,7 +13,7 @@ thread_local! {
 }
 
 impl Counted {
-    /// Returns the number of scopes that a workload with this probe opens on the calling thread.
+    /// Runs a workload that uses this probe, and returns the number of scopes that it opens on this thread.
     pub fn scopes_in(workload: impl FnOnce()) -> u64 {
         COUNT.set(0);
         workload();

@@ -1,11 +1,11 @@
-//! A probe with the least cost that a scope could have.
+//! A probe with the lowest cost that a scope could possibly have.
 
 use std::hint::black_box;
 
 use tickscope_demo::Probe;
 
-/// Reads the time stamp counter at the beginning and the end, and drops the values. This is the lower limit for the
-/// cost of a scope.
+/// Reads the time stamp counter at the beginning and at the end, and ignores the values. No scope that measures time
+/// can cost less.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

@@ -1,4 +1,4 @@
-//! Numbers that the kernel reports about this process; a number that the kernel does not report is 0.
+//! Numbers that the kernel reports about a process. If it does not report one, the number is 0.
 
 use std::fs;
 
@@ -17,16 +17,16 @@ pub fn anonymous_bytes() -> f64 {
     1024.0 * of_status("self", "RssAnon:")
 }
 
-/// Returns the number in the line `name` of `/proc/WHOSE/status`, for a process or a thread.
+/// Returns the number in the line of `/proc/WHOSE/status` that begins with `name`. `whose` is a process or a thread.
 pub fn of_status(whose: &str, name: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{whose}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.map_or(0.0, |line| number(line, 0))
 }
 
-/// Returns the page faults, and the voluntary and involuntary context switches of this thread so far.
+/// Returns how many minor page faults, voluntary context switches and involuntary context switches this thread has had so far.
 pub fn thread() -> [f64; 3] {
-    // After the name, which may contain spaces, come the state, six numbers, and the minor faults.
+    // The thread's name may contain spaces. After it come the state, six numbers, and then the minor faults.
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let faults = stat
         .rsplit_once(')')

@@ -1,10 +1,10 @@
-//! Code that the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of times ([`statistics`]),
-//! instructions ([`callgrind`]), the kernel's numbers ([`kernel`]), child processes ([`child`]), probes to compare, and
-//! the comparison of shares of time ([`share`]): the shown shares ([`shown`]), and the true ones ([`truth`]).
+//! Code that the benchmarks share: [`workloads`], ways to time them ([`timing`]), statistics of the results ([`statistics`]),
+//! instruction counts ([`callgrind`]), numbers from the kernel ([`kernel`]), child processes ([`child`]), and probes to
+//! compare. [`share`] compares the shares of time that tickscope shows ([`shown`]) with the true ones ([`truth`]).
 //!
-//! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
-//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`]) represents
-//! real programs.
+//! A [`Probe`] decides what a workload does for each scope: [`Scoped`] opens a real scope, [`Plain`] does nothing,
+//! [`Floor`] reads the clock twice, and [`Counted`] only counts. The demo's ray tracer ([`Scene`], [`Frame`]) stands in
+//! for real programs.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Compares the shares of self time that each mode shows with the shares of a plain program, which perf records. perf
-//! also records the program with scopes. Where that differs from the plain program, scopes have an effect; the rest of
-//! a difference is tickscope's error.
+//! Compares the shares of self time that each mode shows with the true shares, which perf records while the program
+//! runs without scopes. perf also records the program with scopes. If the two recordings differ, scopes have changed
+//! how the program runs. Any further difference is tickscope's error.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::shown::Shown;
 use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
-/// Before a mode is measured, it runs for this share of the measured time, so that adaptive mode can learn.
+/// Before a mode is measured, it runs for this fraction of the measurement's length, so that adaptive mode can learn.
 const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
@@ -28,12 +28,12 @@ pub struct Case<'a> {
     pub functions: &'a [Function],
 }
 
-/// A program that perf records: its file, and its arguments, to which [`compare`] adds more.
+/// A program for perf to record: its file and its arguments, to which [`compare`] adds some of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
     /// File of the program.
     pub file: &'a Path,
-    /// Arguments of its command line.
+    /// Command-line arguments.
     pub words: &'a [&'a str],
 }
 
@@ -54,11 +54,11 @@ const MODES: [(&str, Mode); 3] = [
     ("sampled", Mode::Sampled),
 ];
 
-/// Runs units for this many seconds, in the process that perf records or that shows its own numbers. With a mode, the
-/// units have scopes, and run for a while before the measurement, so that the mode can learn.
+/// Runs `unit` repeatedly for this many seconds, in the process that perf records or whose own numbers are compared. If a mode
+/// is given, starts a session in that mode, and first runs `unit` for a while without measuring, so that the mode can learn.
 ///
 /// # Errors
-/// An error if there is no such mode, the seconds are not a number, or the program does not find its load address.
+/// An error if there is no such mode, `seconds` is not a number, or the program cannot find its own load address.
 pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
     let session = mode.map(|_| tickscope::start("recorded"));
@@ -76,7 +76,8 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
     Ok(())
 }
 
-/// Runs a separate process, so that no earlier allocations change the result, and returns its last snapshot.
+/// Runs the program in a separate process, so that earlier allocations do not affect the result. Returns the snapshot
+/// that it saves at its end.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
     let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     let kept = directory.path().join("kept.tks");
@@ -91,11 +92,11 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
     snapshot_file::read(&kept).map_err(|error| format!("{error}; {said}"))
 }
 
-/// Compares a case with its plain program, and prints a JSON object for each function and mode. `plain` gets the number
-/// of seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
-/// perf has recorded true shares. If perf is missing or not permitted, one line on stderr says so.
+/// Compares a case with and without scopes, and prints a JSON object for each function and mode. The program `plain` gets the
+/// number of seconds as an additional argument, and `scoped` gets the name of a mode and the number of seconds; both must call
+/// [`be_recorded`]. Returns whether perf was able to record. If perf is missing or not permitted, a line on stderr says so.
 ///
-/// The plain program is recorded before and after the modes, because a machine's speed changes.
+/// The plain program is recorded both before and after the modes, because the machine's speed drifts.
 ///
 /// # Errors
 /// An error if a program fails.
@@ -134,7 +135,7 @@ pub fn compare(
     Ok(true)
 }
 
-/// Returns the shares that each mode shows, and the true shares before and after the modes.
+/// Returns the shares for each mode, and perf's samples of the plain program from before and after the modes.
 fn compared(
     case: &Case<'_>,
     plain: Program<'_>,
@@ -161,7 +162,7 @@ fn compared(
     Ok((all, before, after))
 }
 
-/// Prints a JSON object for each function, and one for the mode.
+/// Prints a JSON object for each function, and one that sums up the mode.
 #[expect(
     clippy::print_stdout,
     reason = "the text of programs that speak to their user"
@@ -186,7 +187,7 @@ fn print(case: &Case<'_>, shares: &Shares, truth: &Truth) {
     );
 }
 
-/// Returns the largest absolute value that `of` returns for a function.
+/// Returns the largest absolute value of `of` among the functions of a case.
 fn largest(case: &Case<'_>, of: impl Fn(&str) -> f64) -> f64 {
     let values = case.functions.iter().map(|function| of(function.name).abs());
     values.fold(0.0, f64::max)

@@ -23,12 +23,12 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Reads self times by the clock, waits included.
+    /// Reads self times as wall time, that is, including waits.
     pub fn of(snapshot: &Snapshot) -> Self {
         Self::with(snapshot, &snapshot.self_nanos())
     }
 
-    /// Reads working self times, or all self times if the snapshot does not distinguish waits.
+    /// Reads self times without waits. If the snapshot does not distinguish waits, they are included.
     pub fn of_work(snapshot: &Snapshot) -> Self {
         let measure = if Measure::Working.check(snapshot).is_ok() {
             Measure::Working
@@ -52,12 +52,12 @@ impl Shown {
         Self { functions }
     }
 
-    /// Returns the self time of all functions, in nanoseconds.
+    /// Returns the self time of all functions together, in nanoseconds.
     pub fn all_ns(&self) -> f64 {
         self.functions.values().map(|function| function.self_ns).sum()
     }
 
-    /// Returns the share of a function and the share's standard error, from 0 to 1.
+    /// Returns a function's share of all self time, and the standard error of that share, both from 0 to 1.
     pub fn share(&self, name: &str) -> (f64, f64) {
         let all = self.all_ns().max(1.0);
         let function = self.functions.get(name);

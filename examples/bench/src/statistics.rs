@@ -1,7 +1,7 @@
-//! Medians and their confidence intervals, and comparison in turns.
+//! Medians with confidence intervals, and alternating measurements.
 //!
-//! No library has these few lines: the confidence interval of a median of differences between turns, for any
-//! distribution. Benchmark harnesses give the mean of a single measurement.
+//! There is no library for these few lines: they compute a confidence interval for the median difference between
+//! alternating runs, whatever the distribution. Benchmark harnesses report the mean of a single measurement.
 
 use std::fmt;
 
@@ -22,15 +22,15 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Returns the value that this share of sorted values does not exceed; NaN for an empty slice.
+/// Returns the quantile of sorted values for a share from 0 to 1; NaN for an empty slice.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share) as usize;
     let last = sorted.len().saturating_sub(1);
     sorted.get(rank.min(last)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the 95 % interval of the median by order statistics: the values of the ranks n/2 -+ 0.98 sqrt(n), which
-/// approximate the binomial distribution.
+/// Returns the 95 % confidence interval of the median. Its ends are the values at the ranks n/2 -+ 0.98 sqrt(n), which
+/// come from the normal approximation of the binomial distribution.
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();
@@ -39,7 +39,7 @@ pub fn interval(sorted: &[f64]) -> (f64, f64) {
     (sorted[low], sorted[high])
 }
 
-/// A median, or the most likely value, and its 95 % interval.
+/// A median, or a most likely value, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
     /// The lower end of the interval.
@@ -51,7 +51,7 @@ pub struct Middle {
 }
 
 impl Middle {
-    /// Returns the median of values. There must be at least one value.
+    /// Returns the median of the values with its interval. There must be at least one value.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let values = sorted(values);
         let (low, high) = interval(&values);
@@ -61,7 +61,7 @@ impl Middle {
 }
 
 impl fmt::Display for Middle {
-    /// Writes the median with its interval. The width of the format applies to the median.
+    /// Writes the median with its interval. The format's width applies only to the median.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, places) = (f.width().unwrap_or(0), f.precision().unwrap_or(2));
         let Self { low, middle, high } = self;
@@ -69,8 +69,8 @@ impl fmt::Display for Middle {
     }
 }
 
-/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side. Returns the
-/// mean time of both kinds of run: `run(false)` is a run of the first kind, and `run(true)` a run of the second.
+/// Measures once in the order ABBA, so that a gradual change in the machine's speed favours neither side. Returns the
+/// mean time of the two calls of `run(false)`, and that of the two calls of `run(true)`.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

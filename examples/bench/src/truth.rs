@@ -1,9 +1,9 @@
-//! CPU time of a program without scopes: `perf record` samples it 1000 times a second.
+//! True shares of CPU time: `perf record` samples a program 1000 times a second.
 //!
-//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. A sample in
-//! another function, of the standard library, the C library or the kernel, belongs to the named function that calls it.
-//! Inlined functions are found in the program's debug information. perf unwinds the stack by the tables for exceptions,
-//! so that no code needs frame pointers.
+//! A sample counts for the innermost named function on the stack, even if that was inlined. If a named function calls
+//! other code, such as the standard library, the C library or the kernel, the samples in that code count for the named
+//! function. Inlined functions are found through the program's debug information. perf unwinds the stack with the
+//! unwind tables for exceptions, so the code needs no frame pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -27,18 +27,18 @@ pub struct Function {
 }
 
 impl Function {
-    /// Makes a function whose scope has the function's name.
+    /// Makes a function whose scope has the same name as the function itself.
     pub const fn new(name: &'static str) -> Self {
         Self { name, symbol: name }
     }
 }
 
-/// perf's samples, by the functions in which they found the program.
+/// perf's samples, grouped by function.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
-    /// Samples of each function, by the name of its scope.
+    /// Number of samples in each function, by the name of its scope.
     pub looks: BTreeMap<&'static str, u64>,
-    /// Samples in no named function.
+    /// Number of samples outside all named functions.
     pub elsewhere: u64,
 }
 
@@ -48,13 +48,13 @@ impl Truth {
         self.looks.values().sum()
     }
 
-    /// Returns the share of a function in the time of all named functions, from 0 to 1.
+    /// Returns a function's share of the samples in all named functions, from 0 to 1.
     pub fn share(&self, name: &str) -> f64 {
         let looks = self.looks.get(name).copied().unwrap_or(0);
         looks as f64 / self.all().max(1) as f64
     }
 
-    /// Returns the standard error of a function's share, for independent samples.
+    /// Returns the standard error of a function's share, assuming that the samples are independent.
     pub fn error(&self, name: &str) -> f64 {
         let share = self.share(name);
         (share * (1.0 - share) / self.all().max(1) as f64).sqrt()
@@ -72,13 +72,14 @@ impl Truth {
 /// Reason why there are no true shares.
 #[derive(Debug)]
 pub enum NoTruth {
-    /// perf is missing or not permitted; the text contains perf's message.
+    /// perf is missing or not permitted. The text includes perf's message.
     NoPerf(String),
     /// Another error occurred.
     Failed(String),
 }
 
-/// Prints the load address of this program, for the process that records it. A recorded program calls this first.
+/// Prints the address at which this program is loaded, for the process that records it. A program must call this first
+/// if it is to be recorded.
 ///
 /// # Errors
 /// An error if the kernel does not provide the address.
@@ -144,14 +145,14 @@ pub fn record<S: AsRef<OsStr>>(
     Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
 }
 
-/// Finds the named functions at the addresses of one program.
+/// Finds the named function at an address in a program.
 struct Symbols<'a> {
     loader: Loader,
-    /// Address at which the first byte of the program is loaded.
+    /// Address at which the beginning of the program's file is loaded.
     loaded_at: u64,
-    /// Segments of the program: address, offset in the file, and length, in bytes.
+    /// Segments of the program: address, file offset, and length in bytes.
     segments: Vec<(u64, u64, u64)>,
-    /// Path of the program in perf's output, in parentheses.
+    /// Path of the program in parentheses, as perf prints it.
     place: String,
     functions: &'a [Function],
 }
@@ -174,8 +175,8 @@ impl<'a> Symbols<'a> {
         })
     }
 
-    /// Counts the samples in the text of `perf script`: a sample is a line for each frame, the innermost first, and
-    /// then an empty line.
+    /// Counts the samples in the output of `perf script`. Each sample is one line per frame, innermost first, followed
+    /// by an empty line.
     fn count(&self, text: &str) -> Truth {
         let mut truth = Truth::default();
         let mut known = BTreeMap::new();
@@ -184,7 +185,7 @@ impl<'a> Symbols<'a> {
             let mut own = frames.filter(|(_, frame)| frame.ends_with(&self.place));
             let found = own.find_map(|(depth, frame)| {
                 let address = u64::from_str_radix(frame.split_whitespace().next()?, 16).ok()?;
-                // The address of a calling frame is a return address, which is after the call.
+                // In a caller's frame, the address is a return address, which lies after the call.
                 let address = if depth == 0 { address } else { address - 1 };
                 *known.entry(address).or_insert_with(|| self.function_at(address))
             });
@@ -210,8 +211,8 @@ impl<'a> Symbols<'a> {
         None
     }
 
-    /// Converts an address in perf's output to an address of the program's symbols. perf gives the offset in the file,
-    /// or in older versions the address in the process.
+    /// Converts an address in perf's output to one that can be looked up in the program's debug information. perf
+    /// prints the offset in the file. Older versions print the address in the process.
     fn address_in_program(&self, address: u64) -> Option<u64> {
         if address >= self.loaded_at {
             return Some(address - self.loaded_at + self.loader.relative_address_base());

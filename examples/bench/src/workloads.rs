@@ -1,5 +1,5 @@
-//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the next smaller number
-//! that it can open.
+//! Workloads: the code inside and around the scopes in benchmarks. Each one opens `scopes` scopes, or slightly fewer if
+//! it opens several at once.
 
 pub mod memory;
 
@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use crate::{Frame, Plain, Probe, Scene, probe};
 
-/// Opens scopes without any work.
+/// Opens scopes with nothing inside.
 #[inline(never)]
 pub fn empty<P: Probe>(scopes: u64) {
     for scope in 0..scopes {
-        // Without this the compiler would remove the plain loop.
+        // Without this, the compiler would remove the loop of the plain version.
         black_box(scope);
         probe!(P, "empty");
     }
 }
 
-/// Runs steps of a generator, each of which needs the previous one (Marsaglia's xorshift).
+/// Runs a random number generator (Marsaglia's xorshift) for this many steps. Each step needs the result of the previous one.
 #[inline(always)]
 pub fn work(steps: u32, seed: u64) -> u64 {
     (0..steps).fold(seed | 1, |x, _| {
@@ -68,7 +68,7 @@ pub fn busy100us<P: Probe>(scopes: u64) {
     }
 }
 
-/// Lengths of the waits of [`sleepy`], which take turns: 20 us to 5 ms.
+/// How long [`sleepy`] sleeps in its scopes, in turn: 20 us to 5 ms.
 const SLEEPS_US: [u64; 6] = [20, 60, 180, 540, 1_600, 5_000];
 
 /// Waits in each scope.
@@ -80,7 +80,7 @@ pub fn sleepy<P: Probe>(scopes: u64) {
     }
 }
 
-/// Opens a scope of each name, one after another.
+/// Opens one scope for each name, one after another.
 macro_rules! turns {
     ($probe:ty, $($name:literal)*) => {
         $({
@@ -134,8 +134,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Opens nested scopes on `levels` levels. Each level has the same seventeen scopes, of which a digit of `path` in base
-/// 17 chooses one.
+/// Opens scopes nested `levels` deep. Every level has the same seventeen scopes to choose from, and opens the one that
+/// the next base-17 digit of `path` selects.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {
@@ -157,7 +157,7 @@ pub fn deep<P: Probe>(path: u64, levels: u32) {
     }
 }
 
-/// Opens the scopes of [`deep`] on three levels: 4913 leaves and 306 nodes above them, visited at random.
+/// Opens random scopes of [`deep`], nested three deep. There are 4913 leaves, and 306 nodes above them.
 #[inline(never)]
 pub fn cold5000<P: Probe>(scopes: u64) {
     let mut random = 1;
@@ -186,10 +186,11 @@ impl Future for Pending {
     }
 }
 
-/// Width and height of the picture of [`sphereflake`], in pixels.
+/// Width and height of the picture that [`sphereflake`] renders, in pixels.
 pub const SPHEREFLAKE_SIZE: u64 = 96;
 
-/// Renders this many rows of the reference picture, again and again. Of an incomplete last picture, renders the middle rows.
+/// Renders this many rows of the reference picture, starting over whenever a picture is complete. If the last one is
+/// incomplete, only its middle rows are rendered.
 #[inline(never)]
 pub fn sphereflake<P: Probe>(rows: u64) {
     static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));

@@ -1,4 +1,4 @@
-//! Tests that the harm to the slowest operations is measured. The test does not judge the measured times.
+//! Tests that the benchmark measures how much the slowest operations are slowed down. Does not judge the measured times.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ fn what_the_slowest_operations_lose_is_measured() {
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // Records were published all the time, and the percentiles are in order.
+    // Records were published during the measurement, and the percentiles are in ascending order.
     let row = said.lines().find(|line| line.contains(" with ")).unwrap();
     let numbers: Vec<f64> = row.split_whitespace().flat_map(str::parse).collect();
     let [records, middle, p999, p9999, most, ..] = numbers[..] else {

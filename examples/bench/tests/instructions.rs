@@ -3,8 +3,8 @@
     clippy::print_stderr,
     reason = "a test, which prints what it counts"
 )]
-//! Counts the instructions of a scope, a counter, a value, a gauge and a poll of a future by callgrind. The count is the
-//! same every time, under any load.
+//! Counts with callgrind how many instructions a scope, a counter, a value, a gauge and a poll of a future take. The
+//! counts are the same in every run, whatever the load.
 
 use std::hint::black_box;
 use std::pin::pin;
@@ -20,12 +20,12 @@ struct Expected {
     run: fn(u64),
     mode: Mode,
     histogram: bool,
-    /// Instructions of one execution and the loop around it (rustc 1.95), when the execution before entered the same
-    /// node: in a release build, and in a debug build that optimises tickscope. Another compiler may change the numbers
-    /// a little. A change of the code that raises the numbers must explain here why.
+    /// Instructions for one operation and the loop around it (rustc 1.95) when the previous operation entered the same
+    /// node: in a release build, and in a debug build in which tickscope itself is optimised. Another compiler may
+    /// change these numbers slightly. Any code change that increases them must be justified here.
     release: f64,
     debug: f64,
-    /// Number of executions before the counted ones.
+    /// Number of operations before the counted ones.
     before: u64,
 }
 
@@ -49,21 +49,22 @@ const fn scopes_in(name: &'static str, mode: Mode, release: f64, debug: f64) -> 
 }
 
 const EXPECTED: [Expected; 10] = [
-    // Sorting 32 durations at a time would take slightly fewer instructions, but lengthen the longest call.
+    // Sorting 32 durations at a time would take slightly fewer instructions on average, but would make the longest call
+    // longer.
     exact("a scope", scopes, 111.1, 133.1),
     Expected {
         histogram: false,
         ..exact("a scope without histogram", scopes, 71.0, 92.0)
     },
     Expected {
-        // Adaptive mode times one call in 128 after one and a half million calls.
+        // After one and a half million calls, adaptive mode times only one call in 128.
         before: 3_000_000,
         ..scopes_in("a scope in adaptive mode", Mode::Adaptive, 90.0, 108.0)
     },
     scopes_in("a scope in sampled mode", Mode::Sampled, 76.0, 94.0),
     scopes_in("a scope in the mode off", Mode::Off, 10.0, 29.0),
-    // Of the following, only the gauge and the poll read the clock. In a debug build, adding to a counter may take more
-    // instructions, because `current` is taken out before and put back after it.
+    // Of the operations below, only the gauge and the poll read the clock. In a debug build, adding to a counter may
+    // take more instructions, because `current` is taken out before it and put back afterwards.
     exact("a counter alone", |count| counters(count, false), 23.0, 41.0),
     exact(
         "a counter beside a scope",
@@ -73,15 +74,15 @@ const EXPECTED: [Expected; 10] = [
     ),
     exact("a value", values, 101.0, 106.0),
     exact("a gauge", gauges, 93.0, 93.0),
-    // If all polls of a call used the same slot in the buffer of durations, they would take some 50 instructions more.
+    // If all polls of a call used the same slot in the buffer of durations, each poll would take about 50 more instructions.
     exact("a poll of a future", polls, 218.0, 279.0),
 ];
 
-/// Variables for the process that callgrind watches: the index in `EXPECTED`, and the number of executions.
+/// Environment variables for the process that callgrind observes: the index in `EXPECTED`, and the number of operations.
 const WHICH: &str = "COUNT_INSTRUCTIONS_OF";
 const TIMES: &str = "COUNT_INSTRUCTIONS_OF_TIMES";
 
-/// Number of counted executions.
+/// Number of operations that are counted.
 const COUNTED: u64 = 100_000;
 
 #[inline(never)]
@@ -92,7 +93,8 @@ fn scopes(count: u64) {
     }
 }
 
-/// Executes counters. With `beside_a_scope`, a scope has the same parent, and the search for a child finds this scope first.
+/// Adds to a counter repeatedly. With `beside_a_scope`, there is also a scope with the same parent, which the search
+/// for the counter's node meets first.
 #[inline(never)]
 fn counters(count: u64, beside_a_scope: bool) {
     tickscope::scope!("around");
@@ -142,7 +144,7 @@ fn all_take_as_many_instructions_as_before() {
     );
     let mut wrong = Vec::new();
     for (which, expected) in EXPECTED.iter().enumerate() {
-        // The two runs differ only in the counted executions.
+        // The two runs differ only in the operations to be counted.
         let [few, many] = [expected.before, expected.before + COUNTED].map(|count| {
             let this = "all_take_as_many_instructions_as_before";
             callgrind::instructions(

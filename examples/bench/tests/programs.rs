@@ -1,4 +1,4 @@
-//! Tests that the benchmarks run, end and print the expected text.
+//! Tests that the benchmarks run to the end and print the expected text.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
@@ -6,18 +6,18 @@ use tickscope_testkit::command;
 
 const BENCH: &str = env!("CARGO_BIN_EXE_bench");
 
-/// Returns the output of a benchmark, which must succeed.
+/// Runs a benchmark that must succeed, and returns its output.
 fn stdout(words: &[&str]) -> String {
     command::stdout(BENCH, words)
 }
 
-/// Returns the number of a member in a line of JSON.
+/// Returns the number that a line of JSON has for this key.
 fn number(line: &str, key: &str) -> f64 {
     let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
     rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
 }
 
-/// Returns the lines whose object has this kind.
+/// Returns the lines whose JSON object is of this kind.
 fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
     let begin = format!(r#"{{"kind":"{kind}","#);
     text.lines().filter(|line| line.starts_with(&begin)).collect()
@@ -27,7 +27,7 @@ fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
 fn accuracy_compares_costs_with_those_that_are_claimed() {
     let text = stdout(&["accuracy", "cost", "--seconds", "0.1", "--case", "work20ns"]);
     let rows = of_kind(&text, "cost");
-    // The rows are for one and two threads, without histograms, and in adaptive mode.
+    // There are rows for one thread, for two threads, without histograms, and in adaptive mode.
     assert_eq!(rows.len(), 4, "{text}");
     for row in rows {
         for name in ["claimed", "measured"] {
@@ -43,7 +43,7 @@ fn accuracy_compares_costs_with_those_that_are_claimed() {
     assert!(number(summary, "inside") <= number(summary, "overlapping"));
 }
 
-/// Without perf, the output has only a line that says so.
+/// If perf is not available, the program only prints a message that says so.
 #[test]
 fn accuracy_compares_shares_with_those_that_perf_sees() {
     let words = ["accuracy", "share", "--seconds", "0.5", "--case", "sphereflake"];
@@ -107,7 +107,7 @@ fn overhead_makes_a_table_of_each_figure() {
             "{mode}: {text}"
         );
     }
-    // On any machine, two clock reads take longer than one round of an empty loop.
+    // On any machine, two clock reads take longer than one iteration of an empty loop.
     for mode in ["floor", "exact"] {
         let row = text
             .lines()

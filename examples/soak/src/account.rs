@@ -1,4 +1,4 @@
-//! Account of the load: what the program itself has counted, to be compared with what tickscope counted.
+//! The load's own account: everything that the program has counted itself, for comparison with tickscope's counts.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,22 @@ use anyhow::{Context, Result, ensure};
 use crate::checks::Tally;
 use crate::process::{CTRL_D, Process};
 
-/// The program's own counts, by name. The first number of each pair is the count.
+/// The program's own counts, by name. Only the first number of each pair is used.
 pub(crate) type Account = BTreeMap<String, [i64; 2]>;
 
-/// The counts that the program itself makes: calls of scopes, counters, values, gauges and futures; attempts to take a
-/// lock, which are calls only if the lock is taken; and others, by the names of [`crate::records`].
+/// What the program counts itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock, which
+/// tickscope counts as calls only if the lock was already held; and others, under the names used in [`crate::records`].
 pub(crate) static DONE: Tally = Tally::new();
 
 pub(crate) const ATTEMPTS: &str = "attempts";
-/// Name of the number of calls that tickscope has counted, in rows or as dropped.
+/// Name for the number of calls that tickscope counted, including dropped ones.
 pub(crate) const COUNTED: &str = "counted";
 
-/// Ends a program with the load, and returns its account. An attempt to take a lock is a call only if the lock was taken.
+/// Ends a program with the load, and returns its account. An attempt to take a lock may or may not be a call, depending
+/// on whether the lock was already held.
 ///
 /// # Errors
-/// An error if the program ended in another way, or tickscope counted another number of calls.
+/// An error if the program fails or does not end, or if tickscope counted a different number of calls.
 pub(crate) fn account_of(program: Process) -> Result<Account> {
     let said = program.end(CTRL_D)?;
     let account: Account = serde_json::from_str(&said).with_context(|| format!("the load says {said:?}"))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The goals, each with its id in the figures of reliability.
+/// The goals, each with its id from docs/design/reliability.md.
 pub(crate) const KILLS: &str = "G1   kills without a snapshot: 0";
 pub(crate) const CUTS: &str = "G5   dead by a ring cut or removed: 0";
 pub(crate) const READS: &str = "G7   inconsistent reads: 0";
@@ -12,17 +12,17 @@ pub(crate) const RECORDS: &str = "G10  records whose epochs do not add up: 0";
 /// Errors of all checks, including checks without a separate goal.
 const ERRORS: &str = "G9   errors: 0";
 
-/// Names of counts without a goal. They show how complete the results are.
+/// Names of counts that have no goal. They show how much the results cover.
 pub(crate) const MISSED_RECORDS: &str = "records missed";
 pub(crate) const KEPT_BYTES: &str = "bytes of a viewer's past";
 
-/// Minimum length of a run, in minutes, in which memory settles.
+/// Memory does not settle in runs that are shorter than this, in minutes.
 const LEAST_MINUTES: f64 = 5.0;
 
-/// Largest allowed growth of memory, in MiB.
+/// Maximum allowed growth of memory, in MiB.
 const DRIFT_MOST: f64 = 1.0;
 
-/// Number of errors that are printed; all are counted.
+/// Maximum number of errors that are printed. All of them are counted.
 const PRINTED: u64 = 20;
 
 /// For each check, how often it was made and how often it failed.
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Counts a check, and its error if there is one. Returns the value of a check without an error.
+    /// Counts a check, and an error if the check failed. Returns the value of a check that succeeded.
     pub(crate) fn check<T>(&self, goal: &'static str, checked: anyhow::Result<T>) -> Option<T> {
         self.did(ERRORS, 1);
         self.count(goal, 1, u64::from(checked.is_err()));
@@ -74,17 +74,17 @@ impl Tally {
 pub(crate) struct Run<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) minutes: f64,
-    /// Growth in MiB of the program and of each viewer that stayed, if there was time to measure it.
+    /// Growth of the program and of each viewer that ran throughout, in MiB; `None` if the run was too short to measure it.
     pub(crate) memory: Vec<(&'static str, Option<f64>)>,
 }
 
 impl Run<'_> {
-    /// Returns the lines of the table: goal, result, and whether the goal was reached, as far as this is known.
+    /// Returns the lines of the table: the goal, the result, and whether the goal was reached; `None` if this is not known.
     fn rows(&self) -> Vec<(String, String, Option<bool>)> {
         let is_long = self.minutes >= LEAST_MINUTES;
         let figure = |goal: &str| {
             let [all, wrong] = self.tally.of(goal);
-            // If a record was missed, the sum of the epochs is not known.
+            // If a record was missed, the sum over all epochs is unknown.
             let is_known = all > 0 && (goal != RECORDS || self.tally.of(MISSED_RECORDS)[0] == 0);
             let verdict = (is_known || wrong > 0).then_some(wrong == 0);
             (goal.to_owned(), format!("{wrong} of {all}"), verdict)

@@ -1,6 +1,6 @@
-//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of
-//! memory, values and gauges, async calls that two threads take from a queue behind a contended lock, mode switches and
-//! resets by the program. The program ends when its standard input ends, and prints its own account of all of this.
+//! The program that is watched. It has threads that come and go, deep and wide trees, panics, counters, values, gauges,
+//! pauses, and allocations. Two threads take async calls from a queue behind a contended lock. The program also switches modes
+//! and resets itself. When its standard input ends, it ends as well, and prints its own account of all this.
 
 use std::hint::black_box;
 use std::io;
@@ -19,24 +19,25 @@ use crate::soak::{Over, one_in};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Name of the program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at
-/// most 1 % of a core, and viewers keep an hour of its records. The program that is killed has more nodes.
+/// Name of the program that runs all the time. It publishes fifty times a second, but has only about 80 nodes, because
+/// its publisher may use at most 1 % of a core, and viewers keep an hour of its records. The program that gets killed
+/// has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
-/// Payload of the panics in scopes.
+/// Payload of the intentional panics.
 struct OnPurpose;
 
-/// Number of blocks that [`hoard`] keeps, and size of the largest block in pages of 64 KiB.
+/// Number of blocks that [`hoard`] keeps, and size of the largest one in pages of 64 KiB.
 const BLOCKS: usize = 64;
 const LARGEST_PAGES: usize = 16;
 
-/// Milliseconds between two bursts of work, which leave time for other work of the machine.
+/// Milliseconds between two bursts of work, so that the machine can do other work as well.
 const REST_MS: u64 = 4;
 
-/// Runs as the child process with the load.
+/// Runs as the child process that produces the load.
 ///
 /// # Errors
-/// An error if there is no ring.
+/// An error if the ring cannot be created.
 #[allow(clippy::print_stdout, reason = "the process that started it reads it")]
 pub(crate) fn run(name: &str) -> Result<()> {
     let mut builder = tickscope::Builder::new(name);
@@ -44,7 +45,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
         builder = builder.interval(Duration::from_millis(20));
         || wide(17, 1)
     } else {
-        // The ring is small, because each killed program leaves a ring behind.
+        // The ring is small, because a program that is killed leaves its ring behind.
         builder = builder.interval(Duration::from_millis(10)).ring_bytes(1 << 20);
         || wide(500, 3)
     };
@@ -88,7 +89,7 @@ fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
-        // 16 bytes are left for the allocator's overhead, so that blocks begin at the same few pages each time. Other
+        // Leaves 16 bytes for the allocator's overhead, so that blocks always begin on the same few pages, and other
         // pages stay untouched.
         let bytes = (fastrand::usize(1..=LARGEST_PAGES) << 16) - 16;
         tickscope::value!("new bytes", bytes);
@@ -98,7 +99,7 @@ fn hoard(over: &Over) {
     });
 }
 
-/// Starts a thread that lives for some rounds, with one of two names.
+/// Starts a thread with one of two names, and waits while it runs a few rounds and ends.
 fn errand() {
     made(1);
     tickscope::scope!("errands");
@@ -106,7 +107,7 @@ fn errand() {
     let work = move || {
         (0..5).for_each(|_| round(|| fails(5)));
         if one_in(4) {
-            // Some threads end in the middle of their scopes.
+            // Some threads end while a scope is still open.
             made(1);
             std::mem::forget(tickscope::scope_guard!("left open"));
         }
@@ -116,7 +117,7 @@ fn errand() {
     }
 }
 
-/// Does the thread's own work, or computes something. Panics are caught here.
+/// Either does the thread's own work or computes something. Catches the intentional panics.
 fn round(own: fn()) {
     let caught = panic::catch_unwind(|| {
         made(1);
@@ -137,7 +138,7 @@ fn round(own: fn()) {
     }
 }
 
-/// Calls one of `leaves` leaves on `levels` levels. The leaves are always the same, so that the trees stop growing.
+/// Calls one of `leaves` leaves, nested `levels` deep. The set of leaves is fixed, so that the trees stop growing.
 fn wide(leaves: u64, levels: u32) {
     let _pause = one_in(6).then(tickscope::pause);
     made(1 + u64::from(levels));
@@ -162,7 +163,7 @@ fn fails(left: u32) {
     fails(left - 1);
 }
 
-/// Controls the program's own profile at random.
+/// Randomly resets the program's own profile, changes its mode or its histograms, or takes a snapshot.
 fn control() {
     made(1);
     tickscope::scope!("control");

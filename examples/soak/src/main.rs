@@ -1,27 +1,27 @@
-//! A long run, in which a program is watched, recorded, killed, and sent requests all the time. The result says which
-//! promises held.
+//! A long run in which a program is constantly watched, recorded, killed, and sent requests. The result shows which
+//! goals were reached.
 //!
-//! One program stays for the whole run. Viewers stay with it, another viewer is killed and replaced again and again,
-//! and commands run on it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the
-//! run early, with the same table. The exit code is 1 if a goal was missed.
+//! One program runs all the time. Several viewers stay attached to it, another viewer is killed and replaced again and again,
+//! and commands are run on it. A second program is started again and again, and is killed or has its ring truncated or
+//! removed. Ctrl-C ends the run early, but the table is still printed. The exit code is 1 if a goal was missed.
 //!
 //! | check | where |
 //! |---|---|
 //! | a killed program is reported as crashed, and its newest snapshot is intact | [`second`] |
-//! | a program with a cut or removed ring ends normally with a correct account; its viewer lives | [`second`] |
+//! | a program whose ring is truncated or removed ends normally with a correct account; its viewer survives | [`second`] |
 //! | every record can be read and decoded, and matches its stamp | [`records`] |
-//! | records come in order, and no count falls over resets and undos | [`records`] |
+//! | records arrive in order, and no count decreases because of a reset or an undo | [`records`] |
 //! | the epochs add up to all calls and ticks that were ever counted | [`records`] |
-//! | async calls that began have ended, were dropped, or are in flight | [`records`] |
-//! | all sums match the program's own account; nothing is in flight or live at its end | [`records`] |
+//! | every async call that began has ended, was dropped, or is in flight | [`records`] |
+//! | all sums match the program's own account; when it ends, nothing is in flight or live | [`records`] |
 //! | the program runs to the end, ends normally, and has no warnings | here, [`records`] |
-//! | no viewer ends by itself, for any keys; Ctrl-C ends it normally | [`viewers`] |
+//! | no viewer ends by itself, whatever keys it gets; Ctrl-C ends it normally | [`viewers`] |
 //! | commands succeed | [`viewers`] |
 //! | the memory of the program and its viewers does not grow | [`memory`] |
 //!
-//! Other tests check the contents of a single record (`conservation` and `storm` of the collector), blocks and values
-//! (`programs`), the error of live bytes (`allocations`), reads that are overtaken (`lapped` of the format), and that
-//! requests are carried out once (`processes` requests of the viewer).
+//! Other tests cover the contents of a single record (`conservation` and `storm` in the collector), blocks and values
+//! (`programs`), the error of live bytes (`allocations`), reads that the writer overtakes (`lapped` in the format), and
+//! requests being carried out exactly once (`processes::requests` in the viewer).
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod account;
@@ -48,13 +48,13 @@ use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 use soak::{Over, Soak};
 
-/// Number of viewers that stay from beginning to end.
+/// Number of viewers that stay attached for the whole run.
 const VIEWERS: usize = 4;
 
 fn main() -> Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // This program is also the load.
+        // This program also produces the load.
         ["load", name] => load::run(name).map(|()| ExitCode::SUCCESS),
         [] => begin(1.0),
         ["--minutes", minutes] => begin(minutes.parse()?),
@@ -62,7 +62,7 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// Does a whole run, and returns success if no goal was missed.
+/// Performs a whole run. Returns success if no goal was missed.
 fn begin(minutes: f64) -> Result<ExitCode> {
     let soak = Soak {
         over: Over::default(),
@@ -70,7 +70,7 @@ fn begin(minutes: f64) -> Result<ExitCode> {
         tally: Tally::default(),
     };
     for &signal in TERM_SIGNALS {
-        // The second signal ends the process, as if no handler were installed.
+        // A second signal ends the process, as if no handler were installed.
         flag::register_conditional_default(signal, Arc::clone(&soak.over.0))?;
         flag::register(signal, Arc::clone(&soak.over.0))?;
     }

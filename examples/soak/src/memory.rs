@@ -1,4 +1,4 @@
-//! The memory of the program and its viewers over the run: its size once it has settled, and its size at the end.
+//! The memory of the program and its viewers over the run: how large it is once it has settled, and at the end.
 
 use tickscope_bench::kernel::of_status;
 use tickscope_bench::statistics::{median, sorted};
@@ -7,7 +7,7 @@ use crate::checks::{KEPT_BYTES, RECORDS, Tally};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Share of the run after which a process counts as settled.
+/// Fraction of the run after which a process counts as settled.
 const SETTLED: f64 = 0.5;
 
 /// A process whose memory is watched.
@@ -15,7 +15,8 @@ const SETTLED: f64 = 0.5;
 pub(crate) struct Memory {
     whose: &'static str,
     pid: u32,
-    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that a viewer has to keep.
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`), not counting the records that a viewer
+    /// has to keep.
     samples: Vec<(f64, f64)>,
 }
 
@@ -40,8 +41,8 @@ impl Memory {
         }
     }
 
-    /// Returns the owner of the memory, and its growth in MiB in the second half of a run: the difference between the
-    /// medians of the first and the last tenth of the samples.
+    /// Returns whose memory this is, and by how many MiB it grew in the second half of a run. This is the difference
+    /// between the medians of the first and the last tenth of the samples in that half.
     pub(crate) fn drift(&self, seconds: f64) -> (&'static str, Option<f64>) {
         let settled = SETTLED * seconds;
         let from = self.samples.partition_point(|(seconds, _)| *seconds < settled);
@@ -53,8 +54,8 @@ impl Memory {
     }
 }
 
-/// Returns the number of moments that a viewer keeps in addition to the last half minute: one a second of the last ten
-/// minutes, and one every ten seconds of the last hour. A viewer's memory grows by these moments for one hour.
+/// Returns how many records a viewer keeps besides those of the last half minute: one for each second of the last ten
+/// minutes, and one for every ten seconds of the rest of the last hour. They make a viewer's memory grow for one hour.
 fn kept(seconds: f64) -> f64 {
     (seconds - 30.0).clamp(0.0, 570.0) + (seconds - 600.0).clamp(0.0, 3000.0) / 10.0
 }
@@ -68,7 +69,7 @@ mod tests {
         let mut memory = Memory::of("a test", std::process::id());
         memory.look(0.0, &Tally::new());
         assert!(memory.samples[0].1 > 0.1 * MIB, "of this very process");
-        // The memory grows by 1 MB a second until 100 s, and then by 1 KiB a second.
+        // The memory grows by 1 MB per second until 100 s, and then by 1 KiB per second.
         let bytes = |second: f64| {
             if second < 100.0 {
                 1e6 * second

@@ -14,25 +14,26 @@ use tempfile::TempDir;
 use tickscope_format::file::list;
 use tickscope_format::file::open::RingFile;
 
-/// Longest time that a process may take to publish, to end or to leave. It is long, because other builds and tests may
-/// run on the same machine.
+/// How long to wait for a process to publish or to end. The time is generous, because other builds and tests may be
+/// running on the same machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time between two checks of a process, and between keys that end it. A key directly after Esc would be part of a sequence.
+/// Time between two checks of a process, and between the keys that are sent to end it. A key directly after Esc would
+/// be taken for part of an escape sequence.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Files that are older are no longer read, and may be removed.
+/// Age after which files are no longer read and may be removed.
 const STALE: Duration = Duration::from_secs(10);
 
 /// Number of bytes of a process's output that are kept.
 const KEPT: usize = 16 << 10;
 
-/// `CTRL_D` ends a process that reads from its terminal, and `CTRL_C` interrupts a process that reads keys.
+/// `CTRL_D` ends a program that reads its standard input to the end, and `CTRL_C` ends a viewer.
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 
-/// The path of the viewer, and the directory of a run with the rings and all files that viewers and commands write. The
-/// directory is removed after the run.
+/// The path of the viewer, and the directory for this run, which holds the rings and all files that viewers and
+/// commands write. The directory is removed after the run.
 #[derive(Debug)]
 pub(crate) struct Place {
     _directory: TempDir,
@@ -50,7 +51,8 @@ impl Place {
         let name = format!("tickscope-soak-{}", std::process::id());
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(&name).rand_bytes(0);
-        // The directory is in memory if possible, because rings that are written 50 times a second need no disk.
+        // Keeps the directory in memory if possible, because the rings are written 50 times a second and are not needed
+        // on disk.
         let in_memory = builder.tempdir_in("/dev/shm");
         let directory = in_memory.or_else(|_| builder.tempdir())?;
         let [rings, written] = ["rings", "written"].map(|name| directory.path().join(name));
@@ -64,7 +66,7 @@ impl Place {
         })
     }
 
-    /// Removes old reports and recordings, and returns their number.
+    /// Removes old reports and recordings. Returns the number of removed files.
     pub(crate) fn tidy(&self) -> u64 {
         let age = |file: &DirEntry| file.metadata().ok()?.modified().ok()?.elapsed().ok();
         let files = fs::read_dir(&self.written).into_iter().flatten().flatten();
@@ -72,7 +74,7 @@ impl Place {
         old.filter(|file| fs::remove_file(file.path()).is_ok()).count() as u64
     }
 
-    /// Starts the program with the load.
+    /// Starts the program that produces the load.
     pub(crate) fn load(&self, name: &str) -> anyhow::Result<Process> {
         self.start(&std::env::current_exe()?, &format!("load {name}"))
     }
@@ -96,7 +98,7 @@ impl Place {
         let shown = Arc::clone(&output);
         let reader = thread::spawn(move || {
             let mut buffer = [0; KEPT];
-            // When the process ends, reading gives an error.
+            // Reading fails once the process has ended.
             while let Ok(length @ 1..) = screen.read(&mut buffer) {
                 let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
                 shown.extend_from_slice(&buffer[..length]);
@@ -114,10 +116,10 @@ impl Place {
         })
     }
 
-    /// Waits for a program's ring.
+    /// Waits until a program has a ring.
     ///
     /// # Errors
-    /// An error if the program has ended without a ring, or takes too long.
+    /// An error if the program ends without a ring, or takes too long.
     pub(crate) fn ring_of(&self, program: &mut Process) -> anyhow::Result<RingFile> {
         let begin = Instant::now();
         loop {
@@ -148,7 +150,7 @@ impl Process {
         self.child.process_id().unwrap_or(0)
     }
 
-    /// Types keys. They are lost if the process is gone.
+    /// Types keys. They are lost if the process has ended.
     pub(crate) fn send(&mut self, keys: &str) {
         _ = self.keyboard.write_all(keys.as_bytes());
     }
@@ -178,10 +180,10 @@ impl Process {
         }
     }
 
-    /// Sends keys until the process ends, and returns the last line of the process's output.
+    /// Sends keys again and again until the process ends, and returns the last line of its output.
     ///
     /// # Errors
-    /// An error if the process did not succeed, or takes too long.
+    /// An error if the process fails, or takes too long.
     pub(crate) fn end(mut self, keys: &str) -> anyhow::Result<String> {
         let begin = Instant::now();
         let status = loop {
@@ -192,13 +194,13 @@ impl Process {
             self.send(keys);
             thread::sleep(LOOK);
         };
-        // Until the process reads keys, Ctrl-C ends it by a signal.
+        // Until a viewer reads keys, Ctrl-C kills it with a signal.
         let is_right = status.success() || keys == CTRL_C && status.signal().is_some();
         ensure!(is_right, self.wrong(&format!("ended: {status}")));
         Ok(self.said())
     }
 
-    /// Returns the last part of the process's output.
+    /// Returns the most recent part of the process's output.
     pub(crate) fn output(&self) -> String {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&output).into_owned()
@@ -210,16 +212,17 @@ impl Process {
 
     fn wrong(&self, what: &str) -> anyhow::Error {
         let said = self.said();
-        // A screen is one long line, so only its end is shown.
+        // The screen of a viewer is one long line, so only its end is shown.
         let from = said.char_indices().nth_back(199).map_or(0, |(at, _)| at);
         anyhow!("\"{}\" {what}: {:?}", self.line, &said[from..])
     }
 }
 
 impl Drop for Process {
-    /// Sends SIGKILL, and returns when the process is gone.
+    /// Sends SIGKILL, and waits until the process is gone.
     fn drop(&mut self) {
-        // The library would send SIGHUP. A process that has ended is not killed, because another process may have its id.
+        // The library would send SIGHUP. If the process has already ended, nothing is sent, because another process may
+        // have the same id by now.
         let lives = self.child.try_wait().is_ok_and(|status| status.is_none());
         if let Some(pid) = Pid::from_raw(self.pid().cast_signed()).filter(|_| lives) {
             _ = kill_process(pid, Signal::KILL);

@@ -1,5 +1,5 @@
-//! Checks the records of one program. Each record is reduced to a few numbers. The counts up to a record are its own
-//! counts, plus the counts of earlier epochs at their ends.
+//! Checks the records of one program, reducing each record to a few numbers. The total up to a record is the sum of its
+//! own counts and the final counts of all earlier epochs.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ use crate::soak::Over;
 /// Milliseconds between two checks for new records.
 const LOOK_MS: u64 = 100;
 
-/// Levels: calls in flight and live bytes, which include those from before a reset. All other numbers count from the reset.
+/// Names of levels: calls in flight and live bytes. They include what began before a reset, whereas all other numbers
+/// count only from the reset on.
 const IN_FLIGHT: &str = "in flight";
 const LIVE: &str = "live bytes";
 const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
@@ -55,7 +56,7 @@ impl Numbers {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns the sums of the numbers of two records. Levels come from `later`.
+    /// Adds up the numbers of two records. Levels are not added; they come from `later`.
     fn and(&self, mut later: Self) -> Self {
         for (&name, number) in self.0.iter().filter(|(name, _)| !NOW.contains(name)) {
             *later.0.entry(name).or_default() += number;
@@ -64,7 +65,7 @@ impl Numbers {
     }
 }
 
-/// Facts of a record that are compared.
+/// The parts of a record that are checked.
 #[derive(Clone, Debug)]
 struct Moment {
     sequence: u64,
@@ -86,7 +87,7 @@ impl Moment {
     }
 }
 
-/// Adds up epochs, record by record.
+/// Adds up the epochs, one record at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
     series: Series<Numbers>,
@@ -98,10 +99,10 @@ pub(crate) struct Epochs {
 }
 
 impl Epochs {
-    /// Takes the next record.
+    /// Adds the next record and checks it.
     ///
     /// # Errors
-    /// What is wrong with the record.
+    /// An error that says what is wrong with the record.
     fn take(&mut self, now: Moment) -> Result<()> {
         let before = self.last.replace(now.clone());
         let expected = before.as_ref().map_or(1, |before| before.sequence + 1);
@@ -114,7 +115,7 @@ impl Epochs {
                 is_later && new.reset_epoch >= old.reset_epoch,
                 "{now:?} cannot come after {before:?}"
             );
-            // In adaptive mode the time of untimed calls is an estimate, which later calls correct.
+            // In adaptive mode, the time of untimed calls is an estimate, which is corrected as more calls are timed.
             is_estimated = [old.mode, new.mode] == [Mode::Adaptive; 2];
         }
         let epoch = RecordEpoch::from(&now.capture);
@@ -148,12 +149,12 @@ impl Epochs {
         Ok(())
     }
 
-    /// Checks all counts against the load's own account, if no record was missed.
+    /// Checks all counts against the load's own account, unless records were missed.
     ///
     /// # Errors
-    /// The first difference.
+    /// An error that shows the first difference.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
-        // The load has no account of its waits and its time, so these are not compared.
+        // The load's own account does not include waits or time, so these are not compared.
         let all = self.all.0.iter();
         let all = all.filter(|(name, _)| !["waits", "ticks"].contains(name));
         for (&name, &number) in all.filter(|_| self.missed == 0) {
@@ -168,7 +169,7 @@ impl Epochs {
     }
 }
 
-/// Adds up all records until the run is over and the last one is read.
+/// Reads and adds up all records until the run is over and the last one has been read.
 pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     let (mut epochs, mut decoder, mut done) = (Epochs::default(), Decoder::default(), 0);
     loop {
@@ -187,10 +188,10 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts epochs, bytes and the program's warnings. Only warnings count as errors. Each snapshot contains all warnings
-/// so far, so only the last snapshot is searched for them.
+/// Counts epochs and bytes, and reports the program's warnings as errors. Each snapshot contains all warnings so far,
+/// so only the final one is searched for them.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
-    // Viewers keep only one copy of the sites.
+    // Viewers keep only one copy of the sites, so these are not counted here.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {
         tally.did(KEPT_BYTES, without_sites.len() as u64);
     }
@@ -202,7 +203,7 @@ fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     }
 }
 
-/// Returns the records after sequence number `done`, oldest first. A read that the writer overtakes is not an error.
+/// Returns the records after sequence number `done`, oldest first. It is not an error if the writer overtakes the read.
 fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
     let newest = match ring.newest() {
         Err(FormatError::Lapped { .. }) => return Vec::new(),
@@ -228,7 +229,8 @@ fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Snapshot> {
 mod tests {
     use super::*;
 
-    /// Makes a record from its sequence number, its epoch, the calls since the reset, and the calls of all time.
+    /// Makes a record from its sequence number, its epoch, the number of calls since the reset (`shown`), and the
+    /// number since the program's start (`ever`).
     fn moment(sequence: u64, reset_epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
         let shown = shown as i64;
         let counted = ["calls", "started", "ended"].map(|name| (name, shown));
@@ -247,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Makes the record one after an undo, by which the epoch `withdraws` continues.
+    /// Turns a record into one that follows an undo, which made the epoch `withdraws` continue.
     fn undone(moment: Moment, withdraws: u64) -> Moment {
         let mut moment = moment;
         moment.capture.withdraws = Some(withdraws);

@@ -1,4 +1,4 @@
-//! Async calls of the load: threads take them from a queue behind a lock, poll them once, and put them back, so that
+//! Async calls made by the workload. Threads take them from a shared queue, poll them once and put them back, so that
 //! calls move between threads. Some are dropped before they are ready.
 
 use std::future::poll_fn;
@@ -16,13 +16,13 @@ use crate::soak::one_in;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Number of calls that are kept in flight.
+/// Number of calls kept in flight.
 const IN_FLIGHT: usize = 60;
 
 static QUEUE: Mutex<Vec<Request>> = named_mutex("queue", Vec::new());
 
-/// Adds the end of a call to the load's own counts, when it is dropped. The call counts as ended if the value is true,
-/// else as cancelled.
+/// Counts the end of a call in the program's own account when this is dropped: as ended if the value is true,
+/// otherwise as cancelled.
 struct HasEnded(bool);
 
 impl Drop for HasEnded {
@@ -31,7 +31,7 @@ impl Drop for HasEnded {
     }
 }
 
-/// Makes a call that is pending `times` times, and then awaits `inner`.
+/// Stays pending for `times` polls, then awaits `inner`.
 async fn call(times: usize, inner: impl Future<Output = ()>) {
     made(1);
     DONE.did("started", 1);
@@ -42,7 +42,8 @@ async fn call(times: usize, inner: impl Future<Output = ()>) {
     has_ended.0 = true;
 }
 
-/// Returns a request that waits for an answer. The request and the answer take some polls each.
+/// Returns a request that stays pending for `polls` polls and then waits for an answer, which stays pending for
+/// `polls_of_answer` polls.
 fn request(polls: usize, polls_of_answer: usize) -> Request {
     let answer = async move { tickscope::wait!("answer", call(polls_of_answer, async {})).await };
     Box::pin(tickscope::future!("request", call(polls, answer)))
@@ -53,7 +54,8 @@ fn queue() -> MutexGuard<'static, Vec<Request>> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes one call out of the queue, or makes a new one if there are too few. Sometimes keeps the lock for longer.
+/// Takes a call from the queue, or makes a new one if fewer than [`IN_FLIGHT`] are queued. Sometimes holds the lock
+/// for longer, so that other threads have to wait.
 fn next() -> Request {
     made(1);
     tickscope::scope!("next");
@@ -68,7 +70,7 @@ fn next() -> Request {
     queue.swap_remove(at)
 }
 
-/// Polls some calls, and puts most of those that are pending back into the queue.
+/// Polls ten calls, and puts most of those that are still pending back into the queue. The others are cancelled.
 pub(crate) fn serve() {
     for _ in 0..10 {
         let mut request = next();
@@ -79,7 +81,7 @@ pub(crate) fn serve() {
     }
 }
 
-/// Drops all calls that are left.
+/// Drops all remaining calls.
 pub(crate) fn drop_all() {
     let left = std::mem::take(&mut *queue());
     drop(left);

@@ -1,5 +1,5 @@
-//! A second program that lives for a second or two, again and again. It publishes as fast as it may, and then is
-//! killed, has its ring truncated or removed, or ends by itself.
+//! Runs a second program over and over. Each time, it lives for a second or two and publishes as often as it is
+//! allowed to. Then it is killed, has its ring truncated or removed, or ends normally.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -29,7 +29,8 @@ fn life(soak: &Soak) -> Result<()> {
     let viewer = one_in(2).then(|| soak.place.tickscope(&format!("--pid {}", program.pid())));
     let mut viewer = viewer.transpose()?;
     if let Some(viewer) = &mut viewer {
-        // A viewer that starts too late would report that there is no such program.
+        // Wait until the viewer is attached. If the program ended first, the viewer would report that there is no such
+        // program.
         while !viewer.output().contains("LIVE") {
             viewer.lives()?;
             if soak.over.sleep(5) {
@@ -52,14 +53,14 @@ fn life(soak: &Soak) -> Result<()> {
         if !is_cut {
             left(path, false)?;
         }
-        // No other process would remove the file.
+        // No other process cleans up this file.
         _ = fs::remove_file(path);
     }
-    // A viewer whose program is gone stays until it is ended.
+    // A viewer does not quit when its program ends, so it must still be running.
     viewer.map_or(Ok(()), |mut viewer| viewer.lives())
 }
 
-/// Removes a ring, or truncates it somewhere.
+/// Removes a ring, or truncates it to a random length.
 fn cut(ring: &Path) -> std::io::Result<()> {
     if one_in(4) {
         return fs::remove_file(ring);
@@ -68,10 +69,11 @@ fn cut(ring: &Path) -> std::io::Result<()> {
     file.set_len(fastrand::u64(..file.metadata()?.len().max(1)))
 }
 
-/// Checks the ring of a program that is gone.
+/// Checks the ring of a program that is no longer running.
 ///
 /// # Errors
-/// An error if there is no intact snapshot, or if a program is reported as crashed and was not killed, or the reverse.
+/// An error if there is no intact snapshot, if a killed program is not reported as crashed, or if a program is reported
+/// as crashed although it ended normally.
 fn left(ring: &Path, is_killed: bool) -> Result<()> {
     let ring = RingFile::open(ring)?;
     ring.newest_snapshot()?;

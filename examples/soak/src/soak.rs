@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::checks::Tally;
 use crate::process::Place;
 
-/// Longest time after which a sleeper notices the end.
+/// Maximum time that a sleeping thread needs to notice that [`Over`] was set.
 const NAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Soak {
     pub(crate) tally: Tally,
 }
 
-/// Whether something is over: the run, by its time or by Ctrl-C, or a part of the run.
+/// Tells whether the run, or a part of it, is over. A run is over when its time is up, or after Ctrl-C.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(pub(crate) Arc<AtomicBool>);
 
@@ -27,7 +27,7 @@ impl Over {
         self.0.store(true, Relaxed);
     }
 
-    /// Sleeps for this many milliseconds, or until the end. Returns whether the end has come.
+    /// Sleeps for `ms` milliseconds, or until this is set. Returns whether it is set.
     pub(crate) fn sleep(&self, ms: u64) -> bool {
         let end = Instant::now() + Duration::from_millis(ms);
         while !self.0.load(Relaxed) && Instant::now() < end {

@@ -1,13 +1,14 @@
-//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced
-//! again and again, and commands, of which some are killed before they end.
+//! Viewers of the long-lived program. Some stay attached for the whole run and receive keys; another one is killed and
+//! replaced again and again. Commands also run on the program, and some of them are killed before they finish.
 
 use anyhow::Result;
 
 use crate::process::{CTRL_C, Process};
 use crate::soak::{Soak, one_in};
 
-/// Keys of a user who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and undos,
-/// dumps, kept snapshots, rates, themes. The keys do not quit, list modes, switch sites, or open the editor.
+/// Keys that a user might press while exploring the viewer. They change views, move around, fold, sort, open windows,
+/// step through time, set marks, reset and undo, dump, keep snapshots, and change rates and themes. There are no keys
+/// that quit, open the list of modes, switch sites on or off, or open the editor.
 const KEYS: [&str; 83] = [
     "1", "2", "3", "4", "5", "6", "7", "7", "v", "v", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A",
     "\x1b[B", "k", "j", "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J",
@@ -16,7 +17,8 @@ const KEYS: [&str; 83] = [
     "M", "\x0c", "/wide\r", "/c1\r", "\x1b",
 ];
 
-/// Arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
+/// Arguments of `tickscope`. `PID` stands for the program's id, and `NEW` for the name of a file that does not exist
+/// yet.
 const COMMANDS: [&str; 18] = [
     "report --pid PID",
     "report --pid PID -f json -o NEW.json",
@@ -38,13 +40,13 @@ const COMMANDS: [&str; 18] = [
     "mode sampled --pid PID",
 ];
 
-/// Returns some keys that are sent together. The last key closes the topmost window.
+/// Returns some random keys that are sent together, followed by Esc to close the topmost window.
 fn burst() -> String {
     let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
     keys.chain(["\x1b"]).collect()
 }
 
-/// Sends `bursts` bursts of keys, or as many as fit into the run.
+/// Sends `bursts` bursts of keys, or fewer if the run ends first.
 fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     for _ in 0..bursts {
         if soak.over.sleep(fastrand::u64(0..=1000)) {
@@ -60,14 +62,14 @@ fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     viewer.lives()
 }
 
-/// Sends keys until the run is over, and then lets the viewer leave.
+/// Sends keys until the run is over, and then quits the viewer.
 pub(crate) fn stay(soak: &Soak, mut viewer: Process) {
     let explored = explore(soak, &mut viewer, u32::MAX);
     let left = explored.and_then(|()| viewer.end(CTRL_C));
     soak.tally.check("viewers that stayed", left);
 }
 
-/// Starts viewers of a program one after another, sends some keys to each, and kills it or lets it leave.
+/// Starts viewers of a program one after another, sends some keys to each, and then kills it or quits it.
 pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
     let visit = || -> Result<()> {
         let mut viewer = soak.place.tickscope(&format!("--pid {pid}"))?;

@@ -29,7 +29,7 @@ impl Soak {
         Self { child, lines, first }
     }
 
-    /// Returns the directory of the run's rings.
+    /// Returns the directory of the run, if it exists.
     fn place(&self) -> Option<PathBuf> {
         let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
         let name = format!("tickscope-soak-{}", self.child.id());

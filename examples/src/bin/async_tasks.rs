@@ -1,9 +1,9 @@
-//! Async functions: a call counts once, at its first poll, and its time is the sum of its polls. Waiting between polls
-//! is charged to no function, so four clients that wait at the same time on one thread do not count the same second
-//! four times.
+//! Async functions. A call is counted once, at its first poll, and its time is the time spent in its polls. Waiting
+//! between polls is not charged to any function, so when four clients wait on one thread at the same time, the same
+//! second is not counted four times.
 //!
-//! The executor below is minimal, so that this example needs no runtime: its tasks wait for nothing but the time. With
-//! tokio or any other runtime, the profiled functions look the same.
+//! The executor below is minimal, so that this example needs no runtime: its tasks wait only for timers. With tokio or
+//! any other runtime, the profiled functions look the same.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::cell::Cell;
@@ -32,7 +32,7 @@ fn checksum(request: &str) -> u64 {
     })
 }
 
-/// Works, waits, and works again: one call, three polls.
+/// Works three times, and waits in between: one call, three polls.
 #[tickscope::profile]
 async fn answer(request: &str) -> u64 {
     let found = checksum(request);
@@ -42,7 +42,7 @@ async fn answer(request: &str) -> u64 {
     found ^ checked ^ checksum(request)
 }
 
-/// Serves one client until `end`, but at least one request.
+/// Serves one client until `end`, but handles at least one request.
 #[tickscope::profile]
 async fn serve(client: u64, end: Instant, served: &Cell<u64>) {
     for number in 0.. {
@@ -59,7 +59,7 @@ async fn serve(client: u64, end: Instant, served: &Cell<u64>) {
 type Task<'t> = Pin<Box<dyn Future<Output = ()> + 't>>;
 
 thread_local! {
-    /// Time until which the task that was polled last sleeps.
+    /// When the most recently polled task wants to be polled again.
     static UNTIL: Cell<Instant> = Cell::new(Instant::now());
 }
 
@@ -86,7 +86,7 @@ impl Future for Sleep {
     }
 }
 
-/// Runs the tasks on the calling thread until all are done. A pending task sleeps, and is polled again at its time.
+/// Runs the tasks on the calling thread until all are done. A pending task is polled again when its sleep is over.
 fn run(tasks: Vec<Task<'_>>) {
     let mut tasks: Vec<(Instant, Task<'_>)> = tasks.into_iter().map(|task| (Instant::now(), task)).collect();
     let mut context = Context::from_waker(Waker::noop());

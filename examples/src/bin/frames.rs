@@ -1,11 +1,11 @@
-//! Frames of a small game, and a change that makes them slower: with `--linear` names are found by a linear search and
-//! not by a binary one. The program stands for two builds to compare; `tickscope diff` finds the difference by its
-//! calls.
+//! Frames of a small game, and a change that makes them slower: with `--linear`, things are looked up by name with a
+//! linear search instead of a binary search. The two variants stand for two builds of a program. `tickscope diff`
+//! finds the difference by comparing the numbers of calls.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::cmp::Ordering;
 
-/// Number of things that move in a frame.
+/// Number of things that move in each frame.
 const MOVED: usize = 40;
 
 /// Number of things.

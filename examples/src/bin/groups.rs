@@ -1,5 +1,6 @@
-//! Groups: the time of reading and writing, and of work on text, in all functions of the groups. `TICKSCOPE=log groups`
-//! logs it second by second; `tickscope log groups` does the same for a running program.
+//! Groups: the time spent on reading and writing, and on processing text, summed over all functions of each group.
+//! `TICKSCOPE=log groups` logs it every second; `tickscope log groups` does the same for a program that is already
+//! running.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::error::Error;
@@ -8,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-/// Reads the next line; returns `None` at the end. Most of the time it waits, and waiting is part of the group's time.
+/// Reads the next line; returns `None` at the end. This mostly waits, and waiting is part of the group's time.
 #[tickscope::profile(group = "io")]
 fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
@@ -17,7 +18,7 @@ fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
 
 #[tickscope::profile(group = "io")]
 fn write_lines(to: &mut impl Write, lines: &[String]) -> io::Result<()> {
-    // Nested calls in one group count once.
+    // `write_line` is in the same group, so its time is not counted twice.
     lines
         .iter()
         .try_for_each(|line| tickscope::time!(group = "io", "write_line", to.write_all(line.as_bytes())))

@@ -1,4 +1,5 @@
-//! Resets at any moment lose no call and count no call twice: the epochs add up to all calls.
+//! A reset at any moment loses no calls and counts none twice: the calls of all epochs add up to the calls that were
+//! made.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::process::ExitCode;
@@ -8,14 +9,14 @@ use std::time::Duration;
 
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 200_000;
-/// Number of rounds after which each thread resets, from inside all its scopes.
+/// Each thread resets whenever it has done this many rounds, from within its innermost scope.
 const ROUNDS_AN_EPOCH: u64 = 40_000;
-/// Calls of a round: one `round`, one `branch`, two `leaf`s.
+/// Number of calls in a round: one `round`, one `branch`, two `leaf`s.
 const CALLS_A_ROUND: u64 = 4;
-/// Number of resets by the main thread meanwhile, outside of all scopes.
+/// Number of resets by the main thread, outside any scope, while the other threads run.
 const RESETS_OUTSIDE: u64 = 10;
 
-/// Calls of each closed epoch, from all threads.
+/// Number of calls in each closed epoch, summed over all threads.
 static EPOCHS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 fn reset() {

@@ -1,4 +1,5 @@
-//! A program with spans of the crate `tracing`. Only one line of `main` uses tickscope, and then the spans are rows.
+//! A program instrumented with the `tracing` crate. One line in `main` is enough for its spans to appear as rows in
+//! tickscope.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ fn checksum(words: &[String]) -> u64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Only this line is needed. Without the next line, TICKSCOPE=live in the environment publishes from the first span on.
+    // This line is all that tickscope needs; the next one is optional. Without it, the program publishes from its
+    // first span on if TICKSCOPE=live is set in the environment.
     tickscope_tracing::subscriber().count_events().init()?;
     let _tickscope = tickscope::start("spans");
 

@@ -1,4 +1,4 @@
-//! Times the reference workload: with scopes, without scopes, or both in turns.
+//! Times the reference workload: with scopes, without scopes, or alternately with and without them.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command's output")]
 
 use std::fs::File;
@@ -11,13 +11,13 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Parser, value_parser};
 use tickscope_demo::{Image, Plain, Probe, Scene, Scoped, render};
 
-/// Renders the sphereflake, the reference workload, and prints the seconds of each frame.
+/// Renders the sphereflake, which is the reference workload, and prints the time of each frame in seconds.
 #[derive(Parser)]
 struct Options {
     /// Threads that render.
     #[arg(long, default_value = "1", value_parser = up_to(1024))]
     threads: usize,
-    /// Levels of spheres; 6 levels are 66430 spheres.
+    /// Levels of spheres; 6 levels make 66430 spheres.
     #[arg(long, default_value = "6", value_parser = value_parser!(u32).range(1..=8))]
     level: u32,
     /// Width and height of the picture, in pixels.
@@ -29,21 +29,22 @@ struct Options {
     /// Renders without scopes and without a session.
     #[arg(long, conflicts_with = "compare")]
     plain: bool,
-    /// Renders this number of pairs of frames instead, plain and scoped in turns (ABBA), and prints their ratio.
+    /// Renders this many pairs of frames instead, alternating between plain and scoped frames (ABBA), and prints the
+    /// ratios of their times.
     #[arg(long, value_parser = up_to(100_000))]
     compare: Option<usize>,
-    /// Also writes the last picture, into this file.
+    /// Also writes the last picture to this file, in PGM format.
     #[arg(long)]
     pgm: Option<PathBuf>,
 }
 
-/// Returns the parser of a whole number from 1 to `most`.
+/// Returns a parser for whole numbers from 1 to `most`.
 fn up_to(most: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=most)
 }
 
 impl Options {
-    /// Builds the scene and renders it once. Returns the time in seconds and the picture.
+    /// Builds the scene and renders it once. Returns how long this took, in seconds, and the picture.
     fn frame<P: Probe>(&self) -> (f64, Image) {
         let begin = Instant::now();
         let scene = Scene::build::<P>(self.level);
@@ -71,10 +72,10 @@ impl Options {
         }
     }
 
-    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes
-    /// slower or faster favours neither kind.
+    /// Renders pairs of a plain and a scoped frame. Every other pair has the reverse order, so that neither kind has
+    /// an advantage if the machine becomes slower or faster during the run.
     fn compare(&self, pairs: usize) -> Result<Image, String> {
-        // The first frame is not counted, because it makes pages and fills caches that all later frames find ready.
+        // Do not measure the first frame: it faults in memory pages and warms up caches for all later frames.
         let (_, mut last) = self.frame::<Plain>();
         let mut ratios = Vec::with_capacity(pairs);
         for pair in 0..pairs {
@@ -103,7 +104,7 @@ impl Options {
     }
 }
 
-/// Returns the value below which `share` of the sorted values lie, interpolated between neighbours.
+/// Returns the quantile of the sorted values at `share` (0 to 1), interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * share;
     let below = sorted[place.floor() as usize];

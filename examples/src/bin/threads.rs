@@ -1,4 +1,5 @@
-//! Threads of several kinds: a pool with names, short-lived threads that share a name, and one without a name.
+//! Threads of several kinds: a pool of named threads, short-lived threads that share a name, and a thread without a
+//! name.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::error::Error;
@@ -38,7 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (sender, jobs) = mpsc::channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        // This thread owns the sender, so that an error below also ends the pool.
+        // Move the sender into this closure. If an error below ends the closure early, the sender is dropped, and the
+        // pool ends too.
         let sender = sender;
         let work = || std::iter::from_fn(|| wait_for_job(&jobs)).for_each(|limit| _ = sum_primes(limit));
         for index in 0..3 {
@@ -54,7 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         while Instant::now() < end {
             (1..=3).try_for_each(|size| sender.send(size * 1000))?;
-            // These threads are short-lived and run one after another. Finished threads of one name share a tree.
+            // These threads are short-lived and run one after another. Finished threads with the same name share a
+            // tree.
             Builder::new()
                 .name("errand".to_owned())
                 .spawn_scoped(scope, || sum_primes(2000))?;

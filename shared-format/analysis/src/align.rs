@@ -8,11 +8,11 @@ use tickscope_format::snapshot::{Part, Snapshot, Tally, Thread};
 use crate::call_tree::both_tallies;
 use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 
-/// Returns the two snapshots with the same sites, threads and rows. A row that only one snapshot has is empty in the other. The
-/// snapshots may come from different runs and builds. Rows are matched by thread and path of functions; threads by name and id,
-/// or else by name alone.
+/// Returns both snapshots with the same sites, threads and rows. A row that only one of them has is added to the other without
+/// counts. The snapshots may come from different runs and builds. Rows are matched by thread and by path of functions. Threads
+/// are matched by name and id, or only by name if there is no such match.
 ///
-/// The threads of the later snapshot keep their ids; threads that only the earlier snapshot has come after them.
+/// The threads of the later snapshot keep their ids. They are followed by the threads that only the earlier snapshot has.
 pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let both = [later, earlier];
     let (sites, places) = joined_sites(&later.sites, [&earlier.sites], |site| (&site.module, &site.name));
@@ -43,8 +43,9 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     sides.into()
 }
 
-/// Gives a tally (counter, value or gauge) to rows that a snapshot lacks: the tally of the row's path in other threads of the
-/// same snapshot, or else in the other snapshot. A missing row that has rows below it in either snapshot becomes a scope.
+/// Sets the tally (counter, value or gauge) of the rows that were missing from a snapshot. A missing row gets the tally that its
+/// path has in other threads of the same snapshot, or else in the other snapshot. If there are rows below it in either snapshot,
+/// it becomes a scope instead.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;
@@ -55,7 +56,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
         let rows = joined.maps[at].rows.iter().filter(|&&row| row != NO_PARENT);
         rows.map(|&row| row as usize)
     };
-    // By snapshot and path: the tally that all rows of the path share; `None` if one of them is a scope.
+    // By snapshot and path: the tally that all rows on the path share, or `None` if one of these rows is a scope.
     let kinds = [0, 1].map(|at| {
         let mut kinds: HashMap<u32, Option<Tally>> = HashMap::new();
         for row in rows_of(at) {
@@ -83,7 +84,8 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     }
 }
 
-/// Returns each later thread with the earlier threads that match it, then the earlier threads without a match.
+/// Returns a list of threads for each later thread: the thread itself, and the earlier threads that match it. Each earlier
+/// thread without a match follows in a list of its own.
 fn threads_of_both(later: &Snapshot, earlier: &Snapshot) -> Vec<Vec<Of>> {
     let ids = |snapshot: &Snapshot| (0..snapshot.threads.len() as u32).map(ThreadId);
     let mut threads: Vec<Vec<Of>> = ids(later).map(|id| vec![(0, id)]).collect();
@@ -102,7 +104,7 @@ fn threads_of_both(later: &Snapshot, earlier: &Snapshot) -> Vec<Vec<Of>> {
     }
     for (id, thread) in left {
         let same_name = free.get_mut(&*thread.name).and_then(VecDeque::pop_front);
-        // An earlier thread that the later snapshot lacks was folded into the row of ended threads, if there is one.
+        // An earlier thread that is missing from the later snapshot was folded into a row of ended threads, if there is one.
         match same_name.or_else(|| known.ended(thread)) {
             Some(index) => threads[index].push((1, id)),
             None => threads.push(vec![(1, id)]),

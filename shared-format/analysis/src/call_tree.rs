@@ -1,4 +1,4 @@
-//! The call tree: the chosen threads merged by path of functions, with total times.
+//! The call tree: the rows of the chosen threads, merged by path of functions, with total times.
 
 mod figures;
 #[cfg(test)]
@@ -18,18 +18,18 @@ use crate::functions::{FNV_SEED, FunctionId, Functions, OTHERS, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// Hash of the functions on a path from the top of a thread. The same path has the same hash in all snapshots and runs.
+/// Hash of the functions on a path that starts at the top of a thread. Equal paths have equal hashes in all snapshots and runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
 
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
-    /// Path of the row, which identifies the row in other snapshots as well.
+    /// Path of the row. It also identifies the row in other snapshots.
     pub path: PathId,
-    /// Row of the parent; `None` at the top.
+    /// Index of the parent row; `None` at the top.
     pub parent: Option<u32>,
-    /// Function whose calls on this path the row counts.
+    /// Function at the end of the path.
     pub function: FunctionId,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
@@ -46,7 +46,7 @@ pub struct CallTree {
     pub rows: Vec<TreeRow>,
     /// Ticks that the chosen threads spent outside any scope.
     pub outside_ticks: u64,
-    /// By node of the snapshot: its row before any transformation; [`NO_PARENT`] if its thread was not chosen.
+    /// By node of the snapshot: its row in the tree before any transformation, or [`NO_PARENT`] if its thread was not chosen.
     row_of_node: Arc<Vec<u32>>,
     pub(super) parts: Parts,
     /// Uncertainties by row; empty if all times are exact.
@@ -59,10 +59,10 @@ pub struct CallTree {
 }
 
 impl PathId {
-    /// The empty path, which is the parent path of rows at the top.
+    /// The empty path, which is the parent of the paths at the top.
     pub(super) const TOP: Self = Self(FNV_SEED);
 
-    /// Returns the path one level below this path, for the function with this key.
+    /// Returns this path, extended by the function with the given key.
     pub(super) fn below(self, key: u64) -> Self {
         Self(fnv1a(self.0, &key.to_le_bytes()))
     }
@@ -90,9 +90,9 @@ impl TreeRow {
 }
 
 impl CallTree {
-    /// Merges the threads for which `in_scope` is true.
+    /// Builds the tree from the threads for which `in_scope` returns true.
     ///
-    /// Rows are in the order of their first node. They are not sorted.
+    /// Rows are in the order in which they first occur in the snapshot. They are not sorted.
     pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
     }
@@ -118,7 +118,8 @@ impl CallTree {
         is_group.then(|| self.children(row).len())
     }
 
-    /// Merges threads like [`build`](Self::build), but takes functions that were made for a snapshot with the same sites.
+    /// Builds a tree like [`build`](Self::build), but from functions that were already determined for this snapshot, or for
+    /// another one with the same sites.
     ///
     /// # Panics
     /// If the functions belong to other sites.
@@ -195,7 +196,7 @@ impl CallTree {
         tree
     }
 
-    /// Returns a tree without rows for a transformation of `of`.
+    /// Returns a tree without rows, to be filled with the result of transforming `of`.
     pub(super) fn without_rows(of: &Self) -> Self {
         Self {
             functions: Arc::clone(&of.functions),
@@ -205,7 +206,7 @@ impl CallTree {
         }
     }
 
-    /// Adds the measures of the snapshot: time off the CPU, sampled time, and the calls of futures.
+    /// Merges the measures of the snapshot: time off the CPU, sampled time, and the calls of futures.
     fn merge_measures(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         let mut merge = |quantity, add: &dyn Fn(&mut Figures, u64, u64)| {
             let column = snapshot.measures.of(quantity);
@@ -249,7 +250,7 @@ impl CallTree {
         });
     }
 
-    /// Merges latencies. For a future these are the latencies of its calls, not of its polls.
+    /// Merges the latencies. For a future, these are the latencies of its calls, not of its polls.
     fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         if snapshot.latencies.row.is_empty() && snapshot.async_latencies.row.is_empty() {
             return;
@@ -326,8 +327,8 @@ impl CallTree {
         &self.top
     }
 
-    /// Calls `visit` for every row, parents first. Its second argument is whether no row above is a row of the same function.
-    /// Sums by function add the totals of only these outermost rows.
+    /// Calls `visit` for every row, parents first. The second argument of `visit` tells whether the row is outermost, which
+    /// means that no row above it belongs to the same function. Sums by function must add the totals of outermost rows only.
     pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
         let mut depth_of = vec![0u32; self.functions.list.len()];
         let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
@@ -354,13 +355,15 @@ impl CallTree {
     }
 
     /// Returns the latencies of a row's finished calls; empty if no call has finished or histograms are off. The latency of a
-    /// future's call is the time from its first poll to its end. For the row of a value, the histogram holds the value's numbers.
+    /// future's call is the time from its first poll to its end. If the row is a value instead of a scope, the histogram
+    /// contains the numbers that were recorded for it.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }
 
-    /// Returns a function that tells whether a node of the snapshot belongs to one of `rows` itself, and not to their children.
-    /// In a bottom-up tree, the nodes of a row are the calls of its topmost function on the row's path.
+    /// Returns a predicate that tells whether a node of the snapshot belongs to one of `rows`. A row does not include the nodes
+    /// of its children. In a bottom-up tree, the nodes of a row are those of its topmost function, when it is called along the
+    /// row's path.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -389,7 +392,7 @@ impl CallTree {
         self.merged_uncertainty(row)?.if_estimated()
     }
 
-    /// Returns the uncertainty of the sum of the totals of some rows, or `None` if it is exact.
+    /// Returns the uncertainty of the sum of these rows' totals, or `None` if the sum is exact.
     pub fn sum_of(&self, rows: &[u32]) -> Option<Uncertainty> {
         let mut sum = Uncertainty::default();
         for row in rows.iter().filter_map(|&row| self.uncertainty(row)) {
@@ -398,7 +401,8 @@ impl CallTree {
         sum.if_estimated()
     }
 
-    /// Returns the uncertainty like [`uncertainty`](Self::uncertainty), but in a tree with estimates also for exact rows.
+    /// Returns the same as [`uncertainty`](Self::uncertainty), except that exact rows also get an uncertainty if any row of the
+    /// tree is estimated.
     pub(super) fn merged_uncertainty(&self, row: u32) -> Option<Uncertainty> {
         self.uncertainties.get(row as usize).copied()
     }

@@ -1,9 +1,10 @@
-//! The callers and callees of one function, by gprof's arithmetic. Unlike gprof, which estimates times from call counts, this
-//! module has times that were measured by path.
+//! The callers and callees of one function, computed as in gprof. However, gprof estimates times from call counts, whereas here
+//! the time of each path was measured.
 //!
-//! - The callers' times add up to the function's total; each caller's time is that of outermost calls only.
-//! - The function's self time and the callees' times add up to its total. The cost of a recursive call belongs to the callee
-//!   through which it came, and is not counted again for the function itself.
+//! - The callers' times add up to the function's total. Each caller's time includes only outermost calls of the function.
+//! - The function's self time and the callees' times add up to the function's total. A recursive call counts like any other
+//!   call: its own time is part of the function's self time, and the functions that it calls are callees. The callee that led to
+//!   the recursive call is not charged for it.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use crate::uncertainty::Uncertainty;
 pub struct Neighbours {
     /// The function.
     pub function: FunctionId,
-    /// Number of calls that are not inside another call of the function.
+    /// Number of calls that are not nested inside another call of the function.
     pub outermost_calls: u64,
     /// Figures of the function. `total` times and `open` do not count recursive calls twice.
     pub figures: Figures,
@@ -34,14 +35,14 @@ pub struct Neighbours {
 /// All calls from one function to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// The caller or callee; `None` for calls from the top of a thread.
+    /// The caller or callee; `None` if the function was called from the top of a thread.
     pub function: Option<FunctionId>,
     /// Calls from the caller to the callee, including recursive ones.
     pub all_calls: u64,
-    /// Number of calls of the callee by all its callers.
+    /// Number of calls to the callee from all its callers.
     pub of_calls: u64,
-    /// For a caller: figures of its outermost calls of the function. For a callee: figures of all its calls by the function. The
-    /// total is the time that the callee took on behalf of the caller.
+    /// For a caller: the figures of its outermost calls to the function. For a callee: the figures of all calls that the
+    /// function made to it. The total is the time that the callee spent on behalf of the caller.
     pub figures: Figures,
     /// The uncertainty of the link's total, or `None` if it is exact.
     pub uncertainty: Option<Uncertainty>,
@@ -49,19 +50,19 @@ pub struct Link {
     pub in_cycle: bool,
 }
 
-/// To which part of the function's total the self time of a row belongs.
+/// The part of the function's total to which the self time of a row belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// To no part: the row is not below the function.
+    /// None: the row is not below the function.
     Outside,
-    /// To the function's own self time.
+    /// The function's own self time.
     Own,
-    /// To the callee at this index.
+    /// The total of the callee at this index.
     Callee(usize),
 }
 
 impl Neighbours {
-    /// Returns the number of calls inside another call of the function.
+    /// Returns the number of calls that are nested inside another call of the function.
     pub fn recursive_calls(&self) -> u64 {
         self.figures.calls.saturating_sub(self.outermost_calls)
     }
@@ -104,7 +105,8 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The callee's total has the time of this recursive call subtracted, so the errors of both add up.
+                        // The recursive call is subtracted from the callee's total. The errors of both times contribute to the
+                        // error of the difference.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }
@@ -196,8 +198,8 @@ impl Links {
     }
 }
 
-/// Returns for each function the representative of its cycle of mutual recursion. Two calls of a function on one path make a
-/// cycle of this function and all functions between the calls. A function in no cycle represents itself.
+/// Returns, for each function, the representative of its cycle of mutual recursion. If a function appears twice on a path, it
+/// forms a cycle with all functions in between. A function that is in no cycle represents itself.
 fn cycles(tree: &CallTree) -> Vec<FunctionId> {
     let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();
     let find = |leader: &mut [u32], mut at: u32| {

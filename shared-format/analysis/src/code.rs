@@ -1,9 +1,10 @@
-//! The code of each function in which samples of the program counter were taken: its lines, and the unmeasured functions
+//! The code of each function in which the program counter was sampled: the sampled source lines, and the unmeasured functions
 //! that it called.
 //!
-//! A sample has a scope and an address. The debug information turns the address into frames: the function at the address,
-//! and the functions that the compiler has inlined there. Callers beyond these frames are unknown. So a sample in a
-//! function that was not inlined belongs to no line of its caller. It is listed under the function's name.
+//! A sample consists of a scope and a code address. The debug information translates the address into frames: the function at
+//! the address, and those into which the compiler has inlined it. The callers of the outermost frame are unknown. So if a sample
+//! is in a function that was not inlined, no line of its caller is known, and the sample is only listed under the function's
+//! name.
 
 use std::collections::BTreeMap;
 
@@ -39,10 +40,11 @@ pub struct Code {
     pub scope: Scope,
     /// All samples.
     pub all: Sampled,
-    /// Samples in the scope's own source file, including functions inlined there, sorted by file and line.
+    /// Samples by file and line of the scope's own code, sorted by file and line. A sample in an inlined function counts for the
+    /// line that called it.
     pub lines: Vec<(String, u32, Sampled)>,
-    /// Samples in unmeasured functions that the scope called, whether inlined or not. They are listed by name, most CPU time
-    /// first. A sample in inlined code of the scope's own source file is also in `lines`.
+    /// Samples in unmeasured functions that the scope called, by the function's name, most CPU time first. Functions that were
+    /// inlined are included; their samples are also in `lines`.
     pub called: Vec<(String, Sampled)>,
 }
 
@@ -79,23 +81,23 @@ pub struct Located<'a> {
     pub scope: Scope,
     /// The executable or library that contains the address, if any.
     pub module: Option<&'a Module>,
-    /// Whether nothing remains to be looked up: the frames of the address are known, or it belongs to no file.
+    /// Whether nothing is left to be looked up: either the frames of the address are known, or the address belongs to no file.
     pub is_looked_up: bool,
-    /// Frame in the scope's own function; `None` if none of the frames belongs to that function.
+    /// Frame of the scope's own function; `None` if no frame belongs to that function.
     pub own: Option<&'a Frame>,
-    /// Frames of functions that the scope's function called at this address, innermost first. They are inlined functions, or a
-    /// called function and what was inlined into it.
+    /// Frames of the functions that the scope's function called at this address, innermost first. Either all of them were
+    /// inlined into the scope's function, or they are a called function and the functions inlined into it.
     pub called: &'a [Frame],
 }
 
 impl<'a> Located<'a> {
-    /// Returns the frame in the scope's own function, if its line is known.
+    /// Returns the frame of the scope's own function, if its line is known.
     pub fn own_line(&self) -> Option<&'a Frame> {
         self.own.filter(|own| own.line > 0)
     }
 
-    /// Returns the function that the scope's own function called, if any. An unnamed function gets its executable's or library's
-    /// name.
+    /// Returns the function that the scope's own function called, if any. A function without a name is named after its
+    /// executable or library.
     pub fn callee(&self) -> Option<Frame> {
         match self.called.last() {
             Some(callee) if !callee.function.is_empty() => Some(Frame {
@@ -122,8 +124,9 @@ impl<'a> Located<'a> {
 
 /// Returns the samples of a snapshot with their frames.
 ///
-/// The frame of the scope's own function is found by the function's name. A scope inside a function has another name, so its
-/// frame is the innermost frame in the scope's source file. Functions with sleds are never inlined.
+/// The frame of a scope's own function is found by the function's name. The name of a scope inside a function is not that of the
+/// function, so the innermost frame in the scope's source file is used instead. Functions with sleds are never inlined, so if no
+/// frame has the function's name, only the outermost frame can be the body of an async function.
 pub fn located<'a>(
     snapshot: &'a Snapshot,
     addresses: &'a Addresses,
@@ -189,7 +192,7 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     codes
 }
 
-/// Returns a stand-in for the name of an unnamed function, made of the name of its executable or library.
+/// Returns a stand-in for the name of an unnamed function, built from the name of its executable or library.
 fn unnamed(module: Option<&Module>) -> String {
     module.map_or_else(
         || "(no file)".into(),
@@ -201,27 +204,27 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns whether a frame is in the collector. A sample in the collector's first instructions has another scope, because the
-/// collector has not marked the thread as measuring yet.
+/// Returns whether a frame belongs to the collector. This also catches samples in the collector's first instructions. Their
+/// scope is a different one, because the thread is not yet marked as measuring at that point.
 fn is_collector(frame: &Frame) -> bool {
     let crate_name = frame.module.split("::").next().unwrap_or_default();
     ["tickscope", "tickscope_format"].contains(&crate_name)
 }
 
-/// Returns whether a frame belongs to the function of this name in a site's module.
+/// Returns whether a frame belongs to the function called `name` in the module of `site`. A missing module matches any other.
 fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
     let is_module = frame.module.is_empty() || site.module.is_empty() || frame.module == site.module;
     is_module && !name.is_empty() && frame.function == name
 }
 
-/// Returns whether a frame is in the body of a site's async function. The compiler makes the body a closure of the function; the
-/// site has the function's name, with `::{poll}` behind it if it counts polls.
+/// Returns whether a frame is in the body of a site's async function. The compiler turns the body into a closure of the
+/// function. The site has the name of the function, followed by `::{poll}` if it counts polls.
 fn is_body(frame: &Frame, site: &Site) -> bool {
     let function = site.name.strip_suffix("::{poll}").unwrap_or(&site.name);
     is_function(frame, &format!("{function}::{{closure}}"), site)
 }
 
-/// Returns whether a path from debug information ends with a site's path, which is relative to an unknown folder.
+/// Returns whether a path from debug information ends with the path of a site, which is relative to an unknown directory.
 fn is_file(path: &str, of_site: &str) -> bool {
     !of_site.is_empty()
         && path
@@ -288,7 +291,7 @@ mod tests {
                 2,
                 vec![frame("write", "/rust/ptr.rs", 3), insert.clone(), parse(12)],
             ),
-            // A callee in another file: only the file name equals that of `parse`, not the folder.
+            // A callee in another file. This file has the same name as that of `parse`, but is in another directory.
             (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
             (4, vec![Frame::default()]),
             (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),

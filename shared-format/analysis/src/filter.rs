@@ -1,4 +1,4 @@
-//! Snapshots made of a part of another snapshot: only chosen threads, or only rows above a share of the time.
+//! Snapshots that contain a part of another snapshot: only chosen threads, or only rows that exceed a share of the time.
 
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Left, Snapshot};
@@ -7,16 +7,17 @@ use crate::functions::Functions;
 use crate::joined::paths;
 use crate::measure::Measure;
 
-/// Name of the row that has the sums of the rows that [`above`] removed.
+/// Name of the row that contains the sums of the rows that [`above`] removed.
 pub const SMALL: &str = "(small)";
 
-/// Returns the snapshot with only the chosen threads. Data of the whole program (cost, losses, lifetime) stays.
+/// Returns the snapshot with only the chosen threads. Data about the whole program (cost, losses, lifetime) is kept.
 pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
     snapshot.part(chosen, |_| true, Left::Out)
 }
 
-/// Returns the snapshot without small paths. A path is small if its total by `measure`, in all threads, is below `share` (0 to 1)
-/// of the program's. A row called [`SMALL`] below the same parent has the sums of the removed rows, so all totals stay the same.
+/// Returns the snapshot without small paths. A path is small if its total by `measure`, summed over all threads, is below the
+/// given share (0 to 1) of the whole program. The removed rows are summed up in a row called [`SMALL`] below their parent, so
+/// all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
@@ -32,8 +33,8 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let least = all as f64 * share;
     let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
     let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
-    // A counter has no total. It stays if its parent stays; but if its path is a scope in another thread, the path's total
-    // decides.
+    // A counter has no total, so it is kept if its parent is kept. But if the same path is a scope in another thread, the path's
+    // total decides.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
     for (row, &path) in path_of.iter().enumerate() {

@@ -15,11 +15,11 @@ pub enum Focus {
     Subtree(PathId),
 }
 
-/// Returns the snapshot with only the calls in focus. Each focus is applied to the result of the focus before it.
+/// Returns the snapshot with only the calls in focus. Each focus is applied to the result of the previous one.
 ///
-/// The rows in focus move to the top of their thread, together with the rows below them. Time outside any scope is left out. Data
-/// of the whole program (cost, losses, lifetime) stays. `grouped` tells whether the focus was chosen in a tree with groups in
-/// place of their members.
+/// The rows in focus move to the top of their thread, together with the rows below them. Time outside any scope is left out.
+/// Data about the whole program (cost, losses, lifetime) is kept. `grouped` tells whether the focus was chosen in a tree in
+/// which groups replace their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
     let functions = Functions::build(snapshot, grouped);
@@ -37,13 +37,13 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
         for row in 0..paths.len() {
             let above = match nodes.parent[row] {
                 NO_PARENT => None,
-                // Parents have lower indices, so the parent's path has already been changed by this focus.
+                // Parents have lower indices, so this focus has already been applied to the parent's path.
                 parent => paths[parent as usize],
             };
             let Some(path) = paths[row] else { continue };
             paths[row] = match (*focus, above) {
-                // A function may be called on several paths, so each call in focus begins a new path. The paths of a subtree stay
-                // unchanged.
+                // A function may be called on several paths, so after focusing on it, paths begin at its calls. The paths of a
+                // subtree do not change.
                 (Focus::Function(_), Some(above)) => Some(above.below(key_of(row))),
                 (Focus::Function(key), None) => (key_of(row) == key).then(|| PathId::TOP.below(key)),
                 (Focus::Subtree(_), Some(_)) => Some(path),
@@ -131,7 +131,8 @@ mod tests {
             let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
-            // On the screen a focused row keeps its path. Here it moves to the top, with a new path, so paths are not compared.
+            // In the viewer, a focused subtree keeps its paths. Here its top row moves to the top of the thread, which changes
+            // the paths, so they are not compared.
             let by_numbers = |tree: &CallTree| {
                 let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
                 told.sort_unstable();

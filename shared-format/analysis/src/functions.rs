@@ -1,13 +1,14 @@
-//! The functions to which the sites of a snapshot belong. Lines change between builds, so a function is identified by its path.
+//! The functions to which the sites of a snapshot belong. Line numbers change between builds, so a function is identified by its
+//! path.
 
 use std::collections::HashMap;
 
 use tickscope_format::snapshot::Snapshot;
 
-/// Name of the row that groups functions with too few samples for a reliable time.
+/// Name of the row that groups functions that have too few samples for a reliable time.
 pub const OTHERS: &str = "(others)";
 
-/// Index into [`Functions::list`] of one snapshot.
+/// Index into the [`Functions::list`] of one snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
@@ -46,7 +47,7 @@ pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-/// Seed of [`fnv1a`] for the first bytes.
+/// Initial seed for [`fnv1a`].
 pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl FunctionId {
@@ -57,7 +58,7 @@ impl FunctionId {
 }
 
 impl Function {
-    /// Returns module and name, such as `orderbook::book::insert`.
+    /// Returns the module and the name, such as `orderbook::book::insert`.
     pub fn full_name(&self) -> String {
         match self.module.is_empty() {
             true => self.name.clone(),
@@ -72,8 +73,8 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Returns functions like [`of`](Self::of). If `grouped` is true, each group replaces its members. A call from one member to
-    /// another is then recursion, so its time is counted only in the outermost member.
+    /// Returns functions like [`of`](Self::of). If `grouped` is true, each group replaces its members. Calls between members are
+    /// then recursive calls of the group, so only the outermost member adds to its total time.
     pub fn build(snapshot: &Snapshot, grouped: bool) -> Self {
         let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
@@ -83,12 +84,12 @@ impl Functions {
                 true => ("", site.group.as_str()),
                 false => (site.module.as_str(), site.name.as_str()),
             };
-            // No module is called `[group]`, so groups and functions have different keys. Module and name are hashed as one path,
-            // because some readers of names split a path differently.
+            // No module is called `[group]`, so groups and functions have different keys. Module and name are hashed as one
+            // path, because not all sources of names split a path into the two at the same place.
             let above = if is_group { "[group]" } else { module };
             let key = fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes());
             let id = *known.entry(key).or_insert_with(|| {
-                // The members of a group are at different lines.
+                // The members of a group are on different lines.
                 let (file, line) = match is_group {
                     true => ("", 0),
                     false => (site.file.as_str(), site.line),

@@ -1,4 +1,4 @@
-//! The time of each group of functions: the time of its members' outermost calls.
+//! The time spent in each group of functions, which is the time of its members' outermost calls.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct GroupRow {
     pub members: Vec<FunctionId>,
 }
 
-/// Returns the names of all groups in the order of their first site, and for each site the index of its group.
+/// Returns the names of all groups, in the order of their first site, and the index of each site's group.
 pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     let mut known: HashMap<&str, SetId> = HashMap::new();
     let mut names = Vec::new();
@@ -38,10 +38,11 @@ pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     (names, of_site)
 }
 
-/// Returns the groups that have a row in a thread for which `in_scope` is true, longest total time first, then by name.
+/// Returns the groups that have a row in a thread for which `in_scope` returns true. They are sorted by total time, longest
+/// first, and then by name.
 ///
-/// A member of one group may call a member of another. The call is then part of both totals, so the totals of groups do not add
-/// up.
+/// A member of one group may call a member of another. The call is then part of both totals, so the groups' totals may add up to
+/// more than the measured time.
 pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
     let (names, of_site) = names(snapshot);
     if names.is_empty() {
@@ -111,7 +112,7 @@ mod tests {
         true
     }
 
-    /// Returns the same numbers as [`groups`] by a walk from every row to the top, which is slow but easy to verify.
+    /// Computes the same numbers as [`groups`] by walking from every row to the top, which is slow but easy to verify.
     fn slowly(snapshot: &Snapshot, group: &str) -> (u64, u64, u64, u64) {
         let nodes = &snapshot.nodes;
         let in_group = |row: NodeId| snapshot.site_of(row).group == group;
@@ -158,8 +159,8 @@ mod tests {
             }
         }
 
-        /// Hotspots with groups in place of their members have the same numbers as the table of groups, and the sum of all self
-        /// times does not change.
+        /// If groups replace their members, the hotspots have the same numbers as the table of groups, and the sum of all self
+        /// times stays the same.
         #[test]
         fn hotspots_agree(snapshot in any_grouped()) {
             let tree = CallTree::build_of(&snapshot, Arc::new(Functions::build(&snapshot, true)), all);

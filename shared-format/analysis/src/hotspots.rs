@@ -15,8 +15,8 @@ pub struct HotRow {
     pub function: FunctionId,
     /// Calls and times of the function. Total times and `open` do not count recursive calls twice.
     pub figures: Figures,
-    /// Latencies of the finished calls, including recursive calls; empty if no call has finished or histograms are off. For the
-    /// row of a value, the histogram holds the value's numbers.
+    /// Latencies of the finished calls, including recursive calls; empty if no call has finished or histograms are off. If the
+    /// row is a value instead of a scope, the histogram contains the numbers that were recorded for it.
     pub latency: Histogram,
     /// The uncertainty of the function's times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,

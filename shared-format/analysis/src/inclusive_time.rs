@@ -1,12 +1,12 @@
-//! Time inside sets of sites, by thread. Of nested calls of one set only the outermost is timed, so that no time is counted
-//! twice.
+//! Time spent inside sets of sites, by thread. If calls of the same set are nested, only the outermost call is timed, so that no
+//! time is counted twice.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
 
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// Index of a set of sites, such as a group, in the list that the caller of this module has.
+/// Index of a set of sites, such as a group, in a list that the caller keeps.
 pub type SetId = u32;
 
 /// Calls and times of all sites in a set.
@@ -14,7 +14,7 @@ pub type SetId = u32;
 pub struct InclusiveTime {
     /// Number of calls, including nested calls.
     pub calls: u64,
-    /// Number of calls that are not inside another call of the set.
+    /// Number of calls that are not nested inside another call of the set.
     pub outermost_calls: u64,
     /// Self time in ticks.
     pub self_ticks: u64,
@@ -57,8 +57,8 @@ impl InclusiveTime {
     }
 }
 
-/// Returns for each thread the sets that have a row in it, in the order of their ids. `set_of_site` has the set of each site, or
-/// `None` for a site in no set.
+/// Returns, for each thread, the sets that have a row in it, in the order of their ids. `set_of_site` maps each site to its set,
+/// or to `None` if it is in no set.
 pub fn inclusive_times(
     snapshot: &Snapshot,
     set_of_site: &[Option<SetId>],
@@ -72,7 +72,7 @@ pub fn inclusive_times(
     let children = Children::of(&nodes.parent);
     let most = set_of_site.iter().flatten().max();
     let sets = most.map_or(0, |&most| most as usize + 1);
-    // By set: how many of its rows are above the current row, and at which index of the thread's list its sum is.
+    // By set: how many of its rows are above the current row, and the index of its sum in the thread's list.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
     let mut stack: Vec<(u32, bool)> = Vec::new();

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// Hash map whose keys are indices of rows, sites or functions.
 pub(crate) type IndexMap<K, V> = HashMap<K, V, IndexState>;
 
-/// Starts each hash with a number that differs in each process, so that nobody can write a file whose indices all collide.
+/// Starts each hash from a number that differs between processes, so that nobody can craft a file whose indices all collide.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexState(u64);
 
@@ -26,13 +26,13 @@ impl BuildHasher for IndexState {
     }
 }
 
-/// Mixes each index with one multiplication. It must be fast, because every row of a tree is looked up.
+/// Mixes in each index with a single multiplication. This must be fast, because every row of a tree is looked up.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexHasher(u64);
 
 impl Hasher for IndexHasher {
     fn write_u32(&mut self, index: u32) {
-        // An odd number without a bit pattern: the fraction of the golden ratio times 2^64.
+        // An odd number whose bits show no pattern: the fractional part of the golden ratio, multiplied by 2^64.
         self.0 = (self.0.rotate_left(32) ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
@@ -41,7 +41,7 @@ impl Hasher for IndexHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The multiplication mixes into the high bits, but hash tables use the low bits first.
+        // The multiplication mixes the high bits best, but hash tables use the low bits first.
         self.0.rotate_left(32)
     }
 }

@@ -1,7 +1,9 @@
-//! The time that each thread spent inside groups or functions, interval by interval, from the snapshots of a running program.
+//! The time that each thread spent inside groups or functions, interval by interval, computed from the snapshots of a running
+//! program.
 //!
-//! Calls that are still open count: a call that is open through three intervals fills each of them. Resets and undos do not
-//! disturb the numbers if the caller also passes the closing snapshots, which are the last before a reset (see [`Series`]).
+//! Calls that are still open are included: a call that stays open for three intervals fills all three. Resets and undos do not
+//! distort the numbers, as long as the caller also passes in the closing snapshots, which are the last ones before each reset
+//! (see [`Series`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,11 +39,12 @@ pub enum Subject {
 /// One line of a report: the time of one thread inside one group or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Thread id; 0 for ended threads. An ended thread keeps its id if no other of its name ended between the same two snapshots.
+    /// Thread id; 0 for ended threads. But an ended thread keeps its id if it was the only thread of its name to end between two
+    /// snapshots.
     pub tid: u32,
-    /// Name of the thread. All ended threads of one name share a line.
+    /// Name of the thread. Ended threads that have the same name and no id share a line.
     pub thread: String,
-    /// The group or function inside which the thread was.
+    /// The group or function in which the thread spent the time.
     pub subject: Subject,
     /// Calls begun in the interval, including recursive calls.
     pub calls: u64,
@@ -58,7 +61,7 @@ pub struct Interval {
     pub unix_ns: u64,
     /// Length of the interval by the program's clock, in nanoseconds.
     pub ns: u64,
-    /// Lines that have calls or time: live threads first, then by thread, then by group or function.
+    /// Lines with calls or time. Live threads come first; then lines are sorted by thread, and by group or function.
     pub lines: Vec<Line>,
     /// Whether a selected group or function has been seen in any interval so far.
     pub any_met: bool,
@@ -69,7 +72,7 @@ pub struct Interval {
 pub struct Intervals {
     every_ns: u64,
     choice: Choice,
-    /// The newest snapshot whose counts are in `sums`.
+    /// The newest snapshot. Its counts are already in `sums`.
     last: Option<Arc<Snapshot>>,
     series: Series<Arc<Snapshot>>,
     /// Tick of the program's clock at which the current interval began.
@@ -80,7 +83,7 @@ pub struct Intervals {
     any_met: bool,
 }
 
-/// Maximum number of links in `series`. The oldest links are joined to stay below it.
+/// Maximum number of links in `series`. If there are more, the oldest links are joined.
 const LINKS_MOST: usize = 4;
 
 /// Key of a thread: whether it has ended, its id, and its name.
@@ -129,7 +132,8 @@ impl Choice {
 }
 
 impl Intervals {
-    /// Returns intervals of at least `every`. Each interval ends with a snapshot, so it may be a little longer.
+    /// Divides the time of a program into intervals of about `every`. Each interval ends with a snapshot, so it may be a little
+    /// longer or shorter.
     pub fn new(every: Duration, choice: Choice) -> Self {
         Self {
             every_ns: every.as_nanos() as u64,
@@ -143,7 +147,8 @@ impl Intervals {
         }
     }
 
-    /// Returns intervals of which the first begins at the program's last reset, or else at its start.
+    /// Like [`new`](Self::new), but the first interval begins at the program's last reset, or at its start if it was never
+    /// reset.
     pub fn from_start(every: Duration, choice: Choice) -> Self {
         Self {
             from_start: true,
@@ -151,13 +156,13 @@ impl Intervals {
         }
     }
 
-    /// Returns whether the first snapshot was taken.
+    /// Returns whether a snapshot has been passed to [`take`](Self::take) yet.
     pub fn has_begun(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Takes the next snapshot of the program and returns the interval that it completes, if any. The first snapshot begins the
-    /// first interval. The caller may skip snapshots, except closing ones.
+    /// Adds the program's next snapshot, and returns the interval that it completes, if any. The first snapshot begins the first
+    /// interval. The caller may skip snapshots, except closing ones.
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
         let snapshot = Arc::new(needed(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
@@ -173,7 +178,8 @@ impl Intervals {
             None => self.began_tick = snapshot.capture.tick,
             Some(last) => {
                 if snapshot.clock.epoch != last.clock.epoch {
-                    // Ticks of two clock epochs cannot be compared, so the interval ends with the last snapshot of the old epoch.
+                    // Ticks from different clock epochs cannot be compared, so the interval ends with the last snapshot of the
+                    // old epoch.
                     done = self.finish();
                     self.began_tick = reset_tick;
                 }
@@ -185,7 +191,7 @@ impl Intervals {
         let passed_ns = self.passed_ns(&snapshot);
         // An interval ends with the snapshot nearest to its planned end, even if that snapshot is a little early.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        // A closing snapshot ends no interval. The first snapshot of the next reset epoch follows it and has the same counts.
+        // A closing snapshot ends no interval, because the first snapshot of the next reset epoch follows it and adds no counts.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
         self.last = Some(snapshot);
         let may_end = passed_ns > 0 && !closes;
@@ -195,7 +201,8 @@ impl Intervals {
         done
     }
 
-    /// Returns the interval up to the last snapshot, and begins the next one. Returns `None` if the interval has no length.
+    /// Returns the interval up to the last snapshot, and begins the next one. Returns `None` if no time has passed since the
+    /// interval began.
     pub fn finish(&mut self) -> Option<Interval> {
         let last = self.last.as_ref()?;
         let ns = self.passed_ns(last);
@@ -228,7 +235,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// Adds a snapshot to the series. Returns what was counted since the snapshot before, or `None` if that is unknown.
+    /// Adds a snapshot to the series. Returns what was counted since the previous snapshot, or `None` if that is unknown.
     fn window(&mut self, now: &Arc<Snapshot>) -> Option<Snapshot> {
         let then = self.series.clone();
         self.series.take(RecordEpoch::from(&now.capture), Arc::clone(now));
@@ -239,8 +246,8 @@ impl Intervals {
         window
     }
 
-    /// Returns a thread's id. For an ended thread that is 0, or its former id if no other thread of its name has ended since the
-    /// last snapshot.
+    /// Returns the id of a thread. For an ended thread, this is 0, unless no other thread of its name has ended since the last
+    /// snapshot; then it is the id that the thread used to have.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;
@@ -278,7 +285,7 @@ impl Intervals {
     }
 }
 
-/// Copies the parts of a snapshot that intervals use, which are a small part of its bytes.
+/// Copies only the parts of a snapshot that intervals need, which are a small fraction of its size.
 fn needed(snapshot: &Snapshot) -> Snapshot {
     Snapshot {
         process: snapshot.process.clone(),

@@ -10,10 +10,10 @@ use tickscope_format::snapshot::{Nodes, RowMap, Site, Sites, Snapshot, Thread};
 use crate::index_map::IndexMap;
 use crate::thread_names::after_end;
 
-/// Identifies a thread among several snapshots: the index of its snapshot, and its id there.
+/// Identifies a thread across several snapshots: the index of its snapshot, and the thread's id in that snapshot.
 pub(crate) type Of = (usize, ThreadId);
 
-/// Threads of a snapshot by name and id. They are used to find the threads of an earlier snapshot again.
+/// Threads of a snapshot by name and id, used to find the thread that corresponds to one of an earlier snapshot.
 pub(crate) struct Threads<'a>(HashMap<(&'a str, u32), usize>);
 
 impl<'a> Threads<'a> {
@@ -25,31 +25,31 @@ impl<'a> Threads<'a> {
         Self(known)
     }
 
-    /// Returns the index of the first thread that has the name and id of `thread`.
+    /// Returns the index of the first thread with the same name and id as `thread`.
     pub(crate) fn same(&self, thread: &Thread) -> Option<usize> {
         self.0.get(&(&*thread.name, thread.tid)).copied()
     }
 
-    /// Returns the row of ended threads into which a missing thread was folded: that of its name, or that of ended processes.
+    /// Returns the index of the entry for ended threads into which a missing thread was folded: the entry with its name or,
+    /// failing that, the entry for its name in ended processes.
     pub(crate) fn ended(&self, thread: &Thread) -> Option<usize> {
         let of_process = || self.finished(&after_end(&thread.name)?);
         self.finished(&thread.name).or_else(of_process)
     }
 
-    /// Returns the row of ended threads with this name.
+    /// Returns the index of the entry for ended threads with this name.
     pub(crate) fn finished(&self, name: &str) -> Option<usize> {
         self.0.get(&(name, 0)).copied()
     }
 
-    /// Sets the row of ended threads with this name.
+    /// Sets the index of the entry for ended threads with this name.
     pub(crate) fn add_ended(&mut self, name: &'a str, index: usize) {
         self.0.insert((name, 0), index);
     }
 }
 
-/// Joins lists of sites. Returns the sites of the first list, followed by the sites that only other lists have. Also returns for
-/// each list (first list first) the index of each of its sites in the joined list. Sites with the same key get the index of the
-/// first one.
+/// Joins lists of sites. Returns the sites of the first list, followed by those that occur only in other lists. Also returns, for
+/// each list in order, the joined index of each of its sites. Sites with the same key all get the index of the first such site.
 pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     first: &'a Sites,
     others: impl IntoIterator<Item = &'a Sites>,
@@ -61,7 +61,7 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     let own = own.map(|(index, site)| *known.entry(key(site)).or_insert(index));
     let mut places: Vec<Vec<u32>> = vec![own.collect()];
     for sites in others {
-        // All snapshots of a program usually have equal sites.
+        // The snapshots of one program usually all have the same sites.
         if sites == first {
             places.push(places[0].clone());
             continue;
@@ -77,26 +77,28 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     (all, places)
 }
 
-/// Row by its parent row and by the joined index of its site.
+/// Maps a parent row and the joined index of a site to the row with this parent and site.
 type Paths = IndexMap<(u32, u32), u32>;
 
-/// Rows of several snapshots joined into one set, without counts.
+/// Rows of several snapshots, joined into one set without counts.
 pub(crate) struct Joined {
     pub(crate) nodes: Nodes,
-    /// By row: the joined index of its site, which is that of the first site with the same key.
+    /// The joined index of each row's site. Sites with the same key share the index of the first such site.
     pub(crate) places: Vec<u32>,
-    /// By thread: its first row and its number of rows.
+    /// The first row and the number of rows of each thread.
     ranges: Vec<(u32, u32)>,
-    /// By snapshot: where its rows and threads are in the joined set.
+    /// Where the rows and threads of each snapshot ended up in the joined set.
     pub(crate) maps: Vec<RowMap>,
 }
 
 impl Joined {
-    /// Joins the rows of several snapshots. `places` gives the joined index of each site, by snapshot. `threads` lists for each
-    /// joined thread the threads of which it is made. Rows of the first snapshot keep their own sites.
+    /// Joins the rows of several snapshots. `places` holds the joined index of each site, for each snapshot. `threads` lists the
+    /// source threads of each joined thread. Rows of the first snapshot keep their own sites.
     ///
-    /// A thread whose rows are a prefix of the first source thread's rows is joined with it row by row. Otherwise all rows on one
-    /// path become one row. If `apart` is true, rows of the first source thread are never merged with each other.
+    /// Source threads whose rows are a prefix of the first source thread's rows are joined with it row by row. The others are
+    /// merged by path: all of their rows on the same path become one row. If `apart` is true, rows of the first source thread are
+    /// never merged with each other. If it is false and one source thread has to be merged by path, then all of them are,
+    /// including the first.
     pub(crate) fn of(snapshots: &[&Snapshot], places: &[Vec<u32>], threads: &[Vec<Of>], apart: bool) -> Self {
         let mut joined = Self {
             nodes: Nodes::default(),
@@ -145,14 +147,15 @@ impl Joined {
         joined
     }
 
-    /// Sets the range of joined rows in each thread.
+    /// Sets the row range of each thread to its range of joined rows.
     pub(crate) fn place(&self, threads: &mut [Thread]) {
         for (thread, &(first_row, rows)) in threads.iter_mut().zip(&self.ranges) {
             (thread.first_row, thread.rows) = (first_row, rows);
         }
     }
 
-    /// Returns the rows from `first_row` on by parent row and site. If several rows have one path, the first of them is returned.
+    /// Returns the rows from `first_row` on, keyed by parent row and site. If several rows have the same path, the map contains
+    /// the first of them.
     fn paths_from(&self, first_row: u32) -> Paths {
         let rows = self.nodes.len() - first_row as usize;
         let mut paths = Paths::with_capacity_and_hasher(rows, Default::default());
@@ -163,7 +166,7 @@ impl Joined {
         paths
     }
 
-    /// Appends the rows of one thread without merging any.
+    /// Appends the rows of one thread without merging any of them.
     fn extend(&mut self, from: &Nodes, rows: Range<usize>, places: &[u32], has_own_sites: bool) {
         let shift = (self.nodes.len() as u32).wrapping_sub(rows.start as u32);
         let sites = &from.site[rows.clone()];
@@ -206,8 +209,8 @@ fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: 
     of_other.len() <= of_thread.len() && of_thread.zip(of_other).all(|(one, other)| one == other)
 }
 
-/// Returns a number for the path of each row, counted from 0. Rows have the same path if they and the rows above them have the
-/// same `keys`, even in different threads.
+/// Numbers the paths of the rows, starting from 0, and returns the number of each row's path. Two rows have the same path if they
+/// and the rows above them have the same `keys`, even if they are in different threads.
 pub(crate) fn paths(nodes: &Nodes, keys: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut known = Paths::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut paths: Vec<u32> = Vec::with_capacity(nodes.len());

@@ -1,30 +1,32 @@
-//! Tables that pure functions derive from snapshots. None of these tables is stored in a file.
+//! Pure functions that derive tables from snapshots. None of these tables is stored in a file.
+//!
+//! The diagram shows what each module computes, and in parentheses what its tables contain or which other modules it uses:
 //!
 //! ```text
 //! Snapshot -> sites
-//!          -> waits_in (in which system calls threads wait)
-//!          -> slow (why slow calls of watched functions are slow) -> waterfall (one of them, over time)
-//!          -> functions -> tasks (calls of futures by which future awaits which)
-//!          -> functions -> names (short ones, and the functions that a name may mean) -> per_call
-//!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
+//!          -> waits_in (the system calls in which threads wait)
+//!          -> slow (why slow calls of watched functions are slow) -> waterfall (one slow call over time)
+//!          -> functions -> tasks (calls of futures, arranged by which future awaits which)
+//!          -> functions -> names (short names, and the functions that a name may refer to) -> per_call
+//!          -> inclusive_time (time in the outermost calls of selected sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
 //!                                                                          -> transform -> call_tree
 //!                                                                          -> callers (and callees)
-//!          -> sampled_rows (code: functions that were sampled and not counted) -> Snapshot
-//!          -> filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
+//!          -> sampled_rows (code; functions that were sampled but not counted) -> Snapshot
+//!          -> filter, focus, measure (allocations, bytes or calls in place of time) -> Snapshot
 //! two snapshots of a run -> window -> Snapshot
 //! many snapshots of a run -> merge -> Snapshot
-//!                         -> series (merge, window; counts over resets, undos and lost records) -> Snapshot
-//!                         -> series, spent (self time of threads in functions between two moments)
-//! snapshots of a run as they come -> intervals (what each thread spent inside groups and functions)
+//!                         -> series (merge, window; counts across resets, undos and lost records) -> Snapshot
+//!                         -> series, spent (self time of each thread in each function between two moments)
+//! snapshots of a run as they arrive -> intervals (time that each thread spent inside groups and functions)
 //! snapshots of any runs -> merge_runs (merge) -> Snapshot
-//! snapshots of processes at one time -> side_by_side (thread_names; merge_runs for ended processes) -> Snapshot
+//! snapshots of concurrent processes -> side_by_side (thread_names; merge_runs for ended processes) -> Snapshot
 //! a window of a run -> trigger (whether a condition has become true)
 //! two snapshots of any runs -> align -> two Snapshots with the same rows
 //! snapshots of two builds -> compare/diff -> compare/gate (by rank)
 //! ```
 //!
-//! The self time of each function of a kept snapshot, in all its threads:
+//! This prints the self time of each function in a snapshot file, summed over all threads:
 //!
 //! ```no_run
 //! use std::path::Path;

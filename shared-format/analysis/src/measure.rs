@@ -1,8 +1,9 @@
-//! Measures: what a view shows, sorts and draws by. A measure is time, or another quantity that is counted for calls.
+//! Measures: the quantities that a view can show, sort by and draw. A measure is time, or another quantity that is attributed to
+//! calls.
 //!
 //! A snapshot *by* a measure has the values of that measure in place of its self ticks. All tables derived from it (trees,
-//! hotspots, callers, comparisons) then show the measure, and self + children = total stays true. Only the code that writes a
-//! value must know its [`Dimension`].
+//! hotspots, callers, comparisons) then show the measure, and the total of a row is still its own value plus the totals of its
+//! children. Only the code that formats a value has to know its [`Dimension`].
 
 use std::borrow::Cow;
 
@@ -11,17 +12,17 @@ use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 use crate::sampled_work::{Samples, work_errors};
 use crate::uncertainty;
 
-/// Quantity by which a view shows, sorts and draws its rows.
+/// The quantity that a view shows, sorts by and draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Wall time, waits included.
     #[default]
     Time,
-    /// Time on a CPU: without [`Waiting`](Self::Waiting), and without time in which the thread was ready but had no CPU.
+    /// Time on a CPU. This excludes [`Waiting`](Self::Waiting) and the time in which the thread was ready to run but had no CPU.
     Working,
-    /// Time off the CPU in which the thread could not run.
+    /// Time off the CPU in which the thread was not ready to run.
     Waiting,
-    /// Time that other threads waited for locks which these calls held.
+    /// Time that other threads spent waiting for locks held by these calls.
     Others,
     /// Number of allocations.
     Allocations,
@@ -29,11 +30,11 @@ pub enum Measure {
     Bytes,
     /// Bytes allocated and not yet freed, estimated from samples.
     Live,
-    /// Number of calls, without updates of counters.
+    /// Number of calls, excluding updates of counters.
     Calls,
 }
 
-/// Unit of a measure's values, which decides how they are written.
+/// Unit of a measure's values, which determines how they are formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Nanoseconds.
@@ -48,7 +49,7 @@ pub enum Dimension {
 #[derive(Clone, Copy)]
 enum Source {
     Clock,
-    /// Time by the clock minus time off the CPU.
+    /// Wall time minus time off the CPU.
     Working,
     Calls,
     Quantity(Quantity),
@@ -70,7 +71,7 @@ const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts 
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 impl Measure {
-    /// All measures, in the order in which the viewer's key steps through them.
+    /// All measures, in the order in which a key in the viewer cycles through them.
     pub const ALL: [Self; 8] = [
         Self::Time,
         Self::Working,
@@ -95,7 +96,7 @@ impl Measure {
         }
     }
 
-    /// Returns the name of the measure in the option `--by`, such as `allocations`.
+    /// Returns the name by which the `--by` option selects the measure, such as `allocations`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -133,7 +134,7 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the quantity that the measure shows, or `None` if no single quantity has its values.
+    /// Returns the quantity that the measure shows, or `None` if its values are not those of a single quantity.
     pub fn quantity(self) -> Option<Quantity> {
         match self.source() {
             Source::Quantity(quantity) => Some(quantity),
@@ -141,8 +142,8 @@ impl Measure {
         }
     }
 
-    /// Returns the measure by which lists of functions are sorted by default. It is time on a CPU, so that joins and parks do not
-    /// come first. If waits are unknown in any of the snapshots, it is wall time.
+    /// Returns the measure by which lists of functions are sorted by default. It is time on a CPU, so that functions which only
+    /// join or park threads do not come first. If waits are unknown in any of the snapshots, it is wall time instead.
     pub fn of_lists(snapshots: &[&Snapshot]) -> Self {
         match snapshots
             .iter()
@@ -153,10 +154,10 @@ impl Measure {
         }
     }
 
-    /// Checks that a snapshot has values of this measure.
+    /// Checks that a snapshot has values for this measure.
     ///
     /// # Errors
-    /// Returns why the measure is missing and what to do, as a sentence without its full stop.
+    /// Returns the reason why the measure is missing and what to do about it, as a sentence without a final full stop.
     pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
         let is_there = match self.source() {
             Source::Clock | Source::Calls => true,
@@ -175,19 +176,19 @@ impl Measure {
         }
     }
 
-    /// Returns the measures of which a snapshot has values.
+    /// Returns the measures for which a snapshot has values.
     pub fn measured(snapshot: &Snapshot) -> impl Iterator<Item = Self> {
         Self::ALL
             .into_iter()
             .filter(|measure| measure.check(snapshot).is_ok())
     }
 
-    /// Returns the value of each row alone, without the rows below it. Times are in nanoseconds.
+    /// Returns the value of each row itself, excluding the rows below it. Times are in nanoseconds.
     pub fn self_values(self, snapshot: &Snapshot) -> Vec<u64> {
         self.of(snapshot).self_nanos()
     }
 
-    /// Returns the value of each row alone, in ticks or as a count.
+    /// Returns the value of each row itself, in ticks or as a count.
     fn self_ticks(self, snapshot: &Snapshot) -> Vec<u64> {
         match self.source() {
             Source::Clock => snapshot.nodes.self_ticks.clone(),
@@ -221,10 +222,11 @@ impl Measure {
         }
     }
 
-    /// Returns the snapshot by this measure. For time, that is the snapshot itself.
+    /// Returns the snapshot *by* this measure, as described in the [module documentation](self). For [`Measure::Time`], this is
+    /// the snapshot itself.
     ///
-    /// Counts are exact in every mode, and measuring adds nothing to them. So only live bytes are an estimate. Latencies and ages
-    /// of calls stay times.
+    /// Counts are exact in every mode and are not inflated by measuring, so among the measures other than times, only live bytes
+    /// are an estimate. Latencies and ages of calls remain times.
     pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         if self == Self::Time {
             return Cow::Borrowed(snapshot);
@@ -301,7 +303,7 @@ mod tests {
         let got = (waiting.0[1], waiting.1, all.1 - working.1);
         assert_eq!(got, (1_500_000, 300, 300));
         let by = Measure::Waiting.of(&snapshot);
-        // A call that waited only briefly is not doubtful: the cost of measuring matters only for wall time.
+        // A call that waited only briefly is not marked as doubtful, because the cost of measuring matters only for wall time.
         assert!(!by.is_doubtful(1, 1_000));
         let tree = CallTree::build(&snapshot, |_| true);
         let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;

@@ -5,16 +5,16 @@ use tickscope_format::snapshot::{Cost, Part, Snapshot, Tasks, Thread, ThreadStat
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// Adds up snapshots of one run, the oldest first. State, open scopes and facts of the program are those of the last snapshot.
-/// `since_reset_ns` is the sum over all snapshots.
+/// Adds up snapshots of one run, ordered from oldest to newest. The state of the program, its open scopes and other facts that
+/// cannot be added up are taken from the last snapshot. `since_reset_ns` is the sum over all snapshots.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that the last snapshot lacks are added to the finished
-/// threads of their name.
+/// Rows are matched by thread (name and id) and by their path of sites. Threads that are missing from the last snapshot are added
+/// to the finished threads with the same name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     sum_with(parts, |known, thread| known.ended(thread))
 }
 
-/// Adds up snapshots. For a thread that the last snapshot lacks, `ended` finds the thread to which its rows are added.
+/// Adds up snapshots. For a thread that is missing from the last snapshot, `ended` finds the thread to which its rows are added.
 pub(crate) fn sum_with(
     parts: &[&Snapshot],
     ended: impl Fn(&Threads<'_>, &Thread) -> Option<usize>,
@@ -47,7 +47,7 @@ pub(crate) fn sum_with(
             made_of[at].push((of, id));
         }
     }
-    // The first snapshot in the list keeps its sites and rows, so the last snapshot is put first.
+    // The first snapshot in the list keeps its sites and rows, so the last snapshot goes first.
     let all: Vec<&Snapshot> = std::iter::once(last).chain(earlier.iter().copied()).collect();
     let (sites, places) = joined_sites(&last.sites, earlier.iter().map(|part| &part.sites), |site| site);
     let mut joined = Joined::of(&all, &places, &made_of, true);
@@ -65,7 +65,7 @@ pub(crate) fn sum_with(
         let of = part.snapshot;
         part.when = When::Before;
         if of.clock.epoch != last.clock.epoch {
-            // The clock broke between the two snapshots, so it has another rate.
+            // The clock broke between the two snapshots, and its replacement may tick at a different rate.
             part.ratio = last.clock.ticks_per_second / of.clock.ticks_per_second;
             part.when = When::BeforeItsClock;
         }
@@ -87,7 +87,7 @@ pub(crate) fn sum_with(
     out
 }
 
-/// Adds the facts of another program or run that belong to no row. One of its ticks is `ratio` ticks of `sum`.
+/// Adds the facts of another program or run that are not tied to a row. One tick of `of` is `ratio` ticks of `sum`.
 pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     sum.process.uptime_ns = sum.process.uptime_ns.max(of.process.uptime_ns);
     sum.clock.errors = sum.clock.errors.saturating_add(of.clock.errors);
@@ -105,7 +105,7 @@ pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
-/// Returns a cost that has only the bounds of `cost`, as the start of a sum.
+/// Returns a cost with the bounds of `cost` and everything else zero, as the start of a sum.
 pub(crate) fn bounds(cost: Cost) -> Cost {
     Cost {
         lower_ns: cost.lower_ns,
@@ -114,8 +114,8 @@ pub(crate) fn bounds(cost: Cost) -> Cost {
     }
 }
 
-/// Keeps sums within the limits of the decoder, which malicious snapshots together can exceed. If a sum is too large, its last
-/// parts are reduced.
+/// Keeps sums within the decoder's limits, which several malicious snapshots could exceed together. If the values of one kind add
+/// up to too much, the last of them are reduced.
 pub(crate) fn hold(sum: &mut Snapshot) {
     let longest_ns = (u64::MAX / 4) as f64 * 0.999;
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(sum(&[&one]), one);
         let both = sum(&[&one, &one]);
         assert_eq!(both.nodes.calls[1..3], [800, 200], "each with its own");
-        // The threads differ in their rows, so the rows of the earlier snapshot are joined by path.
+        // The threads now have different rows than in `both`, so the rows of the earlier snapshot are joined by path.
         one.threads[0].rows = 4;
         one.threads[1].first_row = 4;
         one.threads[1].rows = 2;
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(count(&both), 2 * count(&earlier));
         let level = both.gauge_rows[0].level.unwrap();
         assert_eq!((level.last, level.range.min, level.range.max), (7, 0, 100));
-        // In a new clock epoch, ticks begin anew.
+        // Ticks start over in a new clock epoch.
         later.clock.epoch += 1;
         later.gauge_rows[0].level.as_mut().unwrap().set_tick = 3;
         let level = sum(&[&earlier, &later]).gauge_rows[0].level.unwrap();

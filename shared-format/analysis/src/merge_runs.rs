@@ -9,14 +9,16 @@ use tickscope_format::snapshot::{
 
 use crate::merge::{add_facts, bounds, sum_with};
 
-/// Number of rows that are collected before they are added to the sum. Each addition goes through all rows of the sum.
+/// Number of rows to collect before they are added to the sum. They are added in batches, because each addition has to go through
+/// all rows of the sum.
 const ROWS_AT_ONCE: usize = 200_000;
 
-/// Clock epochs: that of the sum, and that of runs whose ticks have another length.
+/// Clock epochs of the sum, and of runs whose clock ticks at a different rate.
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// Sum of the runs added so far. Memory holds one snapshot with all paths, and the runs that have yet to be added.
+/// Sum of the runs added so far. Only one snapshot with all paths, and the runs that have yet to be added to it, are kept in
+/// memory.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,
@@ -28,7 +30,7 @@ pub struct MergedRuns {
     threads: BTreeMap<String, u64>,
     other_rates: u64,
     gauges: bool,
-    /// Number of runs with slow calls, lines or tasks, which cannot be added up across runs.
+    /// Number of runs that have slow calls, lines or tasks. These cannot be added up across runs.
     beside: u64,
 }
 
@@ -61,7 +63,8 @@ impl MergedRuns {
         }
     }
 
-    /// Returns the sum, with notes on what it lacks or mixes; `None` if no run was added.
+    /// Returns the sum, with notes on data that was left out and on differences between the runs. Returns `None` if no run was
+    /// added.
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;
@@ -115,7 +118,7 @@ impl MergedRuns {
     }
 }
 
-/// Returns a sum without rows. It has the clock and the mode of the first run.
+/// Returns a sum without rows that has the clock, the mode and the sites of `run`, the first run.
 fn nothing_of(run: &Snapshot) -> Snapshot {
     Snapshot {
         process: Process {
@@ -138,14 +141,14 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
             sampling_hz: run.measuring.sampling_hz,
             ..Measuring::default()
         },
-        // If the sum has the sites of the first run, one comparison shows that another run of the same program has the same
-        // sites.
+        // With the sites of the first run in the sum, a single comparison is enough to see that another run of the same program
+        // has the same sites.
         sites: run.sites.clone(),
         ..Snapshot::default()
     }
 }
 
-/// Returns a run as a part of a sum: without the state of its threads, and without data that cannot be added up across runs.
+/// Removes from a run what the sum cannot contain: the state of its threads, and data that cannot be added up across runs.
 fn plain(run: Snapshot, ratio: f64) -> Snapshot {
     let threads = run.threads.into_iter().map(|thread| Thread {
         tid: 0,
@@ -189,7 +192,8 @@ mod tests {
     }
 
     proptest! {
-        /// In the sum of any runs, each function has the sum of its calls and times in all runs, and the sum is a valid snapshot.
+        /// Whatever runs are added up, the calls and times of each function are the sums over all runs, and the result is a valid
+        /// snapshot.
         #[test]
         fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
             for run in &mut runs {

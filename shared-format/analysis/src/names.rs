@@ -1,7 +1,7 @@
-//! The short names of functions, and which functions a typed name may mean.
+//! Short names for functions, and the lookup of functions by a name that a user typed.
 //!
-//! Screens and reports show [`labels`]. [`named`] finds the functions that a label, or any other end of their path, names. So a
-//! user may type any name that is shown.
+//! Screens and reports show [`labels`]. [`named`] finds the functions with a given label, or with a path that ends with a given
+//! name, so a user can type any name that is shown.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use tickscope_format::pattern::{Pattern, unescaped};
 
 use crate::functions::{Function, FunctionId, Functions};
 
-/// Maximum number of characters of a label. The name of a scope may be any text, so it needs a limit.
+/// Maximum number of characters in a label. A scope can have any text as its name, so a limit is needed.
 const LONGEST: usize = 72;
 
 /// Replaces the part of a name that was cut.
@@ -20,7 +20,7 @@ pub const CUT: &str = "…";
 /// Maximum number of function names in a message about an ambiguous name.
 pub(crate) const TOLD: usize = 4;
 
-/// Ways to shorten generic arguments. The ways that keep more come first.
+/// Ways to shorten generic arguments, starting with those that keep the most.
 const CUTS: [Cut; 11] = [
     Cut::to(4, false, false),
     Cut::to(3, false, false),
@@ -35,14 +35,14 @@ const CUTS: [Cut; 11] = [
     Cut::to(0, false, false),
 ];
 
-/// Which generic arguments of a name stay; `…` replaces the others.
+/// Which generic arguments of a name are kept. The others are replaced with `…`.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Maximum depth of nested brackets whose arguments stay.
+    /// Maximum nesting depth at which generic arguments are kept.
     depth: usize,
-    /// Whether only the last argument of an outermost bracket stays. A closure is usually the last argument.
+    /// Whether each outermost pair of brackets keeps only its last argument, which is where closures usually are.
     last_arguments: bool,
-    /// Whether only the last bracket keeps its arguments, which are the function's own.
+    /// Whether only the last pair of brackets keeps its arguments, which are those of the function itself.
     last_bracket: bool,
 }
 
@@ -56,8 +56,9 @@ impl Cut {
     }
 }
 
-/// Returns the label of each function, by id. A label is the last two parts of the function's plain path, or three or all parts
-/// where two labels would be equal. If even these are equal, they keep generic arguments and the numbers of closures.
+/// Returns the label of each function, by id. A label consists of the last two parts of the function's plain path. If that is
+/// ambiguous, it has three parts or the whole plain path. If even the whole plain path is ambiguous, the label also includes
+/// generic arguments and the numbers of closures. Labels that are too long are shortened.
 pub fn labels(functions: &Functions) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
     // A group's name is no path.
@@ -76,7 +77,7 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     if !(0..names.len()).any(is_long) {
         return labels;
     }
-    // A label that is too long loses generic arguments, then also the module or type.
+    // A label that is too long first loses generic arguments, then also the module or type.
     let cuts = [usize::MAX, 1].map(|parts| CUTS.map(|cut| (parts, cut)));
     let cuts = cuts.into_iter().flatten().map(|(parts, cut)| {
         let (labels, is_long) = (&labels, &is_long);
@@ -88,8 +89,9 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     first_unlike(names.len(), LONGEST, cuts, |index| cut_middle(&labels[index]))
 }
 
-/// Returns function names without generic arguments, without the trait of an `impl` and without the numbers of closures. A name
-/// that would then equal another stays as it is. `names` must not contain names of scopes.
+/// Shortens function names: removes generic arguments, the trait of an `impl` and the numbers of closures. If a name contains any
+/// of these, only its last two parts are kept. A name that would become equal to another one stays unchanged. `names` must not
+/// contain names of scopes.
 pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     let short = |index: usize| match has_noise(names[index]) {
         true => plain(names[index], 2),
@@ -122,7 +124,7 @@ pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     if shown.is_empty() { ends } else { shown }
 }
 
-/// Returns the full names of functions for a message about an ambiguous name: the first few, and how many there are besides.
+/// Returns the full names of the first few functions, and how many more there are, for a message about an ambiguous name.
 pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     let shown = ids.iter().take(TOLD).map(|&id| functions.get(id).full_name());
     let shown = shown.collect::<Vec<_>>().join(", ");
@@ -133,7 +135,8 @@ pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     }
 }
 
-/// Returns for each name the first of its forms that is unique and has at most `longest` characters, or else its `last` form.
+/// For each name, returns the first of its `forms` that no other name shares and that has at most `longest` characters. If there
+/// is none, returns its `last` form.
 fn first_unlike<F: Fn(usize) -> String>(
     count: usize,
     longest: usize,
@@ -161,7 +164,7 @@ fn first_unlike<F: Fn(usize) -> String>(
     chosen.collect()
 }
 
-/// Returns the last `parts` parts of a plain path; if a path has no plain form, the whole path.
+/// Returns the last `parts` parts of a path in its plain form. If a path has no plain form, returns the whole path.
 fn plain(path: &str, parts: usize) -> String {
     let whole = plain_parts(path).collect::<Vec<_>>().join("::");
     match whole.is_empty() {
@@ -213,7 +216,7 @@ fn is_bracket(piece: &str) -> bool {
     piece.len() > 1 && piece.starts_with('<')
 }
 
-/// Returns the last argument with the closing bracket, if there are several generic arguments.
+/// Returns the last generic argument, including the closing bracket. Returns `None` if there is only one argument.
 fn last_argument(bracket: &str) -> Option<&str> {
     let mut last = None;
     let mut rest = &bracket[1..];
@@ -224,13 +227,13 @@ fn last_argument(bracket: &str) -> Option<&str> {
     last
 }
 
-/// Appends a bracket in which `…` replaces what is nested deeper than `depth` brackets.
+/// Appends a bracket to `out`, replacing whatever is nested more than `depth` levels deep with `…`.
 fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     let (mut open, mut before) = (0_usize, ' ');
     for c in bracket.chars() {
         let closes = c == '>' && before != '-';
         open += usize::from(c == '<');
-        // The brackets around removed text stay.
+        // Keep the brackets around removed text.
         if open <= depth || open == depth + 1 && (c == '<' || closes) {
             out.push(c);
         }
@@ -242,7 +245,7 @@ fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     }
 }
 
-/// Returns whether angle brackets are paired. They are not in names of C++ operators, such as `operator<`.
+/// Returns whether the angle brackets in a name are balanced. In names of C++ operators, such as `operator<`, they are not.
 fn is_balanced(name: &str) -> bool {
     let (mut open, mut before) = (0_usize, ' ');
     for c in name.chars() {
@@ -259,13 +262,14 @@ fn is_balanced(name: &str) -> bool {
     open == 0
 }
 
-/// Cuts the middle of a name that is longer than a label may be.
+/// Shortens a name that is too long for a label by cutting out its middle.
 pub fn cut_middle(name: &str) -> String {
     let cells = name.chars().count();
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The end of a name tells most. But a generic function's name is before its arguments, so the head reaches up to the `<`.
+    // The end of a name is usually the most telling part. But a generic function has its name in front of its arguments, so the
+    // part that is kept at the start extends at least to the first `<`, unless that is too far along.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();

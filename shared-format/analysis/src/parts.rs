@@ -1,5 +1,5 @@
-//! From which rows of the original tree a derived row was made, and the histograms of these rows. Histograms are merged on first
-//! use, because few rows of a large tree are ever shown.
+//! Maps each row of a derived tree to the rows of the original tree from which it was made, and merges their histograms. A
+//! histogram is merged when it is first used, because only a few rows of a large tree are ever shown.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use tickscope_format::latency::Histogram;
 /// The original rows behind each row, with their latencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    /// Histogram of each original row; empty if no node has a histogram.
+    /// Histogram of each original row. The list is empty if no row has a histogram.
     built: Arc<Vec<Histogram>>,
     /// The original rows behind each row, or `None` if this tree is the original.
     merged: Option<Merged>,
@@ -16,9 +16,9 @@ pub(super) struct Parts {
 
 #[derive(Clone, Debug)]
 struct Merged {
-    /// Original rows; those behind one row are adjacent.
+    /// Original rows. Those that belong to the same derived row are adjacent.
     parts: Vec<u32>,
-    /// By row: end of its range in `parts`. The range begins where that of the row before ends.
+    /// For each row, the end of its range in `parts`. The range starts where that of the previous row ends.
     ends: Vec<u32>,
     sums: Vec<OnceLock<Box<Histogram>>>,
 }
@@ -29,7 +29,7 @@ static EMPTY: Histogram = Histogram {
 };
 
 impl Parts {
-    /// Returns the parts of an original tree with one histogram per row, or with none at all if no node has one.
+    /// Returns the parts of an original tree. `histograms` has one histogram per row, or is empty if no row has one.
     pub(super) fn built(histograms: Vec<Histogram>) -> Self {
         Self {
             built: Arc::new(histograms),
@@ -37,8 +37,8 @@ impl Parts {
         }
     }
 
-    /// Returns the parts of a derived tree with `rows` rows. Each pair is a new row and a row of this tree that is merged into
-    /// the new row.
+    /// Returns the parts of a derived tree with `rows` rows. Each pair consists of a new row, and a row of this tree that is
+    /// merged into it.
     pub(super) fn merge(&self, rows: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0u32; rows];
         for (row, part) in pairs {
@@ -46,7 +46,8 @@ impl Parts {
         }
         let mut next = 0;
         for end in &mut ends {
-            // The entry is still where the row's parts begin. Filling in the parts moves it to their end.
+            // For now, the entry is the start of the row's range. It moves to the end of the range as the parts are filled in
+            // below.
             next += std::mem::replace(end, next);
         }
         let mut parts = vec![0; next as usize];

@@ -1,11 +1,12 @@
-//! Number of calls of a function or scope, found by name. It is the divisor of numbers per frame or per request.
+//! The number of calls of a function or scope that is looked up by name. Other numbers are divided by it to show them per frame
+//! or per request.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FunctionId, Functions};
 use crate::names::{TOLD, named, told};
 
-/// A function or scope by whose calls numbers are divided.
+/// A function or scope, with the number of calls by which other numbers are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCall {
     /// Name of the function or scope, as requested.
@@ -18,7 +19,7 @@ impl PerCall {
     /// Counts the calls of the function with this name; see [`calls_of`].
     ///
     /// # Errors
-    /// The errors of [`calls_of`].
+    /// The same as those of [`calls_of`].
     pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, String> {
         Ok(Self {
             name: name.to_owned(),
@@ -30,7 +31,7 @@ impl PerCall {
 /// Returns the number of calls of the function with this name; see [`named`].
 ///
 /// # Errors
-/// No function or several functions have this name, or the function was never called.
+/// Returns a message if no function or more than one function has this name, or if the function was never called.
 pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, String> {
     let functions = Functions::of(snapshot);
     let mut calls = vec![0u64; functions.list.len()];

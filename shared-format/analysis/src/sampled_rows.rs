@@ -1,8 +1,9 @@
-//! Rows made from code samples. Each measured function gets rows below it for the uncounted functions that it called.
+//! Rows made from code samples. Below each measured function, rows are added for the uncounted functions that it called.
 //!
-//! A sample tells which row was open, and in which code the thread was. The outermost function in that code that is not the row's
-//! own called all deeper functions. So one level of rows contains all sampled time. A sampled row has a time with an error, and
-//! no calls. Its time is taken from the row above it, so self + children = total stays true.
+//! A sample tells which row was open and which code the thread was running. That code may belong to several functions that were
+//! inlined into each other. Of those other than the row's own function, the outermost one called all the others, so a single
+//! level of rows accounts for all of the sampled time. A sampled row has a time with an error, and no calls. Its time is taken
+//! from the row above it, so the total of a row is still its self time plus the totals of its children.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,11 +18,11 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// A function with at least this many samples has its row directly below its caller. If several functions have fewer, their rows
-/// are below a row [`OTHERS`].
+/// A function with at least this many samples gets a row directly below its caller. If several functions have fewer, their rows
+/// are grouped below a row named [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
-/// The samples that were taken in a row, or in a thread outside all scopes.
+/// The samples taken in a row, or in a thread outside any scope.
 #[derive(Default)]
 struct Below {
     /// All samples, including those in the row's own code.
@@ -32,21 +33,22 @@ struct Below {
     working: u64,
     /// Standard error of `working` in ticks.
     error: f64,
-    /// The thread's CPU time divided by the CPU time of its samples. It is above 1 if the thread ran before its sampling timer
-    /// was started.
+    /// The thread's CPU time divided by the CPU time of its samples. It is greater than 1 if the thread ran before its sampling
+    /// timer was started.
     missed: f64,
 }
 
-/// Key of the row `OTHERS` below a row, where other keys have a site.
+/// Takes the place of the site in the key of an [`OTHERS`] row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
-/// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes get
-/// rows at the top of their thread.
+/// Returns the snapshot with additional rows for functions that were sampled but not counted. Functions sampled outside any scope
+/// get rows at the top of their thread. A snapshot that already has sampled rows is returned unchanged.
 ///
 /// Time in a row's own code, and in code that was not looked up, stays in the row. The samples in [`Snapshot::lines`] do not
-/// change. A snapshot that already has sampled rows is returned unchanged. Time off the CPU is corrected if samples are more
-/// exact. If the samples of a row exceed its CPU time by chance, they are scaled down to it. If a thread was not sampled from its
-/// start, its samples are scaled up to the thread's CPU time, but not above the CPU time of their row.
+/// change. Uncertain times off the CPU are corrected with the help of the samples.
+///
+/// If the samples of a row happen to add up to more than its CPU time, they are scaled down to it. If a thread was not sampled
+/// from its start, its samples are scaled up to the thread's CPU time, but never beyond the CPU time of their row.
 ///
 /// # Examples
 /// ```
@@ -102,15 +104,15 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     Cow::Owned(out)
 }
 
-/// Replaces a snapshot by [`with_sampled_rows`] of it.
+/// Replaces a snapshot with the result of [`with_sampled_rows`].
 pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
     if let Cow::Owned(with) = with_sampled_rows(snapshot, addresses) {
         *snapshot = with;
     }
 }
 
-/// Returns for each sample the site of the called function, or `None` if the sample stays in its row. Adds sites for new
-/// functions.
+/// For each sample, returns the site of the function that its row called, or `None` if the sample stays in the row. Adds sites
+/// for functions that have none yet.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
         .map(|located| {
@@ -140,8 +142,9 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
     callees.map(|callee| callee.map(&mut site_of)).collect()
 }
 
-/// Copies the rows of the snapshot, and adds the new rows of each thread after its other rows. Returns where the rows are now,
-/// and the rows by parent and site. Functions with few samples get a common parent row.
+/// Copies the rows of the snapshot to `out`, and adds the new rows of each thread after its existing ones. Functions with few
+/// samples get a common parent row. Returns the new positions of the existing rows, and a map that finds a row of `out` by its
+/// parent (in the original snapshot) and its site.
 fn push_rows(
     snapshot: &Snapshot,
     below: &BTreeMap<SampledIn, Below>,
@@ -203,7 +206,7 @@ fn push_rows(
     (map, row_of)
 }
 
-/// Returns a function that gives the ticks on a CPU of a row without its callees, or of a thread outside any scope.
+/// Returns a function that computes the ticks spent on a CPU by a row, excluding its callees, or by a thread outside any scope.
 fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
     let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {
@@ -220,7 +223,7 @@ fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) ->
     }
 }
 
-/// Moves sampled time from the rows in which samples were taken to the sampled rows.
+/// Moves sampled time from the rows in which the samples were taken to the sampled rows.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
     map: &RowMap,
@@ -229,7 +232,7 @@ fn move_time(
 ) {
     let of_second = out.clock.ticks_per_second / 1e9;
     let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
-    // By row: variances of the self time and of the total.
+    // Variances of the self time and the total time of each row.
     let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&inside, below) in below {
         let working = below.working;
@@ -237,8 +240,8 @@ fn move_time(
         let scale = of_second * (working as f64 / all).min(below.missed);
         let variance = |part: Sampled| {
             let (of, from) = (part.samples as f64, below.all.samples as f64);
-            // Laplace's rule of succession adds one sample inside the function and one outside. Otherwise a function with all
-            // samples would have an error of 0.
+            // Laplace's rule of succession: add one sample inside the function and one outside. Otherwise the error of a function
+            // that has all of the samples would be 0.
             let share = (of + 1.0) / (from + 2.0);
             let of_row = part.cpu_ns as f64 / below.all.cpu_ns as f64 * below.error;
             (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share) + of_row.powi(2)

@@ -1,10 +1,10 @@
-//! The CPU time of rows, from the clock and from samples of the code together.
+//! Estimates the CPU time of rows from clock readings and code samples combined.
 //!
-//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some waits
-//! are known only for the thread. Samples measure CPU time directly, with the random error of a count. So each row gets the mean
-//! of both times, weighted by the inverse of their variances. For independent estimates this weighting has the smallest error
-//! (Aitken, Proceedings of the Royal Society of Edinburgh 55, 1935, 42-48). Only the time off the CPU is changed; self times stay
-//! as they are.
+//! By the clock, a row's CPU time is its self time minus its waits. In adaptive mode, self times and waits are extrapolated from
+//! the timed calls, and some waits are known only for the whole thread. Samples measure CPU time directly, but with the random
+//! error of a count. So each row gets the mean of the two CPU times, weighted by the inverse of their variances. If the estimates
+//! are independent, this weighting has the smallest error (Aitken, Proceedings of the Royal Society of Edinburgh 55, 1935,
+//! 42-48). Only times off the CPU are changed; self times are not.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
-/// Minimum number of samples of a thread. Fewer samples are too noisy to correct its rows.
+/// Minimum number of samples that a thread needs for its rows to be corrected. Fewer samples are too noisy.
 const SAMPLES_LEAST: u64 = 20;
 
-/// Scales of the samples of one thread.
+/// Factors that convert a thread's samples to ticks.
 #[derive(Clone, Copy, Debug)]
 struct OfThread {
     /// Ticks per nanosecond of sampled CPU time.
@@ -27,9 +27,9 @@ struct OfThread {
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// By thread: its CPU time divided by the CPU time of its samples.
+    /// CPU time of each thread divided by the CPU time of its samples, but at least 1; also 1 if either time is unknown.
     missed: Vec<f64>,
-    /// By thread: its scales, or `None` if it has too few samples.
+    /// Conversion factors for each thread, or `None` if it has too few samples or its CPU time is unknown.
     of_thread: Vec<Option<OfThread>>,
 }
 
@@ -71,7 +71,7 @@ impl Samples {
         }
     }
 
-    /// Returns the CPU time of the thread in which `inside` is, divided by the CPU time of the thread's samples.
+    /// Returns a thread's CPU time divided by the CPU time of its samples, for the thread that contains `inside`.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -85,15 +85,15 @@ impl Samples {
         of_thread.copied().unwrap_or(1.0)
     }
 
-    /// Returns the variance of a row's sampled CPU time, in square ticks. One sample is added, because even a row without samples
-    /// may have run.
+    /// Returns the variance of a row's sampled CPU time, in squared ticks. One sample is added to the count, because a row may
+    /// have run even if no sample was taken in it.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
         of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
 }
 
-/// Returns the standard errors of the CPU time, in ticks, of rows with an estimated self time. The error is that of the self time
-/// or that of the samples, whichever is smaller.
+/// Returns the standard errors of CPU times, in ticks, for all rows with an estimated self time. The error of a row is the
+/// smaller of the errors of its self time and of its samples.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let estimates = snapshot.estimates.iter();
     let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
@@ -102,11 +102,12 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         return errors;
     }
     let nodes = &snapshot.nodes;
-    // Ticks of samples in a counted row that were moved to sampled rows below it.
+    // For each counted row, how many ticks of its samples were moved to sampled rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // The sampled time of a row that groups functions includes theirs, so at most its self time is taken.
+        // The sampled time of a row that groups other functions includes the time of those functions. So no more than the row's
+        // own self time is counted here.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
@@ -129,7 +130,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot, after samples have corrected the times off the CPU.
+/// Returns the measures of a snapshot, with the times off the CPU corrected by the samples.
 pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(&snapshot.measures);
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Returns an estimate for each pair of a row and the error of its self time.
+    /// Returns one estimate for each pair of a row and its self-time error.
     fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
         let estimate = |&(row, self_error)| fixture::estimate(row, 3, self_error, 0);
         errors.iter().map(estimate).collect()
@@ -239,12 +240,13 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // Samples give rows 1 and 2 a CPU time of 5 and 2 µs.
+        // According to the samples, row 1 has a CPU time of 5 µs, and row 2 one of 2 µs.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!((3_900..=4_000).contains(&now[1]), "{now:?}");
         assert!((1_000..1_100).contains(&now[2]), "{now:?}");
-        // Waits that belong to no known row go to rows whose samples show less CPU time than the time by the clock.
+        // Waits that are not attributed to any row go to rows that used less CPU time according to the samples than according to
+        // the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         let got = with.of_row(Quantity::Waiting, 1);

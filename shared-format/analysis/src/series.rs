@@ -1,12 +1,12 @@
 //! Counts between any two records of a run, even if there are resets, undos, lost records or broken clocks between them.
 //!
-//! The counts of a record begin at a reset. After an undo they begin at an earlier reset again, so a record holds the counts of
-//! all epochs from [`RecordEpoch::begin`] to its own. All counts up to a record are therefore in a chain of records: this record,
-//! the last record of the epoch before its begin, and so on. The counts between two records are the difference of two chains,
-//! which have most records in common.
+//! The counts of a record start at a reset. After an undo they start at an earlier reset again, so a record can hold the counts
+//! of several epochs, from [`RecordEpoch::begin`] to its own. To get all counts up to a record, a chain of records is needed:
+//! this record, the last record of the epoch before its first epoch, and so on. The counts between two records are the difference
+//! between their chains, which have most records in common.
 //!
-//! A clock that breaks begins a reset epoch that no undo can withdraw, so records with the same begin have ticks of the same
-//! clock.
+//! When a clock breaks, a new reset epoch begins that cannot be undone. So if the counts of two records start at the same epoch,
+//! their ticks come from the same clock.
 
 use std::borrow::Cow;
 
@@ -15,35 +15,35 @@ use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Snapshot};
 use crate::merge::sum;
 use crate::window::less;
 
-/// The epochs whose counts a record holds. They can be read without decoding the record's rows.
+/// The epochs whose counts a record holds. They can be read without decoding the rows of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordEpoch {
     /// Reset epoch of the record.
     pub reset_epoch: u64,
-    /// The earlier epoch with which the record's counts begin, if an undo began this epoch. `None` if a reset began it.
+    /// If an undo began the record's own epoch, the earlier epoch at which the record's counts start. `None` if a reset began it.
     pub withdraws: Option<u64>,
     /// Why the record was written.
     pub kind: CaptureKind,
 }
 
-/// Where a record's counts begin, seen from an earlier record of the run.
+/// Where a record's counts start, relative to an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The counts of both records begin at the same reset, so their difference is what was counted between them.
+    /// The counts of both records start at the same reset, so their difference is what was counted between the two records.
     Same,
-    /// There was a reset between the records, so all counts of the later record were made between them.
+    /// There was a reset between the records, so everything in the later record was counted after the earlier record.
     Later,
     /// There was an undo between the records, so the later record also holds counts from before the earlier record.
     Earlier,
 }
 
 impl RecordEpoch {
-    /// Returns the reset epoch with which the counts of the record begin.
+    /// Returns the reset epoch at which the record's counts start.
     pub fn begin(self) -> u64 {
         self.withdraws.unwrap_or(self.reset_epoch)
     }
 
-    /// Returns where this record's counts begin, seen from an earlier record.
+    /// Returns where this record's counts start, relative to an earlier record.
     pub fn origin(self, earlier: Self) -> Origin {
         match self.begin() {
             begin if begin == earlier.begin() => Origin::Same,
@@ -63,7 +63,7 @@ impl From<&CaptureInfo> for RecordEpoch {
     }
 }
 
-/// A record that is the last to hold the counts of some consecutive epochs.
+/// The last record that holds the counts of some consecutive epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link<T> {
     /// First epoch whose counts the record holds.
@@ -72,9 +72,10 @@ pub struct Link<T> {
     pub epoch: u64,
     /// Whether the record closed its last epoch.
     pub is_end: bool,
-    /// Whether the link before this one holds all counts of the epoch before `begin`.
+    /// Whether the previous link ends exactly where this one starts, so that no counts are missing between them. For the first
+    /// link, whether it starts with epoch 0.
     pub follows: bool,
-    /// How many records the series had taken, including this one.
+    /// Position of this record among all records that the series has taken, counted from 1.
     pub number: u64,
     /// The counts of these epochs.
     pub counts: T,
@@ -83,22 +84,22 @@ pub struct Link<T> {
 /// The records that together hold all counts of a run, up to the newest record.
 #[derive(Clone, Debug)]
 pub struct Series<T> {
-    /// Links with rising `begin`; the newest record is last.
+    /// Links in ascending order of `begin`. The newest record is last.
     links: Vec<Link<T>>,
     taken: u64,
 }
 
-/// Which counts to add and subtract for the counts between two records.
+/// The counts to add and to subtract to get the counts between two records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms<T> {
     /// Counts to add, oldest first.
     pub plus: Vec<T>,
     /// Counts to subtract, oldest first. The first element of `plus` contains all of them.
     pub minus: Vec<T>,
-    /// Whether the closing record of an epoch is missing, so that the end of its counts is not included.
+    /// Whether the closing record of an epoch is missing, so that counts from the end of that epoch are not included.
     pub unclosed: bool,
-    /// Whether an undo restored counts from before the earlier record that no record shows separately, so that they are included
-    /// too.
+    /// Whether an undo restored counts from before the earlier record that cannot be separated from the others and so are
+    /// included too.
     pub more: bool,
 }
 
@@ -109,7 +110,7 @@ impl<T> Default for Series<T> {
 }
 
 impl<T> Series<T> {
-    /// Returns a series that begins with these links.
+    /// Returns a series that starts out with these links.
     pub fn of(links: Vec<Link<T>>) -> Self {
         let taken = links.iter().map(|link| link.number).max().unwrap_or(0);
         Self { links, taken }
@@ -125,11 +126,11 @@ impl<T> Series<T> {
         self.links.last()
     }
 
-    /// Takes the next record. Returns false if counts from before its begin are lost.
+    /// Adds the next record to the series. Returns false if counts from before the record's first epoch are lost.
     pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
         let holds = |link: &&Link<T>| link.begin < record.begin() && record.begin() <= link.epoch;
-        // After a second undo, older collectors wrote the epoch of the first undo as the begin, although this epoch has an
-        // earlier begin.
+        // After a second undo, older collectors recorded that the counts start at the epoch of the first undo, although the
+        // counts of that epoch start even earlier.
         let held = self.links.iter().find(holds);
         let begin = held.map_or(record.begin(), |link| link.begin);
         let mut before = None;
@@ -162,7 +163,7 @@ impl<T> Series<T> {
         Self::of(links.cloned().collect())
     }
 
-    /// Joins the oldest links until at most `most` remain, but no fewer than 3, because an undo replaces the newest two.
+    /// Joins the oldest links until at most `most` remain. At least 3 links are kept, because an undo replaces the newest two.
     pub fn join_oldest(&mut self, most: usize, join: impl Fn(&T, &T) -> T) {
         while self.links.len() > most.max(3) {
             let oldest = self.links.remove(0);
@@ -172,7 +173,8 @@ impl<T> Series<T> {
         }
     }
 
-    /// Returns the terms for the counts since `earlier`, an earlier state of this series; for all counts if `earlier` is empty.
+    /// Returns the terms for the counts since `earlier`, which is an earlier state of this series. If `earlier` is empty, the
+    /// terms cover all counts.
     pub fn since<'a>(&'a self, earlier: &'a Self) -> Terms<&'a T> {
         let (links, old) = (&self.links[..], &earlier.links[..]);
         let shared = links.iter().enumerate().rev().find_map(|(at, link)| {
@@ -180,7 +182,7 @@ impl<T> Series<T> {
             Some((at, then))
         });
         let (mut plus, mut minus) = shared.map_or((links, old), |(now, then)| (&links[now..], &old[then..]));
-        // A link that does not follow the link before it shows that counts are missing from `plus` or `minus`.
+        // If a link does not follow the previous one, counts are missing from `plus` or `minus`.
         let lost = |links: &[Link<T>]| links.iter().any(|link| !link.follows);
         let above = usize::from(shared.is_some());
         let (mut unclosed, mut more) = (lost(&plus[above..]), lost(&minus[above..]));
@@ -191,8 +193,8 @@ impl<T> Series<T> {
             }
             Some(_) => {}
             None if old.is_empty() => {}
-            // No link has the same begin, so an undo has joined epochs. The first link then also holds counts from before
-            // everything that `earlier` knows.
+            // No link has the same begin, so an undo has merged epochs. The first link then also holds counts from before
+            // anything in `earlier`.
             None => (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true),
         }
         let counts = |links: &'a [Link<T>]| links.iter().map(|link| &link.counts).collect();
@@ -205,7 +207,7 @@ impl<T> Series<T> {
     }
 }
 
-/// Returns the terms for the counts between two records, as indices into a list of records of one run.
+/// Returns the terms for the counts between two records of one run. `from`, `to` and the terms are indices into `records`.
 pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: usize) -> Terms<usize> {
     let mut series = Series::default();
     let mut earlier = Series::default();
@@ -219,7 +221,7 @@ pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: us
 }
 
 impl<T> Terms<T> {
-    /// Returns the terms after converting each of the counts by `of`.
+    /// Converts each of the counts with `of`.
     pub fn map<U>(self, of: impl Fn(T) -> U) -> Terms<U> {
         Terms {
             plus: self.plus.into_iter().map(&of).collect(),
@@ -248,7 +250,8 @@ fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     };
     let since = match last.clock.epoch == first.clock.epoch {
         true => less(first, &before),
-        // `before` was joined from links of two clocks. The sum with `first` has it in ticks of `first`'s clock.
+        // `before` was joined from links with different clocks. Adding `first` and subtracting it again converts `before` to the
+        // ticks of `first`.
         false => less(first, &less(&sum(&[&before, first]), first)),
     };
     if rest.is_empty() {
@@ -264,10 +267,10 @@ mod tests {
 
     use super::*;
 
-    /// Ticks of a call by the first clock. Each clock that replaces a broken one has half the rate.
+    /// Duration of a call in ticks of the first clock. Each clock that replaces a broken one runs at half the rate.
     const CALL: u64 = 1 << 10;
 
-    /// What a program does. A reader may miss the record of a step.
+    /// A step that a program takes. A reader may miss its record.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Calls(u64),
@@ -286,19 +289,19 @@ mod tests {
         (step, prop::bool::weighted(0.7))
     }
 
-    /// A program that counts calls of one row. `ever` is their true number, which no reset changes.
+    /// A program that counts the calls of a single row. `ever` is the number of all calls so far, regardless of resets.
     #[derive(Clone, Debug, Default)]
     struct Program {
         epoch: u64,
         withdraws: Option<u64>,
         counted: u64,
-        /// Begin and counts of the epoch before the last reset, for an undo.
+        /// The first epoch and the counts from before the last reset, which an undo restores.
         before_reset: Option<(u64, u64)>,
         clock: u32,
         ever: u64,
     }
 
-    /// A record that a reader saw, with the true number of calls at that moment.
+    /// A record seen by a reader, with the true number of calls at that moment.
     #[derive(Clone, Debug)]
     struct Seen {
         epoch: RecordEpoch,
@@ -364,7 +367,7 @@ mod tests {
         seen
     }
 
-    /// Returns the calls of a window. Its ticks must give the same number.
+    /// Returns the number of calls in a window, after checking that its ticks agree with it.
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
         assert!(window.window);
@@ -388,13 +391,13 @@ mod tests {
         assert_eq!(take(0, None, CaptureKind::Closing, 5), 5);
         assert_eq!(take(2, Some(0), CaptureKind::Closing, 12), 12);
         assert_eq!(take(3, None, CaptureKind::Periodic, 1), 13);
-        // The undo restored epoch 2, whose counts begin with epoch 0.
+        // The undo restored epoch 2, whose counts start at epoch 0.
         assert_eq!(take(4, Some(2), CaptureKind::Periodic, 14), 14);
     }
 
     proptest! {
-        /// The counts between any two records agree with the true number. If records are lost, the terms tell whether the counts
-        /// may be too low or too high.
+        /// The counts between any two records agree with the true number of calls. If records are lost, the terms tell whether
+        /// the counts may be too low or too high.
         #[test]
         fn nothing_is_lost_and_nothing_counts_twice(steps in prop::collection::vec(any_step(), 1..40), most in 3usize..6) {
             let seen = seen(&steps);

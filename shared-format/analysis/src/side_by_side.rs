@@ -1,7 +1,8 @@
-//! Puts snapshots of concurrent processes into one snapshot, as if they were one program.
+//! Combines snapshots of concurrent processes into one snapshot, as if they were one program.
 //!
 //! Each process keeps its threads with their rows, open scopes and states, because views add up threads anyway. Only counts that
-//! belong to no thread are added up here. Of ended processes there may be thousands, so [`fold`] adds up their threads by name.
+//! do not belong to a thread are added up here. There may be thousands of ended processes, so [`fold`] adds up their threads by
+//! name.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -21,14 +22,14 @@ use crate::thread_names;
 pub struct Part<'a> {
     /// Snapshot of the process.
     pub snapshot: &'a Snapshot,
-    /// Process id; `None` for the sum of ended processes that [`fold`] makes.
+    /// Process id, or `None` for the sum of ended processes that [`fold`] returns.
     pub pid: Option<u32>,
-    /// How many ticks of the common clock make one tick of the process.
+    /// Number of ticks of the common clock that correspond to one tick of the process.
     pub ratio: f64,
 }
 
-/// Returns how many ticks of the clock `common` make one tick of the clock `other`. If all processes of a host share a clock, the
-/// ratio is 1, although each process measures its rate with an error.
+/// Returns how many ticks of the clock `common` correspond to one tick of the clock `other`. For a clock that all processes of a
+/// host share, this is exactly 1, even though each process measures a slightly different rate.
 pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
     let is_tsc = |clock: &ClockInfo| matches!(clock.source, ClockSource::Tsc | ClockSource::TscOrdered);
     let is_monotonic = |clock: &ClockInfo| clock.source == ClockSource::Monotonic;
@@ -41,8 +42,9 @@ pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
 
 /// Returns the processes as one snapshot, with all times in ticks of `clock`.
 ///
-/// Threads are named after their processes (see [`thread_names`]). Slow calls of watched functions and lines are left out,
-/// because they belong to one process. The caller sets number, name and epoch of the result.
+/// Threads are named after their processes (see [`thread_names`]). Slow calls of watched functions and sampled lines are left
+/// out, because they make sense only for a single process. The caller has to set the fields that belong to the result as a whole:
+/// its sequence number, kind and reset epoch, and the name and start time of the process.
 pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     let captures = || parts.iter().map(|part| &part.snapshot.capture);
     let unix_ns = captures().map(|capture| capture.unix_ns).max().unwrap_or(0);
@@ -80,7 +82,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
         ..Snapshot::default()
     };
     joined.place(&mut out.threads);
-    // Rows refer to sites by the joined indices, because the data that `add_beside` adds does the same.
+    // Rows use the joined indices of sites, as does the data that `add_beside` adds.
     out.nodes = Nodes {
         site: joined.places,
         ..joined.nodes
@@ -99,7 +101,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     out
 }
 
-/// Adds an ended process to `before`, the sum of earlier ended processes. Threads of one name become one thread.
+/// Adds an ended process to `before`, the sum of the processes that ended earlier. Threads with the same name become one thread.
 pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot {
     let mut ended = ended.clone();
     for thread in &mut ended.threads {
@@ -154,7 +156,7 @@ fn mode(parts: &[Part<'_>]) -> Mode {
             None => processes.push((1, mode)),
         }
     }
-    // If several modes have equally many processes, the first of them is returned.
+    // If several modes are used by equally many processes, the one that comes first wins.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
     let first = || parts.first().map(|part| part.snapshot.capture.mode);
     most.map(|(_, mode)| *mode).or_else(first).unwrap_or(Mode::USUAL)
@@ -194,7 +196,7 @@ fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     warnings
 }
 
-/// Returns the threads of a process without counts.
+/// Returns the threads of a process, renamed for the combined snapshot and with their counts cleared.
 fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
     let pid = part.pid;
     part.snapshot.threads.iter().map(move |thread| Thread {
@@ -206,7 +208,7 @@ fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
     })
 }
 
-/// Adds the facts of a process that belong to no row. `places` has the joined index of each of its sites.
+/// Adds the facts of a process that are not tied to a row. `places` maps the process's sites to their joined indices.
 fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     let snapshot = part.snapshot;
     let mut of = Snapshot {
@@ -241,7 +243,8 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     add_tasks(&mut out.tasks, of.tasks, part.ratio);
 }
 
-/// Merges what two processes know about functions with sleds: adds up their calls, and takes the larger of other numbers.
+/// Merges what two processes know about functions with sleds. Numbers of calls are added up; of all other numbers, the larger one
+/// is kept.
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
     let known: HashSet<SiteId> = over_budget.iter().map(|over| over.site).collect();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Quantity, Snapshot};
 
-/// Calls of a site in all threads and on all paths.
+/// Calls of a site, summed over all threads and paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteRow {
     /// The site.
@@ -16,8 +16,8 @@ pub struct SiteRow {
     pub off: bool,
 }
 
-/// Returns every site of a snapshot, in the order of the sites. Left out are rows that sum up others, such as "(pruned)", because
-/// they are not in the source, and functions that were only sampled.
+/// Returns every site of a snapshot, in the order of the sites. Sites of rows that summarize other rows, such as "(pruned)", are
+/// left out because they do not exist in the source. Functions that were only sampled are left out too.
 pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
         .map(|site| SiteRow {

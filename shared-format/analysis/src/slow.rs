@@ -1,6 +1,6 @@
 //! Differences between slow and typical calls of a watched function, by path and by cause.
 //!
-//! All times are nanoseconds per call of the watched function, so the time of a path can be compared between typical and slow
+//! All times are in nanoseconds per call of the watched function, so the time of a path can be compared between typical and slow
 //! calls.
 
 use std::cmp::Reverse;
@@ -17,35 +17,36 @@ pub struct Slow {
     pub typical_calls: u64,
     /// Number of slow calls.
     pub slow_calls: u64,
-    /// Minimum duration of a slow call, in nanoseconds; `None` if it is not known yet.
+    /// Minimum duration of a slow call, in nanoseconds; `None` if not known yet.
     pub threshold_ns: Option<u64>,
-    /// Mean duration of a typical call, in nanoseconds; `None` without typical calls.
+    /// Mean duration of a typical call, in nanoseconds; `None` if there are no typical calls.
     pub typical_ns: Option<f64>,
-    /// Mean duration of a slow call, in nanoseconds; `None` without slow calls.
+    /// Mean duration of a slow call, in nanoseconds; `None` if there are no slow calls.
     pub slow_ns: Option<f64>,
-    /// The paths, largest difference first. If nothing can be compared, the longest time is first.
+    /// The paths, sorted by the difference between slow and typical calls, largest first. If there are only slow or only typical
+    /// calls, the paths are sorted by time, longest first.
     pub rows: Vec<SlowRow>,
     /// Causes of slow calls, the most frequent cause first.
     pub causes: Vec<Cause>,
-    /// Reason why the result is missing or differs from what the user requested; `None` if neither.
+    /// Why the result is missing or differs from what the user requested; `None` if there is no such reason.
     pub doubt: Option<Doubt>,
 }
 
 /// A path that begins at the watched function. Its values exclude the paths below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowRow {
-    /// Index of the path in [`Watch::paths`].
+    /// Means over all typical calls; `None` if there are no typical calls.
     pub path: u32,
-    /// Means over all typical calls; `None` without typical calls.
+    /// Means over all slow calls; `None` if there are no slow calls.
     pub typical: Option<Means>,
     /// Means over all slow calls; `None` without slow calls.
     pub slow: Option<Means>,
 }
 
-/// Means of a path per call of the watched function.
+/// Mean values for a path, per call of the watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Means {
-    /// Nanoseconds in the path, without the paths below it.
+    /// Nanoseconds in the path, excluding the paths below it.
     pub ns: f64,
     /// Number of calls of the path.
     pub calls: f64,
@@ -59,22 +60,22 @@ pub struct Means {
     pub allocated_bytes: f64,
 }
 
-/// What explains most of the extra time of some slow calls, compared with typical calls.
+/// The main reason why some of the slow calls took longer than typical calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cause {
-    /// Index of the path in [`Watch::paths`]. A lack of CPU belongs to no path, so it has the path of the watched function.
+    /// Index of the path in [`Watch::paths`]. A lack of CPU is always attributed to the path of the watched function itself.
     pub path: u32,
     /// What happened in the path: more calls, waiting, a lack of CPU, or more self time.
     pub kind: CauseKind,
     /// Number of slow calls with this cause.
     pub slow_calls: u64,
-    /// By how many nanoseconds the cause made each of these calls longer than typical, on average.
+    /// Mean number of nanoseconds that the cause added to each of these calls, compared with a typical call.
     pub difference_ns: f64,
-    /// Mean number of calls of the path in a typical call.
+    /// Mean number of calls of the path per typical call.
     pub typical_path_calls: Option<f64>,
-    /// Mean number of calls of the path in each of these slow calls.
+    /// Mean number of calls of the path per slow call with this cause.
     pub slow_path_calls: f64,
-    /// Number of the longest kept [`Exemplar`] with this cause; `None` if none is kept.
+    /// [`Exemplar::number`] of the longest call that was kept for this cause; `None` if none was kept.
     pub exemplar: Option<u64>,
 }
 
@@ -83,17 +84,17 @@ pub struct Cause {
 pub enum Doubt {
     /// The pattern of the watch matches no function that has been called.
     NoFunction,
-    /// Too few calls have ended to tell which are slow. The number is how many have ended.
+    /// Too few calls have ended to tell which ones are slow. Contains the number of calls that have ended.
     Learning(u64),
-    /// Slow calls are known, but they are hardly slower than others.
+    /// Slow calls are known, but they are hardly slower than the others.
     NoTail,
     /// Too many calls were slow, so the threshold is higher than requested.
     Raised,
-    /// The threshold was requested as a share of the calls, which needs histograms, but histograms are off.
+    /// The threshold was requested as a share of the calls. That requires histograms, which are off.
     NoHistograms,
-    /// The mode does not measure the time of single calls.
+    /// The mode does not measure the duration of individual calls.
     NoTime,
-    /// No call has ended that began while the function was watched.
+    /// No call that began while the function was watched has ended yet.
     NoCalls,
     /// No call was slow.
     NothingSlow,
@@ -143,13 +144,13 @@ impl Slow {
         self.typical_calls.saturating_add(self.slow_calls)
     }
 
-    /// Returns by how many nanoseconds a slow call is longer than a typical one, on average; `None` without slow or typical
-    /// calls.
+    /// Returns how much longer a slow call is than a typical one on average, in nanoseconds. Returns `None` if there are no slow
+    /// calls or no typical calls.
     pub fn difference_ns(&self) -> Option<f64> {
         Some(self.slow_ns? - self.typical_ns?)
     }
 
-    /// Returns the share of [`Slow::difference_ns`] that a path explains. It may be below 0 or above 1.
+    /// Returns the share of [`Slow::difference_ns`] that a path explains. It can be negative or greater than 1.
     pub fn share_of(&self, row: &SlowRow) -> Option<f64> {
         let all = self.difference_ns().filter(|all| *all > 0.0)?;
         Some(row.difference_ns()? / all)
@@ -157,7 +158,7 @@ impl Slow {
 }
 
 impl SlowRow {
-    /// Returns how many nanoseconds more a slow call spends in this path than a typical call.
+    /// Returns how much more time a slow call spends in this path than a typical call, in nanoseconds.
     pub fn difference_ns(&self) -> Option<f64> {
         self.difference(|means| means.ns)
     }
@@ -186,7 +187,8 @@ impl Means {
     }
 }
 
-/// Returns the causes. A lack of CPU is a single cause, even if it occurred in several paths.
+/// Returns the causes of slow calls, most frequent first. A lack of CPU counts as a single cause, even if it occurred in several
+/// paths.
 fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
@@ -230,7 +232,7 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         .collect()
 }
 
-/// Returns the path of a cause. A lack of CPU belongs to no path, so it has the path of the watched function.
+/// Returns the path to which a cause is attributed. For a lack of CPU, that is always the path of the watched function itself.
 fn path_of_cause(watch: &Watch, path: u32, kind: CauseKind) -> u32 {
     match kind {
         CauseKind::Ready => root_of(watch, path),
@@ -243,8 +245,8 @@ fn cause_of(watch: &Watch, exemplar: &Exemplar) -> Option<(u32, CauseKind)> {
     Some((path_of_cause(watch, path, kind), kind))
 }
 
-/// Returns the slow calls that were kept with their trace. The longest call of each cause comes first, followed by all other
-/// calls. Both lists begin with their longest call.
+/// Returns the slow calls that were kept as exemplars: first the longest call of each cause, then all other calls. Both groups
+/// are sorted by duration, longest first.
 pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
     let mut exemplars: Vec<&Exemplar> = watch.exemplars.iter().collect();
     exemplars.sort_by_key(|exemplar| Reverse((exemplar.ticks, exemplar.number)));
@@ -279,7 +281,7 @@ fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt
     }
 }
 
-/// Returns the path of the watched function to which `path` belongs.
+/// Returns the outermost path above `path` (or `path` itself), which is that of the watched function.
 pub fn root_of(watch: &Watch, path: u32) -> u32 {
     lineage(watch, path).first().copied().unwrap_or(path)
 }
@@ -296,8 +298,8 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns the sums of the path `of`, without its callees, in the trace of one call. If `of` is `None`, the sums are over all
-/// paths.
+/// Adds up the calls and times of the path `of`, excluding its callees, in the trace of one call. If `of` is `None`, adds up
+/// those of all paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();
@@ -364,8 +366,8 @@ mod tests {
         let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
-        // A typical call takes 20 + 400 + 6 x 5 + 60 µs. Of 30 slow calls, 20 do 594 more lookups, 8 wait for 8 ms, and 2 have no
-        // CPU for 5 ms.
+        // A typical call takes 20 + 400 + 6 x 5 + 60 µs. Of 30 slow calls, 20 do 594 more lookups, 8 block for 8 ms, and 2 spend
+        // 5 ms waiting for a CPU.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));

@@ -1,4 +1,4 @@
-//! Self time of each thread in each function: up to one record, and between two records of a run.
+//! The self time of each thread in each function, either up to a record or between two records of a run.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::functions::Functions;
 use crate::series::RecordEpoch;
 use crate::thread_names::after_end;
 
-/// Self time and the part of it off the CPU.
+/// Self time, and how much of it was off the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Self time in ticks.
@@ -40,7 +40,7 @@ impl Spent {
     }
 }
 
-/// Self times, each with the keys of its thread and function, sorted by these keys.
+/// Self times with the keys of their thread and function, sorted by these keys.
 type ByKeys = Vec<((u64, u64), Spent)>;
 
 /// Returns the key of a thread: a hash of its name and id.
@@ -48,7 +48,7 @@ pub fn key_of(thread: &Thread) -> u64 {
     key(&thread.name, thread.tid)
 }
 
-/// Returns the key that all ended threads of a name share.
+/// Returns the key shared by all ended threads with this name.
 pub fn key_once_ended(name: &str) -> u64 {
     key(name, 0)
 }
@@ -62,17 +62,17 @@ fn key(name: &str, tid: u32) -> u64 {
 /// Self times up to a record, by thread and function.
 #[derive(Debug)]
 pub struct TimeSpent {
-    /// When the record was made: nanoseconds since the Unix epoch.
+    /// When the record was made, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// The reset epochs whose counts the record has.
+    /// The reset epochs whose counts the record holds.
     pub epoch: RecordEpoch,
     run: (u32, u64),
     since_reset_ns: u64,
     clock_epoch: u32,
     ticks_per_second: f64,
     waits: bool,
-    /// By the key of a thread: the keys that it may have after its end. These are the key of its name, and that of its name in
-    /// ended processes.
+    /// Maps the key of each thread to the keys that it may get once it has ended: the key of ended threads with its name, and, if
+    /// the name contains a process id, the key of threads from ended processes.
     threads: HashMap<u64, (u64, Option<u64>)>,
     spent: ByKeys,
 }
@@ -82,9 +82,9 @@ pub struct TimeSpent {
 pub struct Lapse {
     /// Time between the records, in ticks.
     pub ticks: f64,
-    /// Whether the times off the CPU are known.
+    /// Whether times off the CPU are known.
     pub waits: bool,
-    /// Self times, each with the keys of its thread and function; times of 0 are left out.
+    /// Self times with the keys of their thread and function. Times of 0 are left out.
     pub spent: Vec<((u64, u64), Spent)>,
 }
 
@@ -130,13 +130,13 @@ impl TimeSpent {
         }
     }
 
-    /// Returns the key that the thread with the key `thread` gets when it has ended.
+    /// Returns the key that the thread whose key is now `thread` gets once it has ended.
     pub fn once_ended(&self, thread: u64) -> u64 {
         self.threads.get(&thread).map_or(thread, |(ended, _)| *ended)
     }
 
-    /// Returns the self times as the record `later` would have them: in its ticks, and with the threads that have ended meanwhile
-    /// under the common key of their name.
+    /// Converts the self times to the form that they have in the record `later`: in ticks of its clock, and with threads that
+    /// have ended in the meantime under the key that ended threads of their name share.
     fn as_in<'a>(&'a self, later: &Self) -> Cow<'a, [((u64, u64), Spent)]> {
         let has_ended = |thread: &u64| !later.threads.contains_key(thread);
         let is_other_clock = self.clock_epoch != later.clock_epoch;
@@ -165,8 +165,7 @@ impl TimeSpent {
 }
 
 /// Returns the self times of the records `plus` minus those of the records `minus`; see [`Terms`](crate::series::Terms). The
-/// period ends with the last record of `plus`. Returns `None` if the period has no length, or if the records are from different
-/// runs.
+/// period ends with the last record of `plus`. Returns `None` if the period is empty, or if the records are from different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;
@@ -226,7 +225,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Returns a record whose threads each have a name, an id (0 for ended threads) and the seconds that they have worked.
+    /// Returns a record with the given threads. Each is given as its name, its id (0 for ended threads) and the seconds that it
+    /// worked.
     fn record(second: u64, threads: &[(&str, u32, f64)]) -> Snapshot {
         let mut s = Snapshot::default();
         s.sites.push(site("", "work", 0));

@@ -1,5 +1,5 @@
-//! Tasks: the calls of futures by logical path, which is a chain of futures that await each other. Scopes and threads do not
-//! matter for this path. Wall times of concurrent calls overlap, so they do not add up to the program's time.
+//! Tasks: calls of futures by logical path. A logical path is a chain of futures in which each one awaits the next, regardless of
+//! scopes and threads. Wall times of concurrent calls overlap, so they do not add up to the program's time.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 use crate::call_tree::PathId;
 use crate::functions::{FunctionId, Functions};
 
-/// Polls are reported to block their executor if they wait for at least `1 / BLOCKING_SHARE` of their time.
+/// Polls are said to block their executor if they spend at least `1 / BLOCKING_SHARE` of their time waiting.
 const BLOCKING_SHARE: u64 = 20;
 
 /// Calls of all futures, by logical path.
@@ -18,9 +18,9 @@ const BLOCKING_SHARE: u64 = 20;
 pub struct Tasks {
     /// The rows, parents before children.
     pub rows: Vec<TaskRow>,
-    /// Calls in flight that belong to no row, because the program's table of calls was full.
+    /// Calls in flight that have no row, because the program's table of calls was full.
     pub beyond: u64,
-    /// Row by the row above it (or [`NO_PARENT`]) and its function.
+    /// Maps a parent row (or [`NO_PARENT`]) and a function to the row of that function below the parent.
     known: HashMap<(u32, FunctionId), u32>,
     children: Vec<Vec<u32>>,
     top: Vec<u32>,
@@ -28,38 +28,38 @@ pub struct Tasks {
     ages: Vec<Histogram>,
 }
 
-/// One future on one logical path, or all unnamed awaits in the calls of a future.
+/// One future on one logical path, or all of its unnamed awaits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
-    /// Hash of the path, which is the same in all snapshots and runs.
+    /// Hash of the path. A path has the same hash in all snapshots and runs.
     pub path: PathId,
-    /// Row of the awaiting future; `None` if no measured future awaits this one.
+    /// Row of the awaiting future; `None` if this one is not awaited by a measured future.
     pub parent: Option<u32>,
     /// Number of rows above this one.
     pub depth: u32,
-    /// Function of the future; for an unnamed await, function of the awaiting future.
+    /// Function of the future. For an unnamed await, the function of the awaiting future.
     pub function: FunctionId,
-    /// Whether the row is a future or an await.
+    /// Whether the row stands for a future or an await.
     pub kind: TaskKind,
     /// Number of calls in flight now.
     pub in_flight: u64,
     /// How many of the calls in flight are being polled.
     pub polled: u64,
-    /// How many of the calls in flight are neither polled nor await a measured future.
+    /// How many of the calls in flight are neither being polled nor awaiting a measured future.
     pub innermost: u64,
     /// Nanoseconds since the oldest call in flight began; 0 if none is in flight.
     pub oldest_ns: u64,
     /// Number of calls that have begun. A call begins with its first poll.
     pub started: u64,
-    /// Number of calls that became ready.
+    /// Number of calls that completed, so that the future became ready.
     pub ended: u64,
-    /// Number of calls that were dropped before they were ready.
+    /// Number of calls that were dropped before they completed.
     pub cancelled: u64,
-    /// Number of calls that are over, although nothing saw their end. Wall times do not include them.
+    /// Number of calls that are over, but whose end was not observed. Wall times do not include them.
     pub vanished: u64,
     /// Number of polls.
     pub polls: u64,
-    /// Nanoseconds from first poll to end, summed over the calls that are over.
+    /// Nanoseconds from the first poll to the end, summed over the calls that completed or were cancelled.
     pub wall_ns: u64,
     /// Nanoseconds in polls, including polls of the awaited futures.
     pub busy_ns: u64,
@@ -79,15 +79,15 @@ pub enum TaskKind {
     Future,
     /// An await that has a name.
     Await,
-    /// All unnamed awaits in a future that await no measured future.
+    /// All calls of a future that are waiting at an unnamed await for something other than a measured future.
     UnnamedAwait,
 }
 
 impl Tasks {
-    /// Returns the tasks of all threads of a snapshot. `functions` must have been made for its sites.
+    /// Returns the tasks of all threads of a snapshot. `functions` must have been derived from the sites of this snapshot.
     ///
     /// # Panics
-    /// If the functions belong to other sites.
+    /// May panic if `functions` was derived from other sites.
     pub fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
         let mut table = Self {
             beyond: snapshot.tasks.beyond,
@@ -104,23 +104,23 @@ impl Tasks {
         self.rows.is_empty() && self.beyond == 0
     }
 
-    /// Returns the number of calls in flight that no measured future awaits.
+    /// Returns the number of calls in flight that are not awaited by a measured future.
     pub fn roots_in_flight(&self) -> u64 {
         let roots = self.top.iter().map(|&row| self.rows[row as usize].in_flight);
         roots.fold(self.beyond, u64::saturating_add)
     }
 
-    /// Returns the rows of futures that no measured future awaits.
+    /// Returns the rows of futures that are not awaited by a measured future.
     pub fn top(&self) -> &[u32] {
         &self.top
     }
 
-    /// Returns the rows of the futures and awaits for which the future of a row waits.
+    /// Returns the rows of the futures and awaits that the future of a row waits for.
     pub fn children(&self, row: u32) -> &[u32] {
         &self.children[row as usize]
     }
 
-    /// Returns the wall times in ticks of a row's calls that are over, including cancelled calls.
+    /// Returns the wall times, in ticks, of a row's calls that completed or were cancelled.
     pub fn wall(&self, row: u32) -> &Histogram {
         &self.walls[row as usize]
     }
@@ -218,7 +218,7 @@ impl Tasks {
         }
     }
 
-    /// Adds a row for the unnamed awaits in the calls of the row `above`.
+    /// Adds a row for the unnamed awaits of the future whose row is `above`.
     fn add_unnamed(&mut self, above: u32, path: &TaskPath) {
         let parent = self.rows[above as usize];
         self.push(TaskRow {
@@ -234,7 +234,7 @@ impl Tasks {
         });
     }
 
-    /// Returns the row of a future below the row `above` of its awaiting future. Adds it if it is missing.
+    /// Returns the row of a future that is awaited by the future of the row `above`. Adds the row if it does not exist.
     fn below(&mut self, above: u32, function: FunctionId, functions: &Functions) -> u32 {
         if let Some(&row) = self.known.get(&(above, function)) {
             return row;
@@ -274,12 +274,12 @@ impl Tasks {
 }
 
 impl TaskRow {
-    /// Returns the number of calls whose end was seen.
+    /// Returns the number of calls whose end was observed.
     pub fn over(&self) -> u64 {
         self.ended.saturating_add(self.cancelled)
     }
 
-    /// Returns the mean wall time of the calls that are over, in nanoseconds.
+    /// Returns the mean wall time, in nanoseconds, of the calls that completed or were cancelled.
     pub fn mean_wall_ns(&self) -> Option<u64> {
         self.wall_ns.checked_div(self.over())
     }
@@ -300,7 +300,7 @@ impl TaskRow {
         self.scheduled_ns.checked_div(self.scheduled_polls)
     }
 
-    /// Returns whether polls wait so long that they keep their executor from other tasks.
+    /// Returns whether polls wait so long that they keep their executor from running other tasks.
     pub fn blocks_executor(&self) -> bool {
         self.blocked_ns > 0 && self.blocked_ns.saturating_mul(BLOCKING_SHARE) >= self.busy_ns
     }

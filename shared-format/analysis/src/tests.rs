@@ -1,4 +1,4 @@
-//! Properties of any two snapshots.
+//! Properties that hold for any two snapshots.
 
 mod aligned;
 mod windows;
@@ -23,8 +23,8 @@ use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::between;
 
-/// Returns the snapshot with a measure, waits and lines derived from its calls and ticks. After any change of rows and threads
-/// they must still equal what [`mirror`] and the functions below derive.
+/// Replaces the measures, wait samples and code samples of a snapshot with ones derived from its calls and ticks. After rows and
+/// threads have been moved or merged, they must still equal what [`mirror`] and the functions below derive from the result.
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
@@ -34,7 +34,7 @@ fn mirrored(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Returns as many wait samples in each row as the row has calls.
+/// Returns wait samples, with as many in each row as the row has calls.
 fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -42,7 +42,8 @@ fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     WaitsIn::new(rows, [])
 }
 
-/// Returns as many code samples in each row as the row has calls, and in each thread as it has ticks outside any scope.
+/// Returns code samples, with as many in each row as the row has calls, and as many in each thread as it has ticks outside any
+/// scope.
 fn mirrored_lines(s: &Snapshot) -> Lines {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -80,7 +81,7 @@ fn mirror(s: &Snapshot) -> Measures {
     measures
 }
 
-/// Reduces the counts until any sum of them fits into 64 bits.
+/// Reduces the counts so that any sum of them fits into 64 bits.
 fn small(mut s: Snapshot) -> Snapshot {
     for ticks in &mut s.nodes.self_ticks {
         *ticks %= 1 << 40;
@@ -95,7 +96,7 @@ fn outside(s: &Snapshot) -> u64 {
     s.threads.iter().map(|thread| thread.outside_ticks).sum()
 }
 
-/// Returns calls, self time, total time and sums of counters, by path of functions.
+/// Returns the calls, self time, total time and counter sum of each row, keyed by the row's path of functions.
 fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
@@ -113,7 +114,7 @@ fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     .collect()
 }
 
-/// Returns calls and self nanoseconds of each function that has either.
+/// Returns the calls and the self time in nanoseconds of each function, unless both are 0.
 pub(crate) fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
     let tree = CallTree::build(snapshot, |_| true);
     let mut functions = BTreeMap::new();
@@ -126,7 +127,7 @@ pub(crate) fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
     functions
 }
 
-/// Returns a thread with a value that counted `numbers`, and a gauge that was set to `levels`.
+/// Returns a snapshot of one thread with a value that recorded `numbers` and a gauge that was set to each of `levels` in turn.
 fn given(numbers: &[u64], levels: &[i64]) -> Snapshot {
     let mut s = queries();
     let (value, histogram) = value_of(&numbers.iter().map(|&number| (number, 1)).collect::<Vec<_>>());

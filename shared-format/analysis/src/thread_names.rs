@@ -1,5 +1,5 @@
-//! Thread names for a snapshot of several processes. They tell the threads of live processes apart; threads of ended processes
-//! share a name.
+//! Thread names for a snapshot of several processes. The names of threads in live processes include the process id, so that they
+//! differ. Threads with the same name in ended processes share one name.
 
 /// Replaces the process id in names of threads whose process has ended.
 const ENDED: &str = "ended";
@@ -9,7 +9,7 @@ pub fn of_process(thread: &str, pid: u32) -> String {
     format!("{thread} ({pid})")
 }
 
-/// Returns the common name of all threads of this name whose processes have ended, such as `worker-1 (ended)`.
+/// Returns the name shared by all threads with this name whose processes have ended, such as `worker-1 (ended)`.
 pub fn of_ended(thread: &str) -> String {
     format!("{thread} ({ENDED})")
 }

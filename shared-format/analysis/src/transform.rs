@@ -1,7 +1,7 @@
-//! Transforms a call tree into other trees: focus on one function or subtree, folded recursion, bottom-up.
+//! Transforms a call tree into other trees: focused on one function or subtree, with recursion folded, or bottom-up.
 //!
-//! In all of them the total of a row is its self time plus the totals of its children. Focus keeps the numbers of the rows that
-//! it shows. Folding and bottom-up keep the sum of all self times.
+//! In all of these trees, the total of a row is its self time plus the totals of its children. Focusing does not change the
+//! numbers of the calls that it shows. Folding and bottom-up trees preserve the sum of all self times.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,23 +13,25 @@ use crate::functions::{FunctionId, fnv1a};
 use crate::index_map::IndexMap;
 use crate::uncertainty::Uncertainty;
 
-/// Returns the tree of one function. Its outermost calls are merged over all their callers into the top row.
+/// Returns the tree below one function. Its outermost calls are merged into the top row, whoever called them.
 ///
-/// Recursive calls of the function stay below. Ticks outside any scope become 0.
+/// Recursive calls of the function still have rows of their own further down. Ticks outside any scope are set to 0.
 pub fn focus_function(tree: &CallTree, function: FunctionId) -> CallTree {
     focus(tree, |shape, row| {
         (row.function == function).then(|| shape.row(NO_PARENT, function))
     })
 }
 
-/// Returns the row with this path and all rows below it, each with its old path. If the path does not exist, the tree has no row.
+/// Returns the row with this path and all rows below it, each with its original path. If the path does not exist, the tree has no
+/// rows.
 pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
     focus(tree, |shape, row| {
         (row.path == path).then(|| shape.push(path, NO_PARENT, row.function))
     })
 }
 
-/// Returns a tree of the rows that `top` selects and all rows below them. `top` makes the new row for a selected row.
+/// Returns a tree of the rows that `top` selects and all rows below them. To select a row, `top` returns its row in the new tree,
+/// which it adds if necessary.
 fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
@@ -47,10 +49,11 @@ fn focus(tree: &CallTree, top: impl Fn(&mut Shape<'_>, &TreeRow) -> Option<u32>)
     shape.finish()
 }
 
-/// Folds recursion: a recursive call is merged into the call of the same function above it, and so are the calls inside the
-/// recursive call. Each row stays below the function that called it.
+/// Folds recursion: merges each recursive call, together with the calls inside it, into the enclosing call of the same function.
+/// Each row stays below the function that called it.
 ///
-/// The number of calls includes recursive calls, totals do not. [`CallTree::is_folded`] tells which rows contain recursive calls.
+/// Recursive calls are included in the number of calls, but their time is not counted twice in totals. [`CallTree::is_folded`]
+/// tells which rows contain recursive calls.
 pub fn fold_recursion(tree: &CallTree) -> CallTree {
     let mut shape = Shape::of(tree);
     let mut folded = Vec::new();
@@ -79,18 +82,18 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
 pub struct BottomUp {
     /// Tree with functions at the top and their callers below.
     pub tree: CallTree,
-    /// Whether all rows have all of their callers. Otherwise only visible rows and some others have them.
+    /// Whether all rows have all of their callers. If not, only visible rows and some others do.
     pub whole: bool,
 }
 
-/// Turns the tree upside down: every function is at the top, its callers are below it, and their callers below them.
+/// Turns the tree upside down: every function is at the top, with its callers below it, their callers below them, and so on.
 ///
-/// The total of a row is the part of its topmost function's *self* time that was spent when it was called along this path. Calls
-/// and latencies are also those of the topmost function. The self time of a row is the part of calls that have no further caller,
-/// because the row's function was at the top of its thread.
+/// The total of a row is the *self* time that its topmost function spent in calls along this path. Calls and latencies are also
+/// those of the topmost function. The self time of a row is the part of its total from calls that have no further caller, because
+/// the row's function was at the top of its thread.
 ///
-/// If stacks are deep, following each row of the tree to the top is slow. So callers are looked up at most `steps` times. After
-/// that, they are looked up only for visible rows, which are the top rows and the children of `open` rows.
+/// In deep stacks it is slow to follow each row all the way to the top. So after about `steps` lookups of callers, only the
+/// callers of visible rows are looked up. Visible rows are the top rows and the children of `open` rows.
 pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> bool) -> BottomUp {
     let mut shape = Shape::of(tree);
     let outermost = outermost(tree);
@@ -131,15 +134,15 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
 #[derive(Clone, Copy)]
 struct Member {
     row: u32,
-    /// Ancestor of the row that was reached; `None` if the row has no further caller.
+    /// The ancestor of `row` that has been reached so far; `None` if there is no further caller.
     at: Option<u32>,
 }
 
-/// Members in an order in which those with the same callers so far are adjacent.
+/// Members, ordered so that those with the same callers so far are next to each other.
 struct Groups<'a> {
     tree: &'a CallTree,
     members: Vec<Member>,
-    /// By function: number of its latest group, counted over all splits.
+    /// For each function, the number of the last group made for it. Groups are numbered consecutively across all splits.
     group_of: Vec<u32>,
     made: u32,
 }
@@ -154,8 +157,8 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Splits a group by the function that its members have reached, so that members of each new group are adjacent. Members
-    /// without a further caller belong to no new group.
+    /// Splits a group by the function that each member's ancestor `at` belongs to, so that the members of each new group are
+    /// adjacent. Members without a further caller are not in any of the new groups.
     fn split(&mut self, range: Range<usize>) -> Vec<(FunctionId, Range<usize>)> {
         let before = self.made;
         let mut counts: Vec<(FunctionId, usize)> = Vec::new();
@@ -209,7 +212,7 @@ struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
     known: IndexMap<(u32, FunctionId), u32>,
-    /// Pairs of a new row and a row of the source that is a part of it.
+    /// Pairs of a new row and a source row that was merged into it.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -223,7 +226,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Returns the row of a function below the row `above`. Adds it if it is missing.
+    /// Returns the row of `function` directly below the row `above`. Adds the row if it does not exist.
     fn row(&mut self, above: u32, function: FunctionId) -> u32 {
         if let Some(&row) = self.known.get(&(above, function)) {
             return row;
@@ -249,7 +252,7 @@ impl<'a> Shape<'a> {
         index
     }
 
-    /// Returns the row of `function` among the row `at` and the rows above it.
+    /// Returns the row at `at` or the closest row above it that belongs to `function`, if any.
     fn on_path(&self, mut at: u32, function: FunctionId) -> Option<u32> {
         while at != NO_PARENT {
             let row = &self.tree.rows[at as usize];
@@ -261,14 +264,15 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// Returns the uncertainty of a new row, which may be changed, and that of a source row; `None` if the trees have none.
+    /// Returns a mutable reference to the uncertainty of a new row, and the uncertainty of a source row. Returns `None` if the
+    /// trees have no uncertainties.
     fn uncertainties(&mut self, to: u32, from: u32) -> Option<(&mut Uncertainty, Uncertainty)> {
         let sum = self.tree.uncertainties.get_mut(to as usize);
         sum.zip(self.source.merged_uncertainty(from))
     }
 
-    /// Adds a source row to a new row. `is_outer` tells whether its calls are outermost calls, and not inside other calls of the
-    /// new row.
+    /// Adds the numbers of a source row to a new row. `is_outer` tells whether its calls are outermost calls, as opposed to calls
+    /// nested inside others of the new row.
     fn add(&mut self, to: u32, from: u32, is_outer: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
@@ -321,7 +325,7 @@ impl<'a> Shape<'a> {
         self.link()
     }
 
-    /// Returns the tree with the totals that its rows already have.
+    /// Returns the tree, with totals as they already are in its rows.
     fn link(mut self) -> CallTree {
         let rows = self.tree.rows.len();
         self.tree.parts = self.source.parts.merge(rows, &self.pairs);

@@ -1,9 +1,10 @@
-//! Triggers: conditions on the last seconds of a program, such as `p99(handle) > 50ms`, and the moments at which they become
-//! true.
+//! Triggers: conditions on what a program did in the last few seconds, such as `p99(handle) > 50ms`, and the detection of when
+//! they become true.
 //!
-//! A user types a [`Condition`]. [`judge`] tells whether it is true in a window, and [`Episodes`] decides which windows call for
-//! an action. Windows overlap, so one slow call is in many of them. An action is due only if the condition becomes true after it
-//! was false for a whole window. A limit restricts how often actions happen.
+//! A user types a [`Condition`]. [`judge`] tells whether it is true in a window, and [`Episodes`] decides in which windows an
+//! action is due. Windows overlap, so a single slow call shows up in many of them. To avoid repeated actions, one is due only
+//! when the condition becomes true after it has been false for a whole window. In addition, a limit restricts how often actions
+//! can happen.
 
 mod condition;
 mod episodes;

@@ -1,4 +1,4 @@
-//! Standard errors of estimated times and live bytes, for rows and functions. They are combined from the errors of nodes.
+//! Standard errors of estimated times and live bytes. The errors of nodes are combined into those of rows and functions.
 
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};
@@ -15,19 +15,19 @@ pub struct Uncertainty {
     pub total_error: f64,
     /// Whether the self time is an estimate. Its error may be unknown.
     pub self_estimated: bool,
-    /// Whether the total time is an estimate. Its error may be unknown.
+    /// An estimate is rough if its standard error is larger than this fraction of the estimate.
     pub total_estimated: bool,
 }
 
 /// An estimate is rough if its standard error is above this share of the estimate.
 const ROUGH: f64 = 0.05;
 
-/// Percentiles of fewer timed calls are rough.
+/// Percentiles are rough if fewer calls than this were timed.
 const TIMED_ENOUGH: u64 = 1_000;
 
 impl Uncertainty {
-    /// Returns the uncertainty after marking only rough times as estimates. A time is rough if its standard error is unknown or
-    /// above 5 % of the time. Screens and reports mark rough times.
+    /// Returns a copy in which only rough times count as estimates. These are the times that screens and reports mark. A time is
+    /// rough if its standard error is unknown or greater than 5 % of the time.
     pub fn rough(self, self_ticks: u64, total_ticks: u64) -> Self {
         let is_rough = |error: f64, ticks: u64| error <= 0.0 || error > ROUGH * ticks as f64;
         Self {
@@ -47,20 +47,20 @@ impl Uncertainty {
         self.is_timed_in_part(calls) && self.timed < TIMED_ENOUGH
     }
 
-    /// Adds the number of timed calls and the error of the self time of another uncertainty.
+    /// Adds the timed calls and the self-time error of another uncertainty.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
         self.self_error = self.self_error.hypot(other.self_error);
         self.self_estimated |= other.self_estimated;
     }
 
-    /// Adds the error of the total time of another uncertainty.
+    /// Adds the total-time error of another uncertainty.
     pub(super) fn add_total(&mut self, other: &Self) {
         self.total_error = self.total_error.hypot(other.total_error);
         self.total_estimated |= other.total_estimated;
     }
 
-    /// Returns the uncertainty of the sum of some total times.
+    /// Returns the uncertainty of a sum of total times, given the uncertainty of each.
     pub fn of_totals(several: impl Iterator<Item = Self>) -> Self {
         several.fold(Self::default(), |mut sum, one| {
             sum.add_total(&one);
@@ -105,15 +105,15 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
-    // Counters have no time that could be uncertain.
+    // Counters have no time, so they have no uncertainty.
     for count in &snapshot.counts {
         uncertainties[count.node.index()] = Uncertainty::default();
     }
     uncertainties
 }
 
-/// Returns the estimates of live bytes, which come from sampled blocks. A node without variance gets no estimate: all of its
-/// blocks are known, so its live bytes are exact.
+/// Returns the errors of the live bytes, which are estimated from sampled blocks. A node whose total has no variance is left out:
+/// all of its blocks are known, so its live bytes are exact.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
     let rows = snapshot.nodes.len();
     let variances = snapshot.measures.dense(Quantity::LiveVariance, rows);
@@ -181,7 +181,7 @@ mod tests {
     fn what_was_not_timed_or_sampled_is_an_estimate_and_what_a_parent_gives_to_its_children_is_not() {
         let mut snapshot = fixture::two_threads();
         assert_eq!(uncertainties(&snapshot), []);
-        // Rows 0, 1 and 2 have 1, 400 and 100 calls, of which all, all and 7 were timed.
+        // Row 0 has 1 call, row 1 has 400 and row 2 has 100. All were timed except in row 2, where only 7 were.
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);

@@ -1,4 +1,4 @@
-//! System calls in which threads of chosen nodes waited, by number of samples.
+//! Finds the system calls in which threads waited while they were in given nodes, and counts the samples of each.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,18 +14,20 @@ pub struct CallSamples {
     pub call: String,
     /// Number of samples.
     pub samples: u64,
-    /// Share of the samples of all system calls in the list, 0 to 1.
+    /// Fraction of the listed samples that belong to this system call, from 0 to 1.
     pub share: f64,
 }
 
-/// Returns the system calls in which threads waited while a chosen node was innermost, most samples first.
+/// Returns the system calls in which threads waited while their innermost node was one of the chosen ones. The calls with the
+/// most samples come first.
 pub fn in_nodes(snapshot: &Snapshot, is_chosen: impl Fn(NodeId) -> bool) -> Vec<CallSamples> {
     let samples = snapshot.waits_in.samples();
     let chosen = samples.filter(|&(row, ..)| is_chosen(NodeId(row)));
     shares(chosen.map(|(_, call, samples)| (call, samples)))
 }
 
-/// Returns the system calls in which threads waited while this node was innermost, most samples first.
+/// Returns the system calls in which threads waited while this was their innermost node. The calls with the most samples come
+/// first.
 pub fn in_node(snapshot: &Snapshot, node: NodeId) -> Vec<CallSamples> {
     shares(snapshot.waits_in.of_row(node.0))
 }

@@ -1,4 +1,4 @@
-//! Turns the trace of a slow call into a picture over time: each call inside it with its begin, end and depth.
+//! Turns the trace of a slow call into a timeline: the slow call and each call inside it, with start, end and depth.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use tickscope_format::snapshot::{Then, Trace, Watch};
 
 use crate::slow::lineage;
 
-/// The calls inside one slow call, over time. All times are ticks since the slow call began.
+/// Timeline of a slow call and the calls inside it. All times are in ticks since the slow call began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waterfall {
     /// Duration of the call.
     pub ticks: u64,
-    /// All calls in order of begin; callers come before their callees.
+    /// All calls, ordered by their start. A caller comes before its callees.
     pub spans: Vec<Span>,
     /// Periods in which the thread was off its CPU, in order.
     pub off_cpu: Vec<OffCpu>,
-    /// Period whose steps were left out of the trace, and the number of these steps.
+    /// Period that is missing from the trace, and the number of steps that were left out in it.
     pub gap: Option<(Range<u64>, u64)>,
-    /// Maximum number of nested calls.
+    /// Number of levels of nested calls, including the slow call itself.
     pub depth: u32,
 }
 
-/// One call inside the slow call.
+/// The slow call itself, or a call inside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Index of the path in [`Watch::paths`].
@@ -34,27 +34,27 @@ pub struct Span {
     pub end: u64,
 }
 
-/// Time off the CPU, somewhere between `begin` and `end`.
+/// Time off the CPU during one step of the trace. It lies somewhere between the step's `begin` and `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
-    /// Number of calls that enclose the call that was off its CPU.
+    /// Number of calls that enclose the call in which the thread was off the CPU.
     pub depth: u32,
-    /// Tick at which the thread entered or returned to this call.
+    /// Tick at which the step began.
     pub begin: u64,
-    /// Tick at which the thread left this call.
+    /// Tick at which the step ended.
     pub end: u64,
     /// Ticks in which the thread waited.
     pub waiting: u64,
-    /// Ticks in which the thread could run but had no CPU.
+    /// Ticks in which the thread was ready to run but had no CPU.
     pub ready: u64,
 }
 
-/// One block in a drawn line of cells. It is one call, or several calls of one path that are too short for a cell each.
+/// One block in a line of cells. It is a single call, or several calls on the same path that are too short to have a cell each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// Number of calls that enclose these calls.
+    /// Number of calls that enclose the calls in the block.
     pub depth: u32,
     /// Index of the first cell.
     pub x: u16,
@@ -62,11 +62,11 @@ pub struct Block {
     pub width: u16,
     /// Number of calls in the block.
     pub calls: u64,
-    /// Duration of these calls in ticks, summed.
+    /// Total duration of the calls in the block, in ticks.
     pub ticks: u64,
 }
 
-/// Returns the tick at which each step of a trace begins, and finally the end of the last step.
+/// Returns the tick at which each step of a trace begins, followed by the tick at which the trace ends.
 pub fn begins(trace: &Trace) -> Vec<u64> {
     let mut now = 0u64;
     let mut begins = Vec::with_capacity(trace.len() + 1);
@@ -97,7 +97,7 @@ impl Waterfall {
             let lineage = lineage(watch, path);
             let both = open.iter().zip(&lineage);
             let mut shared = both.take_while(|((open, _), path)| open == *path).count();
-            // A call begins here, so it is not the open call of the same path but a new one.
+            // This step entered a new call, so the call that is open on the same path ends here.
             if enters && shared == lineage.len() {
                 shared -= 1;
             }
@@ -140,7 +140,7 @@ impl Waterfall {
         waterfall
     }
 
-    /// If steps were left out before `step`, moves `now` over them.
+    /// If steps were left out just before `step`, advances `now` past them.
     fn skip(&mut self, trace: &Trace, step: u32, now: &mut u64) {
         if let Some(gap) = trace.gap.filter(|gap| gap.step == step) {
             let end = now.saturating_add(gap.ticks);
@@ -149,8 +149,9 @@ impl Waterfall {
         }
     }
 
-    /// Returns blocks that draw the period `shown` in `cells` cells, line by line and from left to right. Adjacent calls of one
-    /// path are one block if each of them covers at most `few` cells.
+    /// Draws the period `shown` as blocks in lines of `cells` cells, one line for each depth. The blocks are ordered by line, and
+    /// from left to right within a line. Adjacent calls on the same path share a block if each of them covers at most `few`
+    /// cells.
     pub fn blocks(&self, shown: &Range<u64>, cells: u16, few: u16) -> Vec<Block> {
         let length = shown.end.saturating_sub(shown.start);
         if length == 0 || cells == 0 {
@@ -180,7 +181,8 @@ impl Waterfall {
                     last.calls += 1;
                     last.ticks = last.ticks.saturating_add(ticks);
                 }
-                // The last cell is already taken. It shows the longer of this call and the call before.
+                // The last block already covers these cells. If it covers a single cell, that cell shows the longer of the two
+                // calls.
                 Some((last, _)) if x < last.x + last.width && end <= last.x + last.width => {
                     if last.width == 1 && ticks > last.ticks {
                         *last = Block {
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // If this part is enlarged, each call has its own block.
+        // Zoomed in on this part, each call has its own block.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

@@ -1,4 +1,5 @@
-//! The difference of two snapshots of one epoch, which is again a snapshot. So all code that takes snapshots works on a window.
+//! The difference between two snapshots of the same epoch. It is a snapshot as well, so all code that works on snapshots also
+//! works on a window.
 
 mod lines;
 mod pools;
@@ -12,20 +13,21 @@ use tickscope_format::snapshot::{Estimate, Extremes, Level, Measures, Quantity, 
 
 use self::pools::{Pools, take, take_from};
 
-/// Returns whether two snapshots count from the same reset of the same run, so that their difference has a meaning. After an
-/// undo, a snapshot counts from the earlier reset again.
+/// Returns whether two snapshots count from the same reset of the same run. Otherwise, their difference has no meaning. After a
+/// reset is undone, a snapshot counts from the previous reset again.
 pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     let run = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns);
     run(one) == run(other) && one.capture.begin() == other.capture.begin()
 }
 
-/// Returns the difference of two snapshots of one run: counts and times of the later one minus those of the earlier one. State,
-/// open scopes and facts are those of the later snapshot. `since_reset_ns` is the time between the snapshots.
+/// Returns the difference between two snapshots of one run: the counts and times of the later one minus those of the earlier one.
+/// States, open scopes and general facts are those of the later snapshot. `since_reset_ns` becomes the time between the two
+/// snapshots.
 ///
-/// If there was a reset between the snapshots, the result is the later snapshot, which counts since the reset.
+/// If there was a reset between the snapshots, the result is the later snapshot, which counts from that reset.
 ///
-/// Rows are matched by thread (name and id) and path of sites. What ended threads did in the window is in the row of finished
-/// threads of their name. No number becomes negative, and totals stay sums of self times.
+/// Rows are matched by the name and id of their thread and by their path of sites. What a thread did in the window before it
+/// ended is in the row of finished threads with its name. No number becomes negative, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     match same_epoch(later, earlier) {
         true => less(later, earlier),
@@ -35,7 +37,7 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 
 /// Subtracts like `between`. The later snapshot must include all counts of the earlier one.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    // The differences of rows are computed below.
+    // The window starts out with the later values. The earlier ones are subtracted further down.
     let mut window = Snapshot {
         threads: later.threads.clone(),
         nodes: later.nodes.clone(),
@@ -94,8 +96,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     take_tallies(&mut window, later, &then, &pool_of);
     let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
     let mut ends = [Quantity::FutureEnds, Quantity::FutureCancels].iter();
-    // A coarse record has no latencies of futures. If the earlier snapshot is one, and calls had ended, their latencies are
-    // unknown.
+    // Coarse records have no latencies of futures. If the earlier snapshot is such a record and futures had already ended, the
+    // latencies in the window cannot be determined.
     if !earlier.async_latencies.row.is_empty() || !ends.any(has_ended) {
         let (later, then) = (&later.async_latencies, &then.async_latencies);
         window.async_latencies = latencies(later, then, &pool_of, &takers, |_| true);
@@ -110,7 +112,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window
 }
 
-/// Subtracts the tallies of counters, values and gauges. Calls and latencies in `window` must have been subtracted already.
+/// Subtracts the tallies of counters, values and gauges. This uses the calls and latencies of `window`, from which the earlier
+/// ones must already have been subtracted.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
     let sums = before.iter().map(|(&pool, tally)| (pool, tally.sum()));
@@ -138,8 +141,8 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
     }
 }
 
-/// Returns the smallest and the largest number of a value in a window. An extreme that the earlier snapshot has too may be older
-/// than the window. Then only the histogram of the window bounds the numbers.
+/// Returns the smallest and the largest number that a value received in a window. If the earlier snapshot has the same extreme,
+/// that extreme may be older than the window, and only the window's histogram limits the range.
 fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
     let Some(then) = then else { return now };
     let then = then.range();
@@ -158,13 +161,14 @@ fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extreme
     Extremes {
         min,
         max: max.max(min),
-        // A bucket of small numbers contains a single number, which is exact.
+        // A bucket for small numbers covers a single number, so its edge is exact.
         min_exact: (is_new.min_exact && min == now.min) || first.0 == first.1,
         max_exact: (is_new.max_exact && max == now.max) || last.0 == last.1,
     }
 }
 
-/// Returns the level of a gauge in a window. Levels are not subtracted: the window begins with the earlier level.
+/// Returns the level of a gauge in a window. Levels are not subtracted: at the start of the window, the gauge has its earlier
+/// level.
 fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     let held = match then.map(Tally::level) {
         // The gauge was first set in the window.
@@ -191,7 +195,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
-        // Levels are not subtracted: the value of the later snapshot stays.
+        // Levels are not subtracted: the window keeps the value of the later snapshot.
         if !quantity.is_level() {
             let mut then = then.take(quantity);
             for (now, then, place) in [
@@ -209,7 +213,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     measures
 }
 
-/// Subtracts samples with the same path and system call. Where threads wait now is taken from the later snapshot.
+/// Subtracts samples with the same path and system call. What each thread is doing now is taken from the later snapshot.
 fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     let left = then.waits_in.samples();
     let mut left: HashMap<(u32, &str), u64> = left.map(|(pool, call, count)| ((pool, call), count)).collect();
@@ -222,7 +226,8 @@ fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     WaitsIn::new(samples, later.waits_in.now())
 }
 
-/// Subtracts the earlier number of untimed calls from the later one. Errors of independent times are combined by their squares.
+/// Subtracts the earlier number of untimed calls and the earlier errors. Errors of independent times add up as squares, so it is
+/// the squares that are subtracted.
 fn estimates(
     later: &Snapshot,
     calls: &[u64],
@@ -250,13 +255,14 @@ fn estimates(
     estimates.collect()
 }
 
-/// Returns whether calls have ended whose latencies were not kept, as in a coarse record.
+/// Returns whether the latencies of calls that have ended are missing, as they are in a coarse record.
 pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     let is_of_calls = |&&row: &&u32| !snapshot.is_value(NodeId(row));
     if snapshot.latencies.row.iter().find(is_of_calls).is_some() {
         return false;
     }
-    // Open calls have no latency yet, and counters never have one. The histograms of values hold numbers.
+    // Open calls have no latency yet, and counters never have one. Values are among the counters, because their histograms hold
+    // numbers rather than latencies.
     let mut unfinished = vec![false; snapshot.nodes.len()];
     let open = snapshot.threads.iter().flat_map(|thread| &thread.open);
     let counters = snapshot.counts.iter().map(|count| count.node.index());
@@ -267,13 +273,14 @@ pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
 }
 
-/// Returns whether values received numbers that no histogram keeps.
+/// Returns whether a value has received numbers but has no histogram.
 fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
     let mut values = snapshot.value_rows.iter().map(|row| row.node);
     values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
 }
 
-/// Returns the latencies in the window of all rows with `is_known`. Those of other rows cannot be told from earlier calls.
+/// Returns the latencies in the window for the rows that satisfy `is_known`. For other rows, they cannot be told apart from the
+/// latencies of earlier calls.
 fn latencies(
     later: &Latencies,
     then: &Latencies,
@@ -281,7 +288,7 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // By pool that several rows share: its latencies that were not subtracted from a row yet.
+    // For each pool that several rows share, the latencies that have not been subtracted from any row yet.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     let mut next = 0;

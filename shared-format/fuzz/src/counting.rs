@@ -26,7 +26,7 @@ fn count(change: isize) {
     });
 }
 
-/// Runs `work`. Returns the peak of the thread's allocated bytes, less what was allocated before, and the result of `work`.
+/// Runs `work`. Returns how many more bytes the thread had allocated at its peak than before, and the result of `work`.
 pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BYTES.get().now;
     BYTES.set(Bytes {
@@ -37,23 +37,23 @@ pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     ((BYTES.get().most - before) as usize, result)
 }
 
-// SAFETY: each method calls the system's allocator; the counting neither allocates nor panics.
+// SAFETY: every method forwards to the system allocator, and counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 
@@ -61,7 +61,7 @@ unsafe impl GlobalAlloc for Counting {
         // A reallocation may have to copy, so both blocks exist for a moment.
         count(size as isize);
         count(-(layout.size() as isize));
-        // SAFETY: the caller keeps the contract of this call.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(memory, layout, size) }
     }
 }

@@ -16,10 +16,10 @@ use crate::html;
 /// First bytes of an HTML page.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// Maximum size of a page that is read, in bytes. A page with 100 000 nodes has about 12 MB.
+/// Maximum size of a page that can be read, in bytes. A page with 100 000 nodes takes about 12 MB.
 const LONGEST_PAGE: u64 = 1 << 30;
 
-/// Returns whether a file contains a snapshot, judged by its first bytes or its ending.
+/// Returns whether a file contains a snapshot, judging by its first bytes or its extension.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
     ending == Some(OsStr::new(snapshot_file::ENDING))
@@ -30,7 +30,7 @@ pub fn is_archive(path: &Path) -> bool {
 /// Reads the snapshot in a file, as it was measured.
 ///
 /// # Errors
-/// Returns why the file has no snapshot that this version can read.
+/// Returns an error if the file contains no snapshot that this version can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);

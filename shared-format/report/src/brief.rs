@@ -1,14 +1,15 @@
-//! Short answers for scripts and agents, as JSON. Each tells the unit, whether values are estimates, how many of the rows it
-//! shows, and which commands may come next.
+//! Short answers for scripts and agents, as JSON. Each answer says which unit its values have, whether they are estimates, how
+//! many of the rows it shows, and which commands could come next.
 //!
 //! ```text
-//! Snapshot -> top        the functions with the most of a measure
+//! Snapshot -> top        the functions with the highest values of a measure
 //!          -> sites      the sites that were entered, and the sites that are switched off
-//! Rings    -> programs   the programs that carry tickscope
+//! Rings    -> programs   the programs that use tickscope
 //! Verdict  -> condition  whether a condition is true, and the values found
 //! ```
 //!
-//! The answers on slow calls ([`slow`](crate::slow)) and on comparisons ([`diff`](crate::diff)) are beside their other forms.
+//! The answers about slow calls ([`slow`](crate::slow)) and comparisons ([`diff`](crate::diff)) are defined next to the other
+//! forms of these reports.
 
 pub mod condition;
 mod fit;
@@ -29,17 +30,17 @@ pub use self::fit::BYTES_MAX;
 pub(crate) use self::fit::{cut, fitted};
 pub use self::next::{Next, shell_word};
 
-/// Maximum number of rows of a short answer.
+/// Maximum number of rows in a short answer.
 const ROWS: usize = 10;
 
 /// What an answer is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The snapshot from which the answer is made.
+    /// The snapshot that the answer is based on.
     pub snapshot: &'a Snapshot,
     /// Whether the program runs.
     pub state: ProcessState,
-    /// Which part of the run the snapshot covers, in words; `None` for all since the reset.
+    /// The part of the run that the snapshot covers, in words; `None` if it covers everything since the reset.
     pub when: Option<&'a str>,
     /// Notes for the reader, one sentence each.
     pub notes: &'a [String],
@@ -58,8 +59,8 @@ pub enum Length {
 }
 
 impl Length {
-    /// Returns the document with as many rows as this length allows, but at most `all`. `document` makes it for any number of
-    /// rows.
+    /// Returns the document with as many rows as this length allows, but at most `all`. `document` makes a document with the
+    /// given number of rows.
     pub(crate) fn of(self, all: usize, document: impl Fn(usize) -> String) -> String {
         match self {
             Self::Brief => fitted(all.min(ROWS), document),
@@ -86,7 +87,7 @@ impl Program {
     }
 }
 
-/// Returns file and line of a function or a site, such as `src/book.rs:20`, or `None` if they are unknown.
+/// Returns the file and line of a function or a site, such as `src/book.rs:20`, or `None` if they are unknown.
 pub(crate) fn place(file: &str, line: u32) -> Option<String> {
     (!file.is_empty()).then(|| crate::label::place(file, line, false))
 }

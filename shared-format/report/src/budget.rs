@@ -1,4 +1,4 @@
-//! Words for functions that are off because of the budget.
+//! Describes functions that are off because of the budget.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::number::percent;
 
-/// Returns how many functions are off because of the budget, and how the user can count them; `None` if there are none.
+/// Returns how many functions are off because of the budget, and how the user can have them counted anyway. Returns `None` if
+/// there are none.
 pub(crate) fn off_for_the_budget(snapshot: &Snapshot) -> Option<String> {
     let functions = snapshot.functions.as_ref()?;
     let off = &functions.over_budget;

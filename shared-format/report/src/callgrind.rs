@@ -1,18 +1,18 @@
-//! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and calls between them.
+//! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and the calls between them.
 //!
-//! The events are `Ns` (nanoseconds), `Calls`, and one for each other measure of the snapshot. The chosen measure comes first,
-//! because readers sort by the first event. All functions are below one function that stands for the program, because readers
-//! compute a function's inclusive cost from the calls to it, and a function at the top of a thread would otherwise have no
-//! caller. As in valgrind's files, recursive calls are counted but cost nothing, so that inclusive costs equal the totals of
-//! other reports.
+//! The events are `Ns` (nanoseconds), `Calls`, and one event for each other measure of the snapshot. The chosen measure comes
+//! first, because tools sort by the first event. Tools compute a function's inclusive cost from the calls to it. All functions
+//! are therefore placed below one function that stands for the program; otherwise, a function at the top of a thread would have
+//! no caller. As in Valgrind's own files, recursive calls are counted but cost nothing, so that inclusive costs equal the totals
+//! in other reports.
 //!
-//! A call that was already open at a reset has a cost, but is not counted. An arc with only such calls is written with one call,
-//! because in this format a cost without a call is the caller's own cost.
+//! A call that was already open at a reset has a cost, but is not counted. If a function made only such calls to another one, a
+//! single call is written, because in this format a cost without a call would be the caller's own cost.
 //!
-//! If the functions and lines of sampled code are known, there is one more event: `Sampled`, the CPU time of the samples in
-//! nanoseconds, by line. An unmeasured function that a measured one called is listed as a function, and its number of calls is
-//! its number of samples. Samples do not show who called the measured function, so its sampled time is not part of its callers'
-//! time.
+//! If the functions and lines of sampled code are known, there is one more event, `Sampled`: the CPU time of the samples in
+//! nanoseconds, by line. An unmeasured function that was called by a measured one is listed as a function of its own, and its
+//! number of samples is written as its number of calls. Samples do not show who called the measured function, so its sampled time
+//! is not included in the time of its callers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -27,7 +27,7 @@ use tickscope_format::snapshot::{Sampled, Snapshot};
 
 use crate::names::{full_names, in_one_line};
 
-/// The format's mark for an unknown file or function.
+/// Stands for an unknown file or function in this format.
 const UNKNOWN: &str = "???";
 
 /// A measure, with its values for each row of the tree.
@@ -62,11 +62,11 @@ struct Arc {
     costs: Costs,
 }
 
-/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`. `addresses` has
-/// the known functions and lines of sampled code.
+/// Writes the program, then its functions in the order of their first sites. The first event is the measure `by`. `addresses`
+/// provides the known functions and lines of sampled code.
 ///
 /// # Errors
-/// The error of writing to `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(
     snapshot: &Snapshot,
     by: Measure,
@@ -124,7 +124,7 @@ impl Event {
             // The numbers come from the tree itself, because the measure `Calls` leaves out counters.
             tree.rows.iter().map(|row| row.calls).collect()
         } else {
-            // A snapshot by another measure has the same rows in the same order.
+            // The tree for another measure has the same rows in the same order.
             let by = CallTree::build(&measure.of(snapshot), |_| true);
             by.rows.iter().map(|row| row.self_ns).collect()
         };
@@ -190,7 +190,7 @@ impl Entry {
     }
 }
 
-/// Functions, and the calls between them.
+/// Functions, and the calls between them, as they are written to the file.
 struct Graph {
     /// The program, then the functions by id, then the unmeasured functions.
     entries: Vec<Entry>,
@@ -248,7 +248,7 @@ impl Graph {
             };
             if let Some(own) = located.own {
                 let entry = &mut self.entries[function];
-                // Readers search for the source file at this path, and only the debug information has the full path.
+                // Tools look for the source file at this path, and only the debug information has the full path.
                 if own.line > 0 {
                     entry.file.clone_from(&own.file);
                 }
@@ -304,7 +304,7 @@ fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     totals
 }
 
-/// Writes entries and files by number. Where a number occurs first, its name follows.
+/// Writes entries and files as numbers. Where a number is used for the first time, the name follows it.
 struct Writer<'a> {
     entries: &'a [Entry],
     /// Number of each file, by its path.
@@ -355,7 +355,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes `fl=` and `fn=` for an entry, or `cfl=` and `cfn=` if `prefix` is `c`, for a callee.
+    /// Writes the lines `fl=` and `fn=` for an entry. If `prefix` is `c`, the entry is a callee, and the lines are `cfl=` and
+    /// `cfn=`.
     fn position(&mut self, out: &mut impl Write, prefix: &str, index: usize) -> io::Result<()> {
         let entry = &self.entries[index];
         let file = self.files.get(entry.file.as_str()).copied().unwrap_or(1);

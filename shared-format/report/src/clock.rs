@@ -2,22 +2,22 @@
 
 const DAY_S: i64 = 86_400;
 
-/// Days in 400 years. The calendar repeats after them.
+/// Days in 400 years, after which the calendar repeats.
 const DAYS_OF_ERA: i64 = 146_097;
 
-/// Returns the day since the Unix epoch, and the second of this day, in a time zone `offset_s` seconds east of UTC.
+/// Splits a time into days since the Unix epoch and seconds since midnight, in a time zone `offset_s` seconds east of UTC.
 pub fn split(unix_ns: u64, offset_s: i32) -> (i64, i64) {
     let seconds = (unix_ns / 1_000_000_000) as i64 + i64::from(offset_s);
     (seconds.div_euclid(DAY_S), seconds.rem_euclid(DAY_S))
 }
 
-/// Returns a second of the day as text, such as `14:02:11`.
+/// Formats a number of seconds since midnight, such as `14:02:11`.
 pub fn of_day(second: i64) -> String {
     format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
-/// Returns nanoseconds since the Unix epoch as a time of day such as `14:02:11.250`. The time zone is `utc_offset_s` seconds east
-/// of UTC; for `None` it is UTC, with a Z at the end.
+/// Formats nanoseconds since the Unix epoch as a time of day such as `14:02:11.250`, in a time zone `utc_offset_s` seconds east
+/// of UTC. If the offset is `None`, the time is in UTC and ends in `Z`.
 pub(crate) fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
     let (_, second) = split(unix_ns, utc_offset_s.unwrap_or(0));
     let zone = if utc_offset_s.is_some() { "" } else { "Z" };
@@ -25,16 +25,16 @@ pub(crate) fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
     format!("{}.{millis:03}{zone}", of_day(second))
 }
 
-/// Returns nanoseconds since the Unix epoch as text such as `2025-11-13 02:15:34 UTC`. Files use UTC, so they depend on no time
-/// zone.
+/// Formats nanoseconds since the Unix epoch, such as `2025-11-13 02:15:34 UTC`. Files use UTC, so that they do not depend on a
+/// time zone.
 pub(super) fn utc(unix_ns: u64) -> String {
     let (day, second) = split(unix_ns, 0);
     let (year, month, date) = civil(day);
     format!("{year:04}-{month:02}-{date:02} {} UTC", of_day(second))
 }
 
-/// Returns year, month and day for a day since the Unix epoch. In the computation, years begin in March, so that a leap day is
-/// the last day of its year (Howard Hinnant's `civil_from_days`).
+/// Converts days since the Unix epoch to year, month and day of the month. In the computation, years begin in March, so that a
+/// leap day is the last day of a year (Howard Hinnant's `civil_from_days`).
 pub fn civil(day: i64) -> (i64, i64, i64) {
     // Days since the first of March of the year 0.
     let day = day + 719_468;

@@ -1,4 +1,4 @@
-//! Reports of a comparison of two builds: text, Markdown for pull requests, JSON, and an HTML page.
+//! Reports that compare two builds: as text, as Markdown for pull requests, as JSON, and as an HTML page.
 
 #[cfg(feature = "json")]
 pub mod brief;
@@ -31,10 +31,10 @@ use crate::{number, tally, text_of};
 
 pub use self::doubts::doubts;
 
-/// Maximum number of failures named in a gate's sentence.
+/// Maximum number of failures named in the sentence about a gate.
 const NAMED: usize = 3;
 
-/// Maximum number of runs named in the heading of a side.
+/// Maximum number of runs named in the heading of one side (before or after).
 const RUNS_NAMED: usize = 6;
 
 /// Maximum width of the run names in a heading, in cells. The first name is never cut.
@@ -55,7 +55,7 @@ pub enum Tables {
     Paths,
 }
 
-/// What a report tells about one run.
+/// What a report says about one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Target as the user typed it.
@@ -66,7 +66,7 @@ pub struct Run {
     pub mode: Mode,
     /// Measured time of the run, in nanoseconds.
     pub length_ns: u64,
-    /// Which part of a recording this is, in words; `None` for all of it.
+    /// The part of a recording that was compared, in words; `None` for all of it.
     pub part: Option<String>,
 }
 
@@ -75,11 +75,11 @@ pub struct Run {
 pub struct Comparison<'a> {
     /// Changes by function and by path.
     pub diff: &'a Diff,
-    /// Changes by other measures, for the JSON form.
+    /// The same comparison in terms of other measures, for the JSON form.
     pub measures: &'a [Diff],
-    /// The runs before, and the runs after.
+    /// The runs before the change, and the runs after it.
     pub runs: (&'a [Run], &'a [Run]),
-    /// Name of the scope by whose calls the numbers are divided; `None` for numbers per run.
+    /// Name of the scope if numbers are per call of a scope; `None` if they are per run.
     pub per: Option<&'a str>,
     /// Verdicts of the gates.
     pub verdicts: &'a [Verdict],
@@ -87,7 +87,7 @@ pub struct Comparison<'a> {
     pub doubts: &'a [String],
     /// Tables to show.
     pub tables: Tables,
-    /// Minimum change of a time, as a share of the whole program's time, for showing a row whose calls are unchanged.
+    /// A row whose calls are unchanged is shown only if a time has changed by at least this share of the whole program's time.
     pub min_share: f64,
     /// Whether the text is ASCII only.
     pub ascii: bool,
@@ -95,7 +95,7 @@ pub struct Comparison<'a> {
     pub width: usize,
 }
 
-/// A part of a sentence. Names and words are escaped differently.
+/// A part of a sentence. Names are escaped differently from other words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Words(String),
@@ -121,7 +121,7 @@ impl Comparison<'_> {
         text_of(|out| write(out, self))
     }
 
-    /// Returns the comparison for UTF-8 output, for forms that do not depend on a terminal.
+    /// Returns the comparison with UTF-8 output enabled, for forms that are not shown in a terminal.
     fn in_utf8(&self) -> Self {
         Self {
             ascii: false,
@@ -145,12 +145,12 @@ impl Comparison<'_> {
         labels(&self.diff.functions, self.ascii)
     }
 
-    /// Returns the minimum time change, in nanoseconds, for showing a row whose calls are unchanged.
+    /// Returns the minimum change of a time, in nanoseconds, at which a row is shown although its calls are unchanged.
     fn least_ns(&self) -> f64 {
         self.diff.measured_ns() * self.min_share
     }
 
-    /// Returns the title, which tells what is compared.
+    /// Returns the title, which says what is compared.
     fn title(&self) -> String {
         let runs = |count: usize| match count {
             1 => "1 run".to_string(),
@@ -170,7 +170,8 @@ impl Comparison<'_> {
         format!("{} before, {} after{medians}{per}{by}", runs(before), runs(after))
     }
 
-    /// Returns the names of a side's runs, with their mode and length.
+    /// Returns the names of the runs on one side, with their programs and modes. If only parts of recordings are compared, also
+    /// returns which part, or how long the parts are.
     fn side(&self, runs: &[Run]) -> String {
         let mut text: Vec<String> = Vec::new();
         let mut cells = 0;
@@ -199,8 +200,8 @@ impl Comparison<'_> {
         format!("{} ({}){part}", text.join(" "), of.join("; "))
     }
 
-    /// Returns the quantities that a row shows, each before, after and as a change. Latencies are among them if both sides have
-    /// latencies.
+    /// Returns the quantities that a row shows. Each is shown with its value before, its value after, and the change. Latencies
+    /// are included if any function has latencies on both sides.
     fn columns(&self, change: &Change) -> Vec<Quantity> {
         let mut columns = change.columns().to_vec();
         if self.diff.has_latencies() {
@@ -209,7 +210,7 @@ impl Comparison<'_> {
         columns
     }
 
-    /// Returns for each function, by id, whether a gate failed for it.
+    /// Returns, for each function id, whether a gate failed for that function.
     fn failing(&self) -> Vec<bool> {
         let mut failing = vec![false; self.diff.by_function.len()];
         for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {
@@ -220,7 +221,8 @@ impl Comparison<'_> {
         failing
     }
 
-    /// Returns the remark behind a row's name: its numbers are per run, or its time cannot be compared. `None` if neither.
+    /// Returns the remark that follows a row's name: its numbers are per run, or its times cannot be compared. Returns `None` if
+    /// there is nothing to remark.
     fn remark(&self, change: &Change) -> Option<String> {
         let scope = || visible(self.per.unwrap_or_default(), self.ascii);
         match (change.calls_per_run, change.around_scope) {
@@ -230,7 +232,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Explains the sums of counters and the remark "around", if any row has one.
+    /// Explains what the sums of counters and the remark "around" mean, if any row has them.
     fn about_remarks(&self) -> Option<String> {
         let scope = visible(self.per.unwrap_or_default(), self.ascii);
         let counters = self.diff.by_function.iter().any(|change| change.is_counter);
@@ -324,7 +326,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the remarks above the tables (verdicts of the gates, doubts, a hint), each with the word before it.
+    /// Returns the remarks above the tables: the verdicts of the gates, doubts, and a hint. Each comes with the word that
+    /// introduces it, such as "note".
     fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
         let verdicts = self.verdicts.iter().map(|verdict| {
             let word = if verdict.is_passed() { "passed" } else { "FAILED" };

@@ -1,4 +1,4 @@
-//! Makes text from a traced program safe to print. It must not move the cursor, change colours or reorder a line.
+//! Makes text from a profiled program safe to print: the text cannot move the cursor, change colours or reorder a line.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -24,8 +24,8 @@ pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns whether a character is invisible: control characters, line and paragraph separators, zero-width and direction marks,
-/// tags.
+/// Returns whether a character is invisible: a control character, a line or paragraph separator, a zero-width or directional
+/// mark, or a tag character.
 pub(crate) fn shapeless(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -42,7 +42,8 @@ pub(crate) fn shapeless(c: char) -> bool {
         )
 }
 
-/// Displays a text as a JSON string for an HTML page. It can neither end a script nor begin a tag.
+/// Displays text as a JSON string for an HTML page. `<`, `>` and `&` are escaped, so the text can neither close the script
+/// element nor open a tag.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: AsRef<str>> fmt::Display for Json<T> {

@@ -1,4 +1,4 @@
-//! Traces of slow calls in the formats of other tools. They have the begin and end of each call inside the slow call.
+//! Traces of slow calls in the formats of other tools, with the start and end of each call inside the slow call.
 //!
 //! ```text
 //! Snapshot, Watch, Exemplar -> chrome      trace events: Perfetto, chrome://tracing
@@ -24,17 +24,17 @@ use self::call::Call;
 pub enum ExemplarForm {
     /// Trace events as JSON, for Perfetto and `chrome://tracing`.
     Chrome,
-    /// The Firefox Profiler's processed format.
+    /// The Firefox Profiler's processed profile format.
     Firefox,
-    /// An evented profile of speedscope.
+    /// An evented profile for speedscope.
     Speedscope,
 }
 
 impl ExemplarForm {
-    /// Writes a slow call. If it has no trace, nothing is written.
+    /// Writes a slow call.
     ///
     /// # Errors
-    /// The error of writing to `out`, or an error if the call has no trace.
+    /// Returns an error if writing to `out` fails. Also returns an error, and writes nothing, if the call has no trace.
     pub fn write(
         self,
         snapshot: &Snapshot,

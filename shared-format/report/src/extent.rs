@@ -1,13 +1,13 @@
-//! Tells which part of a run a report covers.
+//! Describes which part of a run a report covers.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::number;
 
-/// What a snapshot does not tell about the part of a run that a report covers.
+/// The part of a run that the user has chosen for a report. The snapshot itself does not contain this information.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The chosen moment, or length and bounds of the chosen window, in words; `None` if neither was chosen.
+    /// The chosen moment, or the length and bounds of the chosen window, in words; `None` if neither was chosen.
     pub when: Option<String>,
     /// Short names of the functions in focus, outermost first. Each is focused within the one before it; see
     /// [`in_focus`](tickscope_analysis::focus::in_focus).
@@ -15,7 +15,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns how long the snapshot counted, in words.
+    /// Returns the length of the period that the snapshot covers, in words.
     pub(crate) fn length(&self, snapshot: &Snapshot) -> String {
         let long = number::duration(snapshot.capture.since_reset_ns);
         match (snapshot.window, &self.when) {
@@ -31,12 +31,12 @@ impl Extent {
     }
 }
 
-/// Returns what the counted time is: `window` or `since reset`.
+/// Returns a name for the period that the snapshot covers: `window` or `since reset`.
 pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
     if snapshot.window { "window" } else { "since reset" }
 }
 
-/// Returns what the counted time is, as part of a sentence: `since the reset` or `in this window`.
+/// Returns the period that the snapshot covers, as part of a sentence: `since the reset` or `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
     if snapshot.window {
         "in this window"

@@ -1,12 +1,12 @@
 //! Folded stacks, for flame graphs: one line for each path that has self time.
 //!
-//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a space, and the self time in nanoseconds or the
-//! self value of another measure. Threads are merged by path. In names `;` becomes `:`, and characters that would break the line
-//! become escapes (`\n`). If a name ends with a space and a number, the space becomes `_`, because readers would take the number
-//! for another column.
+//! A line such as `worker;book::insert 1234567` has the path from the top of the thread, a space, and the self time in
+//! nanoseconds or the self value of another measure. Threads are merged by path. In names, `;` becomes `:`, and characters that
+//! would break the line are escaped, as in `\n`. If a name ends with a space and a number, the space becomes `_`, because tools
+//! would take the number for another column.
 //!
-//! Each line repeats its whole path, so the output of a chain of calls grows with the square of its depth. Frames below the
-//! collector's default depth limit are therefore summed up in one frame, `(deeper)`.
+//! Each line repeats its whole path, so for a chain of calls, the size of the output grows with the square of the depth. Frames
+//! deeper than the collector's default depth limit are therefore combined into one frame, `(deeper)`.
 
 use std::io::{self, Write};
 
@@ -18,13 +18,13 @@ use crate::names::full_names;
 /// Maximum number of frames in a path, which is the collector's default depth limit.
 const FRAMES_MAX: u32 = 512;
 
-/// Name of the frame that sums up all deeper frames.
+/// Name of the frame that combines all deeper frames.
 const DEEPER: &str = "(deeper)";
 
-/// Writes the stacks, in the order of their first nodes.
+/// Writes the stacks in the order in which their nodes first occur.
 ///
 /// # Errors
-/// The error of writing to `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let tree = CallTree::build(snapshot, |_| true);
     let names = full_names(&tree.functions, tame);
@@ -57,7 +57,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the name in a form that readers take for one frame.
+/// Changes a name so that tools take it for a single frame.
 fn tame(name: &str) -> String {
     let name = name.replace(';', ":");
     match name.rsplit_once(' ') {

@@ -1,8 +1,8 @@
-//! The forms of a report, in one table: names, endings, help, and writers.
+//! The forms of a report, in one table: names, file extensions, help, and writers.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
-//! this entry. The collector takes the name of the cargo feature that contains the form. The modules that write forms do not use
-//! the table.
+//! A form consists of a variant of [`Form`] and an entry in `TABLE`. The commands use this entry for the argument of `-f` and for
+//! the text of `--help`. The collector uses it for the name of the Cargo feature that includes the form. The modules that write
+//! forms do not use the table.
 
 mod input;
 
@@ -46,18 +46,18 @@ pub enum Form {
     Tks,
 }
 
-/// What the table has for each form.
+/// Entry of a form in the table.
 struct Entry {
     form: Form,
     /// Argument of `-f`.
     name: &'static str,
-    /// Ending of file names, without the dot before it.
+    /// File extension, without the leading dot.
     ending: &'static str,
     /// Purpose of the form, as a sentence without its full stop.
     description: &'static str,
-    /// Text for `tickscope report --help`, in lines of at most 87 cells.
+    /// Text for `tickscope report --help`, in lines at most 87 columns wide.
     help: &'static str,
-    /// Feature of the crate `tickscope` with which this form is compiled.
+    /// Feature of the crate `tickscope` that includes this form.
     feature: &'static str,
     /// Why the form cannot show numbers per call, and what to use instead; `None` if it can.
     refuses_per: Option<&'static str>,
@@ -71,7 +71,7 @@ struct Entry {
 
 type Writer = fn(&Input<'_>, &mut dyn Write) -> io::Result<()>;
 
-/// Wraps a writer that needs the feature `export`. Without that feature, it is `None`.
+/// Wraps a writer that needs the feature `export`. Without that feature, it expands to `None`.
 #[cfg(feature = "export")]
 macro_rules! export {
     ($write:expr) => {
@@ -272,17 +272,17 @@ impl Form {
         self.entry().description
     }
 
-    /// Returns the form's part of `tickscope report --help`, in lines of at most 87 cells.
+    /// Returns the section about this form in `tickscope report --help`, in lines at most 87 columns wide.
     pub fn help(self) -> &'static str {
         self.entry().help
     }
 
-    /// Returns the ending of the file names that select this form, without the dot before it.
+    /// Returns the file extension that selects this form, without the leading dot.
     pub fn ending(self) -> &'static str {
         self.entry().ending
     }
 
-    /// Returns the endings of all forms for messages, as in `.txt .html ...`.
+    /// Returns the file extensions of all forms for messages, as in `.txt .html ...`.
     pub fn endings() -> String {
         Self::ALL.map(|form| format!(".{}", form.ending())).join(" ")
     }
@@ -290,12 +290,12 @@ impl Form {
     /// Returns the form that a file name selects, or `None` if it selects none.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_string_lossy().to_lowercase();
-        // Valgrind names its files `callgrind.out.PID`, so their ending is a process id.
+        // Valgrind names its files `callgrind.out.PID`, so their extension is a process id.
         if name.starts_with("callgrind.out") {
             return Some(Self::Callgrind);
         }
         let has_ending = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
-        // `now.speedscope.json` also ends in `.json`, so the longest ending is chosen.
+        // `now.speedscope.json` also ends in `.json`, so the longest matching extension is chosen.
         let named = Self::ALL.into_iter().filter(has_ending);
         named.max_by_key(|form| form.ending().len())
     }
@@ -305,7 +305,7 @@ impl Form {
         self.entry().write.is_some()
     }
 
-    /// Returns the feature of the crate `tickscope` with which the form is compiled.
+    /// Returns the feature of the crate `tickscope` that includes this form.
     pub fn feature(self) -> &'static str {
         self.entry().feature
     }
@@ -313,7 +313,7 @@ impl Form {
     /// Checks that the form can show numbers per call of a function.
     ///
     /// # Errors
-    /// A message for the user of `--per`: why the form cannot show them, and what to use instead.
+    /// If the form cannot show them, returns a message for users of `--per` that says why, and what to use instead.
     pub fn check_per(self) -> Result<(), &'static str> {
         self.entry().refuses_per.map_or(Ok(()), Err)
     }
@@ -321,7 +321,7 @@ impl Form {
     /// Checks that the form can show times in a chosen unit.
     ///
     /// # Errors
-    /// A message for the user of `--unit`.
+    /// If the form cannot show them, returns a message for users of `--unit`.
     pub fn check_unit(self) -> Result<(), &'static str> {
         self.entry().refuses_unit.map_or(Ok(()), Err)
     }
@@ -329,7 +329,7 @@ impl Form {
     /// Checks that the form can show a measure other than time.
     ///
     /// # Errors
-    /// A message for the user of `--by`.
+    /// If the form cannot show one, returns a message for users of `--by`.
     pub fn check_by(self) -> Result<(), &'static str> {
         self.entry().refuses_by.map_or(Ok(()), Err)
     }
@@ -337,8 +337,8 @@ impl Form {
     /// Writes a snapshot in this form.
     ///
     /// # Errors
-    /// The error of writing to `out`; `Unsupported` if the form is not compiled in; `Other` if the snapshot is larger than a
-    /// reader accepts.
+    /// Returns the error from writing to `out`, an error of kind `Unsupported` if the form is not compiled in, or an error of
+    /// kind `Other` if the snapshot is larger than readers accept.
     pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
         match self.entry().write {
             Some(write) => write(&Input { snapshot, options }, out),
@@ -349,13 +349,13 @@ impl Form {
         }
     }
 
-    /// Writes a snapshot to a file that must not exist yet. If writing fails, no part of the file remains.
+    /// Writes a snapshot to a file that must not exist yet. If writing fails, the incomplete file is removed.
     ///
     /// # Errors
-    /// The system's error, most likely "File exists"; `Unsupported` if the form is not compiled in.
+    /// Returns the system's error, most likely "File exists", or `Unsupported` if the form is not compiled in.
     pub fn write_new(self, path: &Path, snapshot: &Snapshot, state: ProcessState) -> Result<(), FormatError> {
         if self == Self::Tks {
-            // For a snapshot that is too large, `snapshot_file` has a better error.
+            // `snapshot_file` has a better error for snapshots that are too large.
             return snapshot_file::write(path, snapshot);
         }
         let mut options = FormOptions::default();

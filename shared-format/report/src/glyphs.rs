@@ -1,21 +1,21 @@
-//! The symbols in reports, for UTF-8 and for ASCII.
+//! The symbols used in reports, in one set for UTF-8 and one for ASCII.
 
-/// Tree lines and marks for one of the two character sets.
+/// Tree connectors and marks for one of the two character sets.
 #[derive(Debug)]
 pub(crate) struct Glyphs {
-    /// Mark before a row that has siblings after it; 2 cells.
+    /// Connector before a row that has later siblings; 2 cells.
     pub(crate) branch: &'static str,
-    /// Mark before the last row of its parent; 2 cells.
+    /// Connector before the last child of its parent; 2 cells.
     pub(crate) last: &'static str,
-    /// Mark below a row that has siblings after it; 2 cells.
+    /// Vertical line below a row that has later siblings; 2 cells.
     pub(crate) line: &'static str,
-    /// Mark after the name of a row in which a thread is now.
+    /// Mark after the name of a row that a thread is currently inside.
     pub(crate) open: &'static str,
-    /// Mark after the name of a row whose calls are so short that measuring takes much of their time.
+    /// Mark after the name of a row whose calls are so short that measuring them accounts for much of their time.
     pub(crate) doubtful: &'static str,
-    /// Mark before the sum of a counter, which is no time.
+    /// Mark before the sum of a counter, to show that it is not a time.
     pub(crate) sum: &'static str,
-    /// Mark that replaces text which was cut.
+    /// Mark in place of text that was cut.
     pub(crate) cut: &'static str,
 }
 

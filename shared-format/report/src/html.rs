@@ -1,9 +1,9 @@
 //! A report as one self-contained HTML file. It needs no network, no other file and no framework.
 //!
-//! The page shows the call tree, its flame graph, the functions with the most self time, slow calls of watched functions, and the
-//! activity of threads over the time of a recording. Its scripts merge threads, sort and search, using a table of numbers
-//! (`data`). The page also contains the snapshot itself (`carried`), which can be read back without loss. Without scripts, the
-//! page shows the text report.
+//! The page shows the call tree, its flame graph, the functions with the most self time, the slow calls of watched functions, and
+//! a timeline of what each thread did during a recording. Its scripts merge threads, sort and search, using a table of numbers
+//! (`data`). The page also contains the snapshot itself (`carried`), which can be read back without loss. If scripts are
+//! disabled, the page shows the text report.
 
 mod carried;
 mod data;
@@ -24,15 +24,15 @@ use crate::text;
 
 pub use self::carried::snapshot_of;
 
-/// Skeleton of the page. Each `{{NAME}}` is replaced by a part.
+/// Skeleton of the page, in which each `{{NAME}}` is a placeholder.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/heard.css"));
 
-/// Script of the flame graph, which the page of a comparison also uses.
+/// Script of the flame graph. The page that compares two builds uses it too.
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
 
-/// Scripts of the page. Each comes after the scripts that it uses.
+/// Scripts of the page, ordered so that each script comes after those that it uses.
 const SCRIPTS: [&str; 21] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
@@ -57,14 +57,14 @@ const SCRIPTS: [&str; 21] = [
     include_str!("html/script/start.js"),
 ];
 
-/// Returns the page of a snapshot. Equal arguments give equal pages.
+/// Returns the page of a snapshot. The same arguments always give the same page.
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if the snapshot is larger than a reader accepts.
 pub fn page(snapshot: &Snapshot, options: &FormOptions) -> Result<String, FormatError> {
     let mut out =
         String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
-    // Inserted text is not searched again. Otherwise a function called `{{NAME}}` would be replaced too.
+    // Inserted text is not scanned for placeholders; otherwise a function called `{{NAME}}` would be replaced too.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);

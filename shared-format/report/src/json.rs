@@ -25,9 +25,9 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// Returns the JSON document of a part of a run. It ends in a newline and depends only on the arguments. With `per`, times and
-/// calls are divided by the calls of that function, and the document says so. `extent` describes the part of the run. `addresses`
-/// has the known functions and lines of sampled code.
+/// Returns a part of a run as a JSON document that ends in a newline and depends only on the arguments. With `per`, times and
+/// calls are divided by the number of calls of that function, which the document names. `extent` says which part of the run it
+/// is. `addresses` contains the functions and source lines of sampled addresses, as far as they are known.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,
@@ -39,7 +39,7 @@ pub fn of_part(
     written(&document, snapshot.nodes.len())
 }
 
-/// Returns the JSON document of the sites of a snapshot and of the rules that disable sites. It ends in a newline.
+/// Returns a JSON document with the sites of a snapshot and the rules that disable sites. It ends in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     let document = sites::SitesDocument::new(snapshot, state);
     written(&document, snapshot.sites.len())

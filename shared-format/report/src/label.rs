@@ -1,4 +1,4 @@
-//! Short names of functions that are still unique, as text: `book::insert` instead of the whole path.
+//! Labels: names of functions that are short but still unique, such as `book::insert` in place of the full path.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::names;
@@ -6,10 +6,11 @@ use tickscope_analysis::names;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 
-/// Maximum width of a source path, in cells. A longer path loses its first folders.
+/// Maximum width of a source path, in cells. A longer path is shortened by dropping its first directories.
 const MAX_FILE_CELLS: usize = 32;
 
-/// Returns the label of each function, by id: that of [`names::labels`], without invisible characters, and in ASCII if requested.
+/// Returns the label of each function, by id. It is the label from [`names::labels`] with invisible characters escaped, and in
+/// ASCII if `ascii` is true.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let cut = Glyphs::of(ascii).cut;
     let shown = |label: String| {
@@ -19,7 +20,8 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     names::labels(functions).into_iter().map(shown).collect()
 }
 
-/// Returns file and line of a function, such as `src/book.rs:20`. A long path loses its first parts; without a file, returns `-`.
+/// Returns the file and line of a function, such as `src/book.rs:20`, or `-` if there is no file. A long path is shortened by
+/// dropping its first directories.
 pub fn place(file: &str, line: u32, ascii: bool) -> String {
     if file.is_empty() {
         return "-".to_string();
@@ -37,8 +39,8 @@ pub fn place(file: &str, line: u32, ascii: bool) -> String {
     shown
 }
 
-/// Returns the width in cells of a column with this title and these texts, at most `most`. A longer text shifts the rest of its
-/// line.
+/// Returns the width in cells of a column with this title and these texts, but at most `most`. A text wider than that pushes the
+/// rest of its line to the right.
 pub(crate) fn column_width(title: &str, texts: impl Iterator<Item = impl AsRef<str>>, most: usize) -> usize {
     let cells = texts.map(|text| text.as_ref().chars().count());
     cells.max().unwrap_or(0).clamp(title.len(), most)
@@ -53,13 +55,14 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// A name from a screen or a report can be typed as a pattern.
+        /// A label copied from the screen or a report can be typed as a pattern, which then matches exactly the functions with
+        /// that label.
         #[test]
         fn a_label_names_the_functions_that_have_it(snapshot in fixtures::any_snapshot(), ascii in any::<bool>()) {
             let functions = Functions::of(&snapshot);
             let labels = labels(&functions, ascii);
             for (function, label) in functions.list.iter().zip(&labels) {
-                // In an ASCII label, `u` may also stand for the micro sign, which is another letter in a pattern.
+                // In an ASCII label, `u` may also stand for the micro sign, which a `u` in a pattern does not match.
                 if ascii && label.contains('u') {
                     continue;
                 }

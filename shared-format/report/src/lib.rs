@@ -1,28 +1,28 @@
 //! Writes snapshots in formats for people and for other tools. Only [`form`] writes files and only [`archive`] reads them;
-//! everything else returns a `String` or writes to an `io::Write` of the caller.
+//! everything else returns a `String` or writes to an `io::Write` that the caller passes.
 //!
 //! ```text
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, threads
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow
-//!          -> exemplar           one of these calls, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
-//!          -> sites              the sites that were entered, and the sites that are switched off
+//!          -> exemplar           one slow call, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
+//!          -> sites              which sites were entered, and which are switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
-//!          -> html               one page to look at and send around; carries its snapshot
+//!          -> html               one page to view and share, which contains the snapshot itself
 //!          -> brief              short answers for scripts and agents (feature `json`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
-//!          -> speedscope, pprof  for the tools of these names (feature `export`)
-//!          -> form               one of these, or the snapshot itself, as a new file
-//! Records of one run -> slots -> html  what threads did when, in a page
-//! A kept file, a page -> archive -> Snapshot
+//!          -> speedscope, pprof  for the tools with these names (feature `export`)
+//!          -> form               any of these formats, or the snapshot itself, as a new file
+//! Records of one run -> slots -> html  a timeline of what each thread did, in a page
+//! A kept file or a page -> archive -> Snapshot
 //! Lines of a program's code (`SourceCode`) -> text, json, callgrind, pprof
-//! Snapshots as they come -> intervals -> log   a line for each thread and group
+//! Snapshots as they arrive -> intervals -> log   a line for each thread and group
 //! Snapshots of two builds -> compare  -> diff  text, markdown, JSON, a page
 //! ```
 //!
-//! A kept snapshot as a page:
+//! This turns a kept snapshot into a page:
 //!
 //! ```no_run
 //! use std::fs::File;

@@ -1,5 +1,5 @@
-//! The log of intervals. It has a line for each thread and each group or function in which the thread was. An empty interval also
-//! has a line, to show that the log goes on.
+//! The log of intervals. It has a line for each thread and each group or function that the thread was inside. An interval without
+//! activity also gets a line, to show that logging continues.
 //!
 //! ```text
 //! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
@@ -16,13 +16,13 @@ use crate::{clock, text_of};
 /// How the lines of the log are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
-    /// Offset of local time from UTC, in seconds. By default, times are in UTC and end in a Z.
+    /// Offset of local time from UTC, in seconds. If `None`, times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
     /// Whether the lines contain only ASCII characters.
     pub ascii: bool,
 }
 
-/// Returns the header line, which ends in a newline. It names the offset from UTC, unless times end in a Z.
+/// Returns the header line, which ends in a newline. It shows the offset from UTC if there is one in `options`.
 pub fn header(options: &LogOptions) -> String {
     let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
         None => "TIME".to_string(),
@@ -77,7 +77,7 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
     Ok(())
 }
 
-/// Returns an interval as JSON with one object per line. For an empty interval, it has one object without a thread.
+/// Returns an interval as JSON, with one object per line. An interval without activity becomes a single object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
     text_of(|out| write_json(out, interval))
 }
@@ -107,7 +107,8 @@ fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     Ok(())
 }
 
-/// Returns `part` as a share of `whole`. It may be above 1 for ended threads of one name, whose times are added up.
+/// Returns `part` as a share of `whole`. It may exceed 1 in the line of several ended threads with the same name, because their
+/// times are added up.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0

@@ -2,8 +2,9 @@
 
 use crate::escape::visible;
 
-/// Formats a name as code. If the name could end the code or a table cell, or could be read as HTML, it is written as entities
-/// inside HTML tags. Markdown then finds no markup in the name, and GitHub does not find a user in it.
+/// Formats a name as code. If the name could end the code or a table cell, or could be read as HTML, it is put between `<code>`
+/// tags and most of its punctuation is written as character entities. Then Markdown finds no markup in the name, and GitHub does
+/// not mistake a part of it for a user.
 pub(crate) fn code(name: &str) -> String {
     let name = visible(name, false);
     let plain = |c: char| !matches!(c, '|' | '`' | '<' | '&' | '\\');
@@ -18,7 +19,7 @@ pub(crate) fn code(name: &str) -> String {
     out
 }
 
-/// Escapes words, which may contain names.
+/// Escapes a text, which may contain names.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text, false).chars() {

@@ -1,8 +1,8 @@
-//! Doubt about exact mode. If reading the clock waits for loads, exact mode measures too much time for memory-bound functions.
+//! A caveat about exact mode: if reading the clock waits for loads, exact mode overestimates the time of memory-bound functions.
 
 use tickscope_format::snapshot::{Mode, Snapshot};
 
-/// Returns the doubt as a sentence without its full stop. Returns `None` if it does not apply to this mode or program.
+/// Returns the caveat as a sentence without its full stop, or `None` if it does not apply to this mode or program.
 pub fn doubt(snapshot: &Snapshot, mode: Mode) -> Option<&'static str> {
     (snapshot.clock_drains() && mode == Mode::Exact).then_some(
         "functions bound by memory look longer than they are, as the clock waits for loads; adaptive mode avoids that",

@@ -1,18 +1,19 @@
-//! The modules of functions, each with a colour. Colours stay the same while the functions do, and usually from run to run. The
-//! viewer and the page use the same colours.
+//! The modules of functions, each with a colour. Colours stay the same as long as the functions do, and usually from run to run.
+//! The viewer and the page use the same colours.
 
 use std::collections::HashMap;
 
 use tickscope_analysis::functions::{Function, Functions};
 
-/// If there are at least this many crates, a module here is a whole crate, else it is a module of a crate.
+/// If there are at least this many crates, each crate counts as one module. Otherwise, the modules are those directly below the
+/// crate roots.
 const MANY_CRATES: usize = 4;
 
-/// Number of colours. If there are more modules, some share a colour.
+/// Number of colours. If there are more modules than colours, some share a colour.
 pub const HUES: usize = 7;
 
-/// Each colour has a second, darker tone, which tells neighbours apart. Tests of the viewer's palette check that the colours
-/// differ with every kind of colour vision.
+/// The colours, each with a second, darker tone to tell neighbours apart. Tests of the viewer's palette check that the colours
+/// can be distinguished with every kind of colour vision.
 pub const COLOURS: [[u32; 2]; HUES] = [
     [0xe9_9c_57, 0xcb_82_3e],
     [0x71_a4_d0, 0x56_89_b5],
@@ -32,7 +33,7 @@ pub struct Module {
     pub hue: u8,
 }
 
-/// The module of each function, by the function's index.
+/// The module of each function, indexed by function.
 #[derive(Clone, Debug, Default)]
 pub struct Modules(Vec<Module>);
 
@@ -60,14 +61,14 @@ impl Modules {
         Self(modules.collect())
     }
 
-    /// Returns the module of a function, by the function's index.
+    /// Returns the module of the function with this index.
     pub fn get(&self, function: usize) -> Option<&Module> {
         self.0.get(function)
     }
 }
 
-/// Returns the path of a function's module. A group is a separate module, and so are all locks together and all condition
-/// variables together.
+/// Returns the path of a function's module. Each group counts as a module of its own. All locks together count as one module, and
+/// so do all condition variables.
 fn path_of(function: &Function, parts: usize) -> &str {
     if function.is_group {
         return &function.name;
@@ -79,7 +80,7 @@ fn path_of(function: &Function, parts: usize) -> &str {
     part(&function.module, parts)
 }
 
-/// Returns the first `parts` parts of a path.
+/// Returns the first `parts` segments of a path.
 fn part(path: &str, parts: usize) -> &str {
     let end = path
         .match_indices("::")
@@ -88,7 +89,8 @@ fn part(path: &str, parts: usize) -> &str {
     &path[..end]
 }
 
-/// Returns the colour `wanted` if it is free, else the next free colour. If no colour is free, returns `wanted`.
+/// Returns the index `wanted` if that colour is free, or else the index of the next free colour. If none is free, returns
+/// `wanted`.
 fn free(taken: [bool; HUES], wanted: usize) -> usize {
     let mut round = (0..HUES).map(|step| (wanted + step) % HUES);
     round.find(|&hue| !taken[hue]).unwrap_or(wanted)
@@ -107,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the modules of functions, given as pairs of module and name.
+    /// Returns the modules of some functions. Each function is given as its module's path and its name.
     fn modules_of(functions: &[(&str, String)]) -> Vec<Module> {
         let site = |(module, name): &(&str, String)| Site {
             module: (*module).into(),

@@ -1,4 +1,4 @@
-//! Names of functions and files for line-based formats, which do not allow every character.
+//! Names of functions and files for line-based formats, in which some characters are not allowed.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use crate::escape::visible;
 /// Replaces an empty name.
 const UNNAMED: &str = "(unnamed)";
 
-/// Returns the full name of each function, by id. Each name is unique, not empty, and on one line. `tame` replaces characters
-/// that the format does not allow.
+/// Returns the full name of each function, by id. Names are unique, not empty, and without line breaks. `tame` must replace the
+/// characters that the format does not allow.
 pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(functions.list.len());
     functions
@@ -21,7 +21,7 @@ pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -
         .collect()
 }
 
-/// Returns the text with invisible characters escaped and without spaces around it; `if_empty` if nothing remains.
+/// Escapes invisible characters in the text and trims it. If nothing is left, returns `if_empty`.
 pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     match visible(text, false).trim() {
         "" => if_empty.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     }
 }
 
-/// Returns the name. If another function already has it, a number is appended.
+/// Returns the name, with a number appended if another function already has that name.
 fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 1;

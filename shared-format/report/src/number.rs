@@ -1,7 +1,7 @@
 //! Formats numbers to fit their column. Durations take at most 6 cells, counts 5, percentages 6.
 //!
-//! The arithmetic is in integers, so rounding is exact. For example, a value that would be rounded up to `1000µs` is shown as
-//! `1.00ms`.
+//! Except for percentages, the arithmetic is in integers, so rounding is exact. For example, a value that would be rounded up to
+//! `1000µs` is shown as `1.00ms`.
 
 use tickscope_analysis::measure::Dimension;
 
@@ -13,7 +13,8 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// Maximum number of seconds, as in `201s`. Longer durations are easier to read in minutes, as in `9m21s`.
+/// Durations up to this many seconds are shown in seconds, as in `201s`. Longer ones are easier to read in minutes, as in
+/// `9m21s`.
 const LAST_SECONDS: u64 = 299;
 
 /// Formats a duration in nanoseconds, in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`, `2.50y`.
@@ -27,8 +28,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// Formats a duration in nanoseconds with two digits, which is what a histogram knows, in at most 6 cells: `17ns`, `410ns`,
-/// `1.9µs`, `41s`. From one minute on, the text is that of [`duration`].
+/// Formats a duration in nanoseconds with two significant digits, the precision of a histogram, in at most 6 cells: `17ns`,
+/// `410ns`, `1.9µs`, `41s`. From about five minutes on, the result is the same as that of [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(1));
     let two = rounded(ns, unit).saturating_mul(unit);
@@ -45,7 +46,8 @@ pub fn two_digits(ns: u64) -> String {
     }
 }
 
-/// Formats a duration of minutes or more in two units, rounded to the smaller one.
+/// Formats a duration of about five minutes or more, rounded to the last unit shown. Up to 100 days it has two units, beyond that
+/// only days or years.
 fn long_duration(ns: u64) -> String {
     let seconds = rounded(ns, S);
     if seconds < 3_600 {
@@ -63,7 +65,7 @@ fn long_duration(ns: u64) -> String {
     if days < 365 {
         return format!("{days}d");
     }
-    // The largest duration is 584.9 years, which must not be rounded up.
+    // The longest duration in a `u64` is 584.9 years. It must not be rounded up to 585 years, which no `u64` can hold.
     three_digits(ns, YEAR, "y", 584).unwrap_or_else(|| "584y".to_string())
 }
 
@@ -84,7 +86,7 @@ pub fn bytes(n: u64) -> String {
     count(n) + "B"
 }
 
-/// Formats a value of a measure in at most 6 cells.
+/// Formats a value in the unit of its measure, in at most 6 cells.
 pub fn value(n: u64, dimension: Dimension) -> String {
     match dimension {
         Dimension::Time => duration(n),
@@ -124,7 +126,7 @@ pub fn quotient(n: u64, per: u64) -> String {
     }
 }
 
-/// Replaces letters that terminals without UTF-8 lack, as in `22.1us`.
+/// Replaces `µ`, which is not in ASCII, as in `22.1us`.
 pub fn ascii(text: String) -> String {
     // The micro sign and the Greek letter mu look the same.
     text.replace(['\u{b5}', '\u{3bc}'], "u")
@@ -135,7 +137,8 @@ pub(crate) fn in_charset(text: String, is_ascii: bool) -> String {
     if is_ascii { ascii(text) } else { text }
 }
 
-/// Formats `value` in the unit `unit` with three significant digits; `None` if it rounds to more than `last` units.
+/// Formats `value` with three significant digits in a unit of size `unit`, called `name`. Returns `None` if it rounds to more
+/// than `last` units.
 fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
     let hundredths = rounded(value, unit / 100);
     if hundredths <= 999 {
@@ -288,12 +291,13 @@ mod tests {
         }
     }
 
-    /// Returns numbers of all magnitudes with equal probability. `any::<u64>()` alone would hardly ever be less than a second.
+    /// Returns numbers of which every order of magnitude is equally likely. `any::<u64>()` alone would hardly ever be less than a
+    /// second.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
     }
 
-    /// Parses the text of a duration as nanoseconds.
+    /// Parses the text of a duration into nanoseconds.
     fn parsed(text: &str) -> f64 {
         let units = [
             ("ns", 1),

@@ -1,10 +1,11 @@
 //! The pprof format: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its self value by each other measure of
-//! the snapshot. The labels `thread` and `tid` tell its thread.
+//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its self value for each other measure
+//! in the snapshot. The labels `thread` and `tid` identify the thread.
 //!
-//! If functions and lines of sampled code are known, samples have another value, `sampled`: CPU time in nanoseconds. A sample
-//! with this value has the line in the measured function, and the functions called there. Its callers and its thread are unknown.
+//! If the functions and source lines of sampled code are known, the profile has one more sample type, `sampled`: CPU time in
+//! nanoseconds. Its samples are separate from the others. Each of them has the source line in the measured function, and the
+//! functions called from there. Their callers and threads are unknown.
 
 mod message;
 mod sampled;
@@ -27,13 +28,14 @@ use self::strings::Strings;
 use self::wire::Message;
 use crate::names::{full_names, in_one_line};
 
-/// Bytes that the compressor receives at a time.
+/// Size in bytes at which buffered data is passed to the compressor.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes the profile. Readers show the measure `by` first. `addresses` has the known functions and lines of sampled code.
+/// Writes the profile. Tools show the measure `by` first. `addresses` contains the functions and source lines of sampled
+/// addresses, as far as they are known.
 ///
 /// # Errors
-/// The error of writing to `out`.
+/// Any error from writing to `out`.
 pub fn write(
     snapshot: &Snapshot,
     by: Measure,
@@ -64,7 +66,7 @@ pub fn write(
         .iter()
         .map(|&measure| {
             if measure == Measure::Calls {
-                // The numbers come from the nodes themselves, because the measure `Calls` leaves out counters.
+                // The calls come directly from the nodes, because the measure `Calls` does not include counters.
                 snapshot.nodes.calls.clone()
             } else {
                 measure.self_values(snapshot)
@@ -84,7 +86,8 @@ pub fn write(
         })
     });
     for sample in counted.chain(sampled) {
-        // In this format, concatenated messages are one message. So only one sample must be in memory at a time.
+        // In this format, a concatenation of messages is read as a single message. So samples can be written one by one, and only
+        // one has to be in memory at a time.
         let one = Profile {
             sample: vec![sample],
             ..Profile::default()
@@ -99,7 +102,7 @@ pub fn write(
     out.finish().map(|_| ())
 }
 
-/// Returns the name and the unit of each value that [`write()`] writes for a sample.
+/// Returns the name and the unit of each measure that [`write()`] writes. The sample type `sampled` is not included.
 pub fn sample_types(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
     let measures = measures(snapshot).into_iter();
     measures
@@ -114,7 +117,7 @@ fn measures(snapshot: &Snapshot) -> Vec<Measure> {
     first.into_iter().chain(others).collect()
 }
 
-/// Returns the name of a unit in this format.
+/// Returns pprof's name for a unit.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -123,7 +126,7 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Returns the profile except its samples and strings.
+/// Returns the profile without samples and strings.
 fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut Strings) -> Profile {
     let functions = Functions::of(snapshot);
     let names = full_names(&functions, str::to_string);
@@ -178,7 +181,8 @@ fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut 
     }
 }
 
-/// Returns one location per site, because a function may have scopes of one name on several lines.
+/// Returns one location per site, and not per function, because a function may have several scopes with the same name on
+/// different lines.
 fn locations(snapshot: &Snapshot, functions: &Functions) -> Vec<Location> {
     let sites = snapshot.sites.iter().zip(&functions.of_site);
     sites

@@ -1,4 +1,4 @@
-//! Whether the program of a snapshot runs.
+//! Whether the program that a snapshot comes from is running.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
 
-/// What is known of the program behind a snapshot. A snapshot does not contain it: the reader of the ring file derives it from
-/// the lock and the heartbeat, and passes it to the reports.
+/// What is known about the program that a snapshot comes from. The snapshot does not contain this. The reader of the ring file
+/// derives it from the lock and the heartbeat, and passes it to the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProcessState {
     /// The program holds the lock and its heartbeat is fresh.
@@ -17,14 +17,14 @@ pub enum ProcessState {
     Stale,
     /// The program has ended and left its final snapshot.
     Exited,
-    /// The program has ended without a final snapshot. Reports show its newest one.
+    /// The program has ended without a final snapshot. Reports show the newest snapshot that there is.
     Crashed,
-    /// The snapshot comes from a file, so nothing is known of the program.
+    /// The snapshot comes from a file, so nothing is known about the program.
     FromFile,
 }
 
 impl ProcessState {
-    /// Returns the word for the state in headers, JSON and reports.
+    /// Returns the word that headers, JSON and reports show for the state.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -46,7 +46,7 @@ impl ProcessState {
     }
 }
 
-/// Returns the first line of a command's output, which ends in a newline: command, program and state.
+/// Returns the first line of a command's output, including the newline: command, program and state.
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);

@@ -1,9 +1,9 @@
-//! A number in JSON, either as it was measured or divided by the calls of a function.
+//! A number in JSON, either as measured or divided by the number of calls of a function.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
 
-/// A measured number, or its quotient by the calls of a function. Numbers must be added up before they are divided.
+/// A number as measured, or the same number divided by the calls of a function. Add numbers up before dividing them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Quotient {

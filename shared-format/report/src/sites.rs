@@ -1,4 +1,4 @@
-//! The text form of all known sites, with marks for disabled sites and with the rules that disable them.
+//! Writes a text that lists all known sites, which of them are disabled, and the rules that decide this.
 
 use std::fmt::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::label::{column_width, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Maximum width of the column of paths, in cells.
+/// Maximum width of the path column, in cells.
 const MAX_PATH_COLUMN: usize = 60;
 
 /// Returns the list of sites, sorted by path. It ends in a newline.
@@ -74,13 +74,13 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
-/// Returns patterns for the functions that are off because of the budget, in one line and separated by commas. With `--not`, they
-/// exclude these functions from the next build or run.
+/// Returns patterns for the functions that are off because measuring exceeded its budget, on one line and separated by commas.
+/// Passed to `--not`, the patterns exclude these functions from the next build or run.
 pub fn exclude(snapshot: &Snapshot) -> String {
     let mut patterns: Vec<String> = Vec::new();
     for over in snapshot.over_budget() {
         let pattern = Pattern::of_path(&snapshot.sites[over.site.index()].path());
-        // `--not` would read a comma as the end of the pattern.
+        // In the argument of `--not`, a comma would end the pattern.
         let text = pattern.map(|pattern| pattern.as_str().replace(',', "*"));
         patterns.extend(text.filter(|text| !patterns.contains(text)));
     }

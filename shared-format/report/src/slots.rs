@@ -1,7 +1,8 @@
-//! Activity of each thread over a recording, in slots of time: how long the thread worked and waited, and in which functions.
+//! Activity of each thread over the course of a recording, in time slots: how long the thread worked and waited, and in which
+//! functions.
 //!
-//! Two consecutive records make a slot. If there are more than 300 slots, neighbours are merged. Records are read one after the
-//! other, and only their sums by thread and function are kept until the next slot.
+//! Two consecutive records form a slot. If there would be more than 300 slots, neighbouring slots are merged. Records are read
+//! one by one. Only their sums by thread and function are kept in memory, and only until the next slot is done.
 
 mod plan;
 
@@ -15,34 +16,34 @@ use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, key_of, key_once_ended,
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
-/// Maximum number of slots. Gaps between records may add a few, because they end a slot early.
+/// Maximum number of slots. A gap between records cuts a slot short, so gaps may add a few.
 const SLOTS: usize = 300;
 
-/// Maximum number of threads that are shown. Those that worked most are chosen.
+/// Maximum number of threads that are shown. The threads with the most working time are chosen.
 const ROWS: usize = 40;
 
-/// Maximum number of functions in a slot.
+/// Maximum number of functions that are listed for a thread in a slot.
 const FUNCTIONS: usize = 3;
 
-/// A thread must use at least this share of a CPU to be listed.
+/// A thread must work for at least this share of a CPU in a slot for its functions to be listed there.
 const LEAST: f64 = 0.002;
 
-/// Activity of threads over the time of a recording.
+/// Activity of threads over the course of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
     /// When the first record was made, in nanoseconds since the Unix epoch.
     pub(crate) began_unix_ns: u64,
     /// Time from the first record to the last, in nanoseconds.
     pub(crate) length_ns: u64,
-    /// Begin and end of each slot, in nanoseconds since the first record. Nothing is known of the gaps between slots.
+    /// Start and end of each slot, in nanoseconds since the first record. Nothing is known about the gaps between slots.
     pub(crate) times: Vec<(u64, u64)>,
     /// Whether waiting times are known.
     pub(crate) waits: bool,
-    /// Threads, those that worked most first.
+    /// The threads that are shown, most working time first.
     pub(crate) rows: Vec<Row>,
-    /// Number of threads without a row.
+    /// Number of threads that are not shown.
     pub(crate) left_out: usize,
-    /// Keys of the functions that occur in slots, those that worked most first.
+    /// Keys of the functions that occur in slots, most working time first.
     pub(crate) functions: Vec<u64>,
 }
 
@@ -50,32 +51,32 @@ pub struct Slots {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) name: String,
-    /// Thread id; 0 if all threads of this name have ended.
+    /// Thread id, or 0 if the row stands for ended threads of this name.
     pub(crate) tid: u32,
     /// Activity over all slots.
     pub(crate) all: Load,
     pub(crate) loads: Vec<Load>,
 }
 
-/// Activity of a thread in one slot. Times are in percent of one CPU.
+/// Activity of a thread, in one slot or in all of them. Times are percentages of one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Time in scopes on a CPU, or all time in scopes if waits are unknown.
+    /// Time spent in scopes and on a CPU, or all time spent in scopes if waits are unknown.
     pub(crate) working: u32,
-    /// Time in scopes off the CPU.
+    /// Time spent in scopes and off the CPU.
     pub(crate) waiting: u32,
-    /// Keys of the functions that worked most, each with its percentage.
+    /// Keys of the functions with the most working time, each with its percentage.
     pub(crate) functions: Vec<(u64, u32)>,
     /// Key of the function that waited most.
     pub(crate) waits_in: Option<u64>,
 }
 
 impl Slots {
-    /// Returns the slots between the records with the indices `from` and `to` of one run. `unix_ns` has the time of each record,
-    /// and `read` reads the record at an index.
+    /// Returns the slots between two records of one run, which have the indices `from` and `to`. `unix_ns` contains the time of
+    /// each record, and `read` reads the record with a given index.
     ///
     /// # Errors
-    /// The error of `read`.
+    /// Any error from `read`.
     pub fn of<E>(
         records: &[RecordEpoch],
         unix_ns: &[u64],
@@ -119,7 +120,7 @@ impl Slots {
             }
             let spent: Vec<&TimeSpent> = used.iter().map(|(_, spent)| &**spent).collect();
             let (minus, plus) = spent.split_at(terms.minus.len());
-            // After an undo, `terms` may include older counts, which do not belong to this slot.
+            // After an undo, `terms` may include counts from before this slot. In that case, the slot is left out.
             let lapse = if terms.more { None } else { lapse(plus, minus) };
             if let Some(lapse) = lapse {
                 out.waits |= lapse.waits;
@@ -133,10 +134,11 @@ impl Slots {
     }
 }
 
-/// All threads that were in any record so far, and the functions of the last record, which rarely change.
+/// All threads that were in any record so far, and the functions of the last record. The functions are kept because they rarely
+/// change between records.
 #[derive(Default)]
 struct Known {
-    /// By key of a thread: its name and id.
+    /// Name and id of each thread, by the thread's key.
     threads: HashMap<u64, (String, u32)>,
     of_sites: Option<(Sites, Functions)>,
 }
@@ -146,7 +148,7 @@ impl Known {
         self.threads.get(&key).map_or(("", 0), |(name, tid)| (name, *tid))
     }
 
-    /// Returns the self times up to a record.
+    /// Returns the self times in a record, and remembers the record's threads and functions.
     fn spent_in(&mut self, snapshot: &Snapshot) -> TimeSpent {
         for thread in &snapshot.threads {
             for (key, tid) in [(key_of(thread), thread.tid), (key_once_ended(&thread.name), 0)] {
@@ -174,7 +176,7 @@ struct Table {
 #[derive(Default)]
 struct Thread {
     all: BTreeMap<u64, Spent>,
-    /// By slot: activity of the thread. Slots without activity are left out.
+    /// Activity of the thread in each slot. Slots without activity are left out.
     loads: BTreeMap<usize, Parts>,
 }
 
@@ -202,7 +204,7 @@ impl Table {
         }
     }
 
-    /// Moves the threads to show, with their activity, into `out`.
+    /// Moves the threads that are shown, with their activity, into `out`.
     fn rows(mut self, out: &mut Slots, known: &Known) {
         self.join_ended(known);
         let ticks = self.ticks.max(1.0);
@@ -214,7 +216,7 @@ impl Table {
             })
             .filter(|(_, all, _)| all.working > 0.0 || all.waiting > 0.0)
             .collect();
-        // If two threads worked equally, an ended one comes last.
+        // Of two threads with the same working and waiting times, an ended one comes last.
         let is_over = |(_, tid): &(&str, u32)| *tid == 0;
         rows.sort_by(|(one, a, _), (other, b, _)| {
             let by = |x: f64, y: f64| y.total_cmp(&x);
@@ -250,8 +252,8 @@ impl Table {
         out.functions = keys.filter(|key| told.contains(key)).collect();
     }
 
-    /// Joins ended threads with their own rows. What a thread did between its last record and its end is in the row of ended
-    /// threads of its name. It is added to the thread's row if no other thread has this name.
+    /// Moves the activity of ended threads to their own rows. What a thread does between its last record and its end appears in a
+    /// row that all ended threads of its name share. This row is added to the thread's own row if no other thread has the name.
     fn join_ended(&mut self, known: &Known) {
         let mut by_name: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for &at in self.threads.keys() {
@@ -325,7 +327,7 @@ impl Parts {
         Load {
             working: percent(self.working),
             waiting: percent(self.waiting),
-            // In a slot with activity, the first function is listed even if it rounds to 0 %.
+            // If the thread was active in the slot, its first function is listed even if it rounds to 0 %.
             functions: functions
                 .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
                 .map(|(_, &(function, part))| (function, percent(part)))

@@ -1,10 +1,10 @@
-//! The source code of a program, as far as it is known.
+//! What is known about the source code of a program.
 
 use std::collections::BTreeMap;
 
 use tickscope_format::addresses::Addresses;
 
-/// The code in which samples were taken, with the text of its source lines.
+/// The functions and source lines in which samples were taken, and the text of these lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceCode {
     /// Functions and lines by code address; see [`code`](tickscope_analysis::code::code).
@@ -22,7 +22,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Returns the source code of [`fixture::sampled`].
+    /// Returns source code for the samples in [`fixture::sampled`].
     pub(crate) fn source_code() -> SourceCode {
         let frame = |function: &str, file: &str, line| Frame {
             function: function.into(),

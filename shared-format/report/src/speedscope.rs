@@ -1,8 +1,8 @@
 //! The file format of speedscope, with one profile for each thread, in the unit of the chosen measure.
 //!
-//! A snapshot tells how long calls took, but not when they ran. So each profile, which is of type *evented*, invents an order: a
-//! function opens and first spends its self value. Then its callees follow one after another, in the order of their first calls.
-//! The length of the file grows with the number of nodes and not with their depth.
+//! A snapshot says how long calls took, but not when they ran. So each profile, which is of type *evented*, invents an order: a
+//! function opens, and its self value comes first. Then its callees follow one after another, in the order of their first calls.
+//! The size of the file depends on the number of nodes, but not on their depth.
 
 use std::io::{self, Write};
 
@@ -13,10 +13,11 @@ use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
 use crate::speedscope_file::{self, Event, Profile};
 
-/// Writes one profile for each thread that has entered a scope. Readers first show the thread with most of the measure.
+/// Writes one profile for each thread that has entered a scope. Speedscope first shows the thread with the largest total of the
+/// measure.
 ///
 /// # Errors
-/// The error of writing to `out`.
+/// Any error from writing to `out`.
 pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Result<()> {
     let functions = Functions::of(snapshot);
     let self_values = by.self_values(snapshot);
@@ -39,7 +40,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
     speedscope_file::write(&snapshot.process.name, &functions, &profiles, active, out)
 }
 
-/// Returns the name of a unit in this format.
+/// Returns speedscope's name for a unit.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -48,8 +49,8 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Returns the name of a profile. Speedscope shows it in a view called "Time Order", so the name warns that the order is not that
-/// of time.
+/// Returns the name of a profile. Speedscope shows the profile in a view called "Time Order", so the name warns that the order is
+/// not chronological.
 fn name(thread: &Thread) -> String {
     let who = if thread.state == ThreadState::Finished {
         format!("{} finished", thread.count)
@@ -59,7 +60,8 @@ fn name(thread: &Thread) -> String {
     format!("{} ({who}), summed, not in time order", thread.name)
 }
 
-/// Returns the end of a thread's profile, which is the sum of its self values, and the events that open and close its frames.
+/// Returns the end value of a thread's profile, which is the sum of the thread's self values, and the events that open and close
+/// its frames.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,
@@ -70,7 +72,7 @@ fn events(
     let first = rows.start;
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut stack: Vec<(usize, bool)> = Vec::new();
-    // Counters have no self value, so they would have no width.
+    // Counters have no self value, so their frames would have no width.
     let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
     for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
         match snapshot.nodes.parent[row] {

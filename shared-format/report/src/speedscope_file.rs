@@ -1,4 +1,5 @@
-//! Writes speedscope's file format, as far as it is needed: evented profiles, in which frames open and close.
+//! Writes the part of speedscope's file format that the reports need: evented profiles, which consist of events that open and
+//! close frames.
 
 use std::io::{self, Write};
 
@@ -31,7 +32,7 @@ struct Frame<'a> {
     line: Option<u32>,
 }
 
-/// A profile from one value to another, with the events that open and close its frames.
+/// A profile with its start and end values, and the events that open and close its frames.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Profile {
@@ -65,17 +66,17 @@ impl Profile {
 }
 
 impl Event {
-    /// Returns an event that opens a frame, or closes it if `is_end` is true. `frame` is the index of a function.
+    /// Returns an event that opens a frame, or that closes it if `is_end` is true. `frame` is the index of a function.
     pub(crate) fn new(is_end: bool, frame: u32, at: u64) -> Self {
         let r#type = if is_end { "C" } else { "O" };
         Self { r#type, frame, at }
     }
 }
 
-/// Writes a file whose frames are functions. Readers show the profile with the index `active` first.
+/// Writes a file in which each frame is a function. Speedscope first shows the profile with the index `active`.
 ///
 /// # Errors
-/// The error of writing to `out`.
+/// Any error from writing to `out`.
 pub(crate) fn write(
     name: &str,
     functions: &Functions,
@@ -109,8 +110,8 @@ fn frame(function: &Function) -> Frame<'_> {
 pub(crate) mod tests {
     use serde_json::Value;
 
-    /// Checks a file against the published schema, and the order in which frames open and close. Returns the self value of each
-    /// frame.
+    /// Checks a file against the published schema, and checks that frames open and close in a valid order. Returns the self value
+    /// of each frame.
     pub(crate) fn own_values(file: &Value) -> Vec<u64> {
         assert_eq!(
             file["$schema"],

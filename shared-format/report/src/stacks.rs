@@ -10,7 +10,7 @@ use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Maximum width of the column of names, in cells.
+/// Maximum width of the name column, in cells.
 const MAX_NAME_COLUMN: usize = 48;
 
 /// Returns the open scopes of every live thread, as text that ends in a newline.
@@ -52,7 +52,7 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
     }
     writeln!(out, "; outermost scope first, with its age")?;
     for (index, thread) in shown {
-        // Once the program has ended, the last known state of a thread has no meaning.
+        // After the program has ended, the last known state of a thread is meaningless.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
         let label = |site: u32| {
             let function = functions.of_site.get(site as usize);
@@ -87,14 +87,14 @@ fn thread_stack<'a>(
         .iter()
         .filter_map(|frame| {
             let site = *snapshot.nodes.site.get(frame.node.index())?;
-            // A frame that opened while the snapshot was made may be newer than the snapshot's tick, so its age is 0.
+            // A frame may have opened after the snapshot's tick, while the snapshot was still being made. Its age is then 0.
             let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
             Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
         .collect();
     let width = column_width("", frames.iter().map(|&(_, site)| label(site)), MAX_NAME_COLUMN);
     for (age, site) in frames {
-        // If no clock was read when the frame opened, its age is unknown.
+        // If the clock was not read when the frame opened, its age is unknown.
         let age = age.map_or_else(|| "-".to_string(), number::duration);
         let age = number::in_charset(age, ascii);
         let place = snapshot

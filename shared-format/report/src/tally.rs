@@ -6,13 +6,13 @@ use tickscope_format::snapshot::{Extremes, Tally};
 
 use crate::number;
 
-/// Maximum widths of the smallest and of the largest number, in cells, including their sign.
+/// Maximum widths of a lower and of an upper bound in cells, including the sign that marks it as a bound.
 const CELLS: [usize; 2] = [6, 7];
 
 /// Sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
-/// Returns the word for what a counter does not have in a report by this measure.
+/// Returns the word that completes "it has no ..." where a report by this measure explains counters.
 pub(crate) fn missing(by: Measure) -> &'static str {
     if by == Measure::Time {
         "time"
@@ -21,7 +21,8 @@ pub(crate) fn missing(by: Measure) -> &'static str {
     }
 }
 
-/// Returns the text that a row has in place of its main time: the sum, formatted by `sum`, or the level of a gauge.
+/// Returns the text that a row shows in place of a time: the sum, formatted by `sum`, or the current level of a gauge. Returns
+/// `None` for a gauge that was never set.
 pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     match tally {
         Tally::Gauge { level: now } => now.map(|now| nearest(now.last.into())),
@@ -29,7 +30,7 @@ pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     }
 }
 
-/// Returns the mean of a value's numbers; `None` for another row or without calls.
+/// Returns the mean of a value's numbers, or `None` if the row is not a value or has no calls.
 pub fn mean(tally: Tally, calls: u64) -> Option<String> {
     (tally.is_value() && calls > 0).then(|| number::quotient(tally.sum(), calls))
 }
@@ -39,12 +40,13 @@ pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<Strin
     tally.quantile(histogram, share).map(number::count)
 }
 
-/// Returns a lower bound of the numbers of a value or of the levels of a gauge. It always has the sign of a bound.
+/// Returns a lower bound for the numbers of a value or the levels of a gauge. It begins with `≥` even if it is exact.
 pub fn least(tally: Tally, ascii: bool) -> Option<String> {
     Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
 
-/// Returns the smallest number that a value received, or the lowest level of a gauge. A mere bound begins with `≥`.
+/// Returns the smallest number that a value received, or the lowest level of a gauge. If only a bound is known, it begins with
+/// `≥`.
 pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { min, min_exact, .. } = range(tally)?;
     if min_exact {
@@ -54,7 +56,8 @@ pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     }
 }
 
-/// Returns the largest number that a value received, or the highest level of a gauge. A mere bound begins with `≤`.
+/// Returns the largest number that a value received, or the highest level of a gauge. If only a bound is known, it begins with
+/// `≤`.
 pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { max, max_exact, .. } = range(tally)?;
     let at_most = if ascii { "<=" } else { "≤" };
@@ -64,7 +67,7 @@ pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     })
 }
 
-/// Returns the sign before a lower bound.
+/// Returns the sign that marks a lower bound.
 pub fn at_least(ascii: bool) -> &'static str {
     if ascii { ">=" } else { "≥" }
 }
@@ -89,15 +92,15 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// Formats a bound after its sign in three digits, or in two if three do not fit. An ASCII sign before a negative number may need
-/// one more cell.
+/// Formats a bound and the sign before it with three significant digits, or with two if three do not fit. In ASCII, a negative
+/// bound may take one cell more.
 fn bounded(sign: &str, n: i128, up: bool) -> String {
     let text = |digits| format!("{sign}{}", bound(n, up, digits));
     let three = text(3);
     if three.chars().count() <= CELLS[usize::from(up)] {
         return three;
     }
-    // In two digits, as in `1.30k` and `13.0k`, the last zero carries no information and is removed.
+    // With two significant digits, the last zero in `1.30k` or `13.0k` carries no information, so it is removed.
     let two = text(2);
     match two.rfind('0') {
         Some(at) if two.contains('.') => format!("{}{}", two[..at].trim_end_matches('.'), &two[at + 1..]),
@@ -105,7 +108,7 @@ fn bounded(sign: &str, n: i128, up: bool) -> String {
     }
 }
 
-/// Formats a bound with at most `digits` digits that are not 0. It is rounded outward, so that it stays a bound.
+/// Formats a bound with at most `digits` significant digits. It is rounded outward, so that it remains a bound.
 fn bound(n: i128, up: bool, digits: u32) -> String {
     let size = u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
     let unit = 10u64.pow((size.checked_ilog10().unwrap_or(0) + 1).saturating_sub(digits));

@@ -1,4 +1,4 @@
-//! Calls of futures in flight, as a tree of futures that await each other, with what they wait for.
+//! Calls of futures that are in flight, as a tree that shows below each future what it is waiting for.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -11,10 +11,11 @@ use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number, text_of};
 
-/// Maximum width of the column of names, in cells.
+/// Maximum width of the name column, in cells.
 const MAX_NAME_COLUMN: usize = 56;
 
-/// Returns the name of a row: the label of its function, or `await (unnamed) in LABEL`. `labels` has the label of each function.
+/// Returns the name of a row: the label of its function, or `await (unnamed) in LABEL`. `labels` contains the label of each
+/// function.
 pub fn name(row: &TaskRow, labels: &[String]) -> String {
     let label = &labels[row.function.index()];
     match row.kind {
@@ -23,7 +24,7 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
     }
 }
 
-/// Returns the calls in flight as a tree, most calls first, as text that ends in a newline.
+/// Returns the tree of calls in flight as text that ends in a newline. Siblings with more calls come first.
 pub fn tasks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     text_of(|out| write(out, snapshot, state, ascii))
 }
@@ -88,7 +89,7 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
     Ok(())
 }
 
-/// Returns the rows that have calls in flight, each with its depth and text. Siblings with more calls come first.
+/// Returns the rows that have calls in flight, each with its index and its indented name. Siblings with more calls come first.
 fn lines(table: &Tasks, labels: &[String]) -> Vec<(u32, String)> {
     let mut lines = Vec::new();
     let sorted = |rows: &[u32]| {

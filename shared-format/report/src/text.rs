@@ -1,7 +1,8 @@
-//! The text report, for a terminal or a bug report.
+//! The text report, for reading in a terminal or pasting into a bug report.
 //!
-//! A header tells how the program was measured and how reliable the numbers are. The call tree and the functions with the most
-//! self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
+//! The header says how the program was measured and how reliable the numbers are. Below it come the call tree and the
+//! functions with the most self time. Columns have fixed widths and names come last, so that everything lines up in a
+//! terminal that is 100 columns wide.
 
 mod columns;
 mod flat;
@@ -27,7 +28,7 @@ use self::page::Page;
 pub use self::options::{TextOptions, View};
 pub use self::source::without_samples;
 
-/// Returns the report of a snapshot, as text that ends in a newline.
+/// Renders a snapshot as a text report that ends with a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     let shown = options.by.of(snapshot);
     let page = Page::new(&shown, snapshot, options);
@@ -37,12 +38,12 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     out
 }
 
-/// Returns the lines of the header below its title, each as name and text.
+/// Returns the header lines below the title, each as a label and its text.
 pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
     header::facts(&Page::new(&options.by.of(snapshot), snapshot, options))
 }
 
-/// Writes the header, and then the parts of the chosen view.
+/// Writes the header, followed by the tables of the selected view.
 fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     header::write(out, page)?;
     let doubtful_shown = match page.options.view {

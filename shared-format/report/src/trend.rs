@@ -1,13 +1,13 @@
-//! How shares change between two sides, and the colours of these changes.
+//! How much shares change between the two sides of a comparison, and the colours for these changes.
 
-/// Change of a share, in five classes. Points are percentage points.
+/// How much a share has changed, in five classes. A point is one percentage point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
     /// At least 5 points less.
     MuchLess,
     /// At least 0.5 points less.
     Less,
-    /// Less than 0.5 points of change.
+    /// A change of less than 0.5 points.
     Same,
     /// At least 0.5 points more.
     More,
@@ -15,14 +15,14 @@ pub enum Trend {
     MuchMore,
 }
 
-/// Colour of text on each of these colours.
+/// Text colour that can be used on any of the trend colours.
 pub const INK: u32 = 0x0a_0a_0a;
 
 impl Trend {
-    /// All trends, from much less to much more.
+    /// All trends, from the largest decrease to the largest increase.
     pub const ALL: [Self; 5] = [Self::MuchLess, Self::Less, Self::Same, Self::More, Self::MuchMore];
 
-    /// Returns the trend of a change by `points` percentage points. A change from 30 % to 40 % is 10 points.
+    /// Classifies a change of `points` percentage points. A change from 30 % to 40 %, for example, is 10 points.
     pub fn of_points(points: f64) -> Self {
         match points {
             ..=-5.0 => Self::MuchLess,
@@ -33,8 +33,8 @@ impl Trend {
         }
     }
 
-    /// Returns the colour: blue for less, red for more. The viewer uses the same colours. Tests of its palette check that they
-    /// differ with every kind of colour vision, and that text can be read on them.
+    /// Returns the colour: blue for less, red for more. The viewer uses the same colours. The tests of its palette
+    /// check that the colours can be told apart with every kind of colour vision, and that text on them is readable.
     pub const fn rgb(self) -> u32 {
         match self {
             Self::MuchLess => 0x5a_96_e6,

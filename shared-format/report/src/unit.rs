@@ -3,7 +3,7 @@
 /// Unit in which a report shows times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds; in a text they are written as a duration.
+    /// Nanoseconds, which text reports write as a duration.
     Ns,
     /// Ticks of the program's clock.
     Ticks,

@@ -3,7 +3,8 @@
 use super::section::{Section, anything, refuse};
 use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};
 
-/// The process (its name, pid, start, uptime and warnings), its clock, the capture, and the counts since the start.
+/// The process (name, pid, start time, uptime and warnings), its clock, the capture, and the totals since the program
+/// started.
 pub(super) type Info = (
     (String, u32, u64, u64, Vec<String>),
     ClockInfo,
@@ -98,7 +99,8 @@ pub(super) const SEEN_COST: Section = Section {
     },
 };
 
-/// Sites that are on now and were off earlier. [`MEASURING`] has the sites that are off now.
+/// Sites that are on now but were off for part of the time since the reset. Sites that are off now are in
+/// [`MEASURING`].
 pub(super) const WAS_OFF: Section = Section {
     id: 32,
     write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),

@@ -1,4 +1,4 @@
-//! The section of functions that the compiler has prepared.
+//! The section of functions that the compiler has instrumented.
 
 use super::section::{Section, refuse};
 use crate::snapshot::{OverBudget, Snapshot};
@@ -24,8 +24,8 @@ pub(super) const FUNCTIONS: Section = Section {
     },
 };
 
-/// Drops functions over the budget whose sites do not exist. Such functions are no error, because earlier versions
-/// accepted them.
+/// Drops functions over the budget whose site does not exist. They are dropped instead of refused, because earlier
+/// versions accepted them.
 pub(super) fn leave_out_unknown(s: &mut Snapshot) {
     let sites = s.sites.len();
     if let Some(functions) = &mut s.functions {
@@ -79,7 +79,7 @@ mod tests {
         let over_budget = &mut snapshot.functions.as_mut().unwrap().over_budget;
         let first = over_budget[0];
         over_budget[1].site = SiteId(99);
-        // Unknown sites are dropped, because earlier versions did not check sites.
+        // Functions with unknown sites are dropped instead of refused, because earlier versions did not check sites.
         assert_eq!(decode(&encoded(&snapshot)).unwrap().over_budget(), [first]);
         refuses(
             "function over the budget",

@@ -1,4 +1,4 @@
-//! The sections of histograms: durations of calls, and of calls of futures.
+//! The sections of histograms of durations, one for calls and one for calls of futures.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
 
-/// Histograms of durations. Histograms of values are in the section of values, because values are counters, and older readers
-/// refuse a counter with a histogram.
+/// Histograms of durations. The histograms of values are not here but in the section of values: values are counters,
+/// and older readers refuse a counter that has a histogram.
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
@@ -39,7 +39,7 @@ pub(super) const ASYNC_LATENCIES: Section = Section {
     check: |s| check_latencies(&s.async_latencies, s.nodes.len()),
 };
 
-/// Returns the histograms of values if `of_values`, else the histograms of all other rows.
+/// Returns the histograms of values if `of_values` is true, and all other histograms if it is false.
 pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     let mut those = Latencies::default();
     for (at, &row) in s.latencies.row.iter().enumerate() {
@@ -50,10 +50,10 @@ pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     those
 }
 
-/// Adds histograms to the snapshot's histograms. A row may have only one histogram.
+/// Adds histograms to those of the snapshot. A row must not have two histograms; this is checked later.
 ///
 /// # Errors
-/// The existing or the new histograms are damaged; neither was checked before.
+/// The snapshot's own histograms or the added ones are damaged. Neither has been checked before.
 pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatError> {
     if more.row.is_empty() {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatErr
     Ok(())
 }
 
-/// Checks the columns of histograms: equal lengths, existing rows in rising order, and valid histograms.
+/// Checks the columns of histograms: equal lengths, existing rows in ascending order, and valid histograms.
 pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
     let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| Err(damaged("histograms", None, found, wanted));

@@ -16,7 +16,7 @@ pub(super) const LINES: Section = Section {
     },
 };
 
-/// Returns the first inconsistency in the samples of a snapshot with `rows` rows and `threads` threads, if any.
+/// Returns the first inconsistency, if any, in the samples of a snapshot with `rows` rows and `threads` threads.
 fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
     let is_there = |inside| match inside {
         SampledIn::Row(row) => (row as usize) < rows,
@@ -43,7 +43,7 @@ mod tests {
     use crate::fixture;
     use crate::snapshot::{BUILD_ID_MAX, SampledIn, Snapshot};
 
-    /// Returns the field `inside` of the last sample that was taken in `place`.
+    /// Returns the `inside` field of the last sample that was taken inside `place`.
     fn inside(s: &mut Snapshot, place: SampledIn) -> &mut SampledIn {
         let mut samples = s.lines.samples.iter_mut();
         &mut samples.rfind(|sample| sample.inside == place).unwrap().inside

@@ -1,10 +1,10 @@
-//! The section of measures: for each quantity its code, and the values of rows and threads that have any.
+//! The section of measures. For each quantity, it stores a code and the values of those rows and threads that have one.
 
 use super::section::{Section, check_rows, check_sum, refuse};
 use crate::error::FormatError;
 use crate::snapshot::{Column, Measures, Quantity, Snapshot};
 
-/// Index of a row or thread, and its value.
+/// The index of a row or thread, paired with its value.
 type Value = (u32, u64);
 
 pub(super) const MEASURES: Section = Section {
@@ -30,7 +30,8 @@ pub(super) const MEASURES: Section = Section {
     check,
 };
 
-/// Checks that values belong to existing rows and threads, in order, and that no value is 0.
+/// Checks that values belong to existing rows and threads, in ascending order, that no value is 0, and that the sum of
+/// all values fits into 64 bits.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     for (quantity, Column { rows, outside }) in s.measures.iter() {
         let what = quantity.name();

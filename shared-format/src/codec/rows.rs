@@ -1,4 +1,4 @@
-//! The sections of rows with clock errors and with estimates.
+//! The sections of clock errors and of estimates, which list the rows that have any.
 
 use super::section::{Section, check_rows, check_sum};
 

@@ -1,4 +1,4 @@
-//! Sections are the parts of a payload. This module writes and reads them, and limits the memory for reading one.
+//! Writes and reads the sections of a payload, and limits the memory used for reading one.
 
 use std::fmt;
 
@@ -12,43 +12,44 @@ use crate::error::{FormatError, damaged};
 use crate::latency::Latencies;
 use crate::snapshot::{Sites, Snapshot};
 
-/// Largest memory in bytes that a section may claim while it is decoded, enough for about 4 million nodes.
+/// Maximum memory in bytes that a section may claim while it is decoded. This is enough for about 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Memory that a section may claim, as a multiple of its length, because a decoded number takes up to eight times its
-/// encoded bytes. bincode reserves memory for a length before it checks that the bytes exist.
+/// Memory that a section may claim for each of its bytes, because a decoded number takes up to eight times as much
+/// space as an encoded one. The limit matters because bincode reads a length and allocates memory for it before it
+/// checks that the bytes exist.
 const CLAIM_PER_BYTE: usize = 8;
 
-/// Memory in bytes that even the shortest section may claim, because a few short texts take more than eight times their
-/// bytes.
+/// Memory in bytes that even the shortest section may claim. A few short texts take up more than eight times their
+/// encoded size.
 const LEAST_CLAIM: usize = 64 << 10;
 
-/// Encoding of bodies: fixed-width numbers, or numbers in as few bytes as they need.
+/// Encoding of section bodies, with integers of fixed or variable width.
 pub(super) type Coded<Numbers> = Configuration<LittleEndian, Numbers, Limit<DECODE_LIMIT>>;
 
 pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
     .with_fixed_int_encoding()
     .with_limit::<DECODE_LIMIT>();
 
-/// Little-endian, with integers in as few bytes as they need.
+/// Little-endian, with integers of variable width.
 pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
-/// Kind of section: its id, and the functions that write, read and check its part of a snapshot.
+/// A kind of section: its id, and the functions that write, read and check the part of a snapshot stored in it.
 pub(super) struct Section {
     pub(super) id: u64,
-    /// Writes the section, if there is data for it.
+    /// Writes the section if there is data for it.
     pub(super) write: fn(&Snapshot, Out<'_>) -> Result<(), FormatError>,
     /// Reads the data of the section.
     pub(super) read: fn(&mut Decoded<'_>, Body<'_>) -> Result<(), FormatError>,
-    /// Checks the data by itself, and against the data of earlier sections.
+    /// Checks the data on its own and against the data of earlier sections.
     pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
 }
 
-/// The payload to which a section is written.
+/// The payload that a section is written to.
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
-    /// Whether everything is written, as for the fine ring and for files. A record of the coarse ring has less.
+    /// Whether to write everything, as for the fine ring and for files. Records of the coarse ring contain less.
     pub(super) is_fine: bool,
 }
 
@@ -61,12 +62,12 @@ impl Out<'_> {
         append(self.bytes, self.section.id, body, SMALL)
     }
 
-    /// Writes the section if `is_there`.
+    /// Writes the section if `is_there` is true.
     pub(super) fn put_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
         if is_there { self.put(body) } else { Ok(()) }
     }
 
-    /// Writes the section with small numbers if `is_there`.
+    /// Writes the section with integers of variable width if `is_there` is true.
     pub(super) fn put_small_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
         match is_there {
             true => self.put_small(body),
@@ -78,19 +79,19 @@ impl Out<'_> {
 /// Data decoded so far.
 pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
-    /// Histograms of values. They join the histograms of durations after all sections are read.
+    /// Histograms of values. They are added to the histograms of durations once all sections have been read.
     pub(super) of_values: Latencies,
     /// Sites of the last payload.
     pub(super) known_sites: &'a mut KnownSites,
 }
 
-/// Bytes of the section of sites that was read last, and its sites.
+/// The bytes of the last section of sites that was read, and the sites decoded from it.
 pub(super) type KnownSites = Option<(Box<[u8]>, Sites)>;
 
-/// Bytes of a section's id and length.
+/// Length in bytes of a section's header, which consists of its id and its length.
 pub(super) const HEAD: usize = 16;
 
-/// The body of a section, and the offset where it begins.
+/// The body of a section, and the offset at which it begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     pub(crate) bytes: &'a [u8],
@@ -111,12 +112,12 @@ impl Body<'_> {
     }
 }
 
-/// Accepts any data, for a section that needs no check.
+/// Accepts any data. Used for sections that need no check.
 pub(super) fn anything(_: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that the rows of a column exist, and rise without repetition.
+/// Checks that the rows of a column exist and are in strictly ascending order.
 pub(super) fn check_rows(
     what: &'static str,
     mut of_column: impl DoubleEndedIterator<Item = u32> + Clone,
@@ -131,12 +132,13 @@ pub(super) fn check_rows(
     )
 }
 
-/// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
+/// Returns the sum of numbers. It is an error if the sum does not fit into 64 bits, because readers add the numbers up
+/// and the file may be malicious.
 pub(super) fn check_sum(what: &'static str, numbers: impl Iterator<Item = u64>) -> Result<u64, FormatError> {
     sum(numbers).ok_or_else(|| damaged(what, None, "a sum beyond 64 bits", "a sum of at most 64 bits"))
 }
 
-/// Returns the sum of numbers if it has at most 64 bits.
+/// Returns the sum of numbers, or `None` if it does not fit into 64 bits.
 pub(super) fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0, u64::checked_add)
 }
@@ -162,7 +164,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Returns the id and the body of each section. An error is the last item.
+/// Returns the id and the body of each section. The iterator ends after the first error.
 pub(crate) fn sections(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Body<'_>), FormatError>> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -198,7 +200,7 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     }
 }
 
-/// Returns an error if a check has found something wrong.
+/// Returns an error if a check has found something wrong, which is passed as `found`.
 pub(super) fn refuse(
     what: &'static str,
     found: Option<impl fmt::Display>,
@@ -215,7 +217,8 @@ where
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Left(body), config, ());
-    // The limit of a configuration is a constant, so the memory above the limit of this section is claimed in advance.
+    // The limit of a bincode configuration is a compile-time constant. To enforce a lower limit for this section, the
+    // difference is claimed in advance.
     let decoded = decoder
         .claim_bytes_read(DECODE_LIMIT - limit)
         .and_then(|()| T::decode(&mut decoder));
@@ -227,7 +230,7 @@ where
     Ok(value)
 }
 
-/// The bytes of a section that are not decoded yet.
+/// The bytes of a section that have not been decoded yet.
 struct Left<'a>(&'a [u8]);
 
 impl Reader for Left<'_> {

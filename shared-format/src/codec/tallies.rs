@@ -1,4 +1,4 @@
-//! The sections of counters, and of values and gauges, which are stored as columns.
+//! The sections of counters, values and gauges. Values and gauges are stored as columns.
 
 use super::latencies;
 use super::section::{Section, anything, check_rows, refuse};
@@ -14,10 +14,11 @@ pub(super) const COUNTS: Section = Section {
     check: check_counts,
 };
 
-/// Columns: row, flags, smallest number, largest number; then row, end and bytes of the histograms.
+/// Columns of values: row, flags, smallest number, largest number. After them come the rows, ends and bytes of the
+/// histograms.
 type Values = (Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
 
-/// Columns: row, flags, last level and its tick, smallest level, largest level.
+/// Columns of gauges: row, flags, last level, tick at which that level was set, lowest level, highest level.
 type Gauges = (Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
 
 pub(super) const VALUES: Section = Section {
@@ -88,11 +89,11 @@ pub(super) const GAUGES: Section = Section {
         to.snapshot.gauge_rows = rows.collect();
         Ok(())
     },
-    // Also checks values, because no row may be both a value and a gauge.
+    // This also checks the values, because no row may be both a value and a gauge.
     check: check_tallies,
 };
 
-/// Flag: the row's smallest and largest number are known. Without it both are stored as 0.
+/// Flag: the smallest and the largest number of the row are known. If this flag is not set, both are stored as 0.
 const KNOWN: u8 = 1;
 const MIN_EXACT: u8 = 2;
 const MAX_EXACT: u8 = 4;
@@ -119,7 +120,7 @@ fn column<R, T>(rows: &[R], of: impl Fn(&R) -> T) -> Vec<T> {
 /// Checks that each column has `rows` entries.
 ///
 /// # Errors
-/// A column has another length.
+/// A column has a different length.
 fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) -> Result<(), FormatError> {
     match columns.iter().find(|&&length| length != rows) {
         Some(length) => {
@@ -130,7 +131,8 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
     }
 }
 
-/// Checks that counters are existing rows without time, children, open calls or estimates. Only values may have latencies.
+/// Checks that the rows of counters exist and have no time, children, open calls or estimates, and that among counters
+/// only values have latencies.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
@@ -151,7 +153,7 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     refuse("counters", found, "only calls and a sum")
 }
 
-/// Checks that values and gauges are counters, that no row is both, and that no smallest number is above the largest.
+/// Checks that values and gauges are counters, that no row is both, and that no minimum is larger than its maximum.
 fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     const WHAT: &str = "values and gauges";
     fn fits<T: PartialOrd>(range: Option<Extremes<T>>) -> bool {
@@ -195,7 +197,8 @@ mod tests {
                 |s| s.counts.reverse(),
                 |s| s.counts.push(s.counts[5]),
                 |s| s.counts[5].node = NodeId(10),
-                // Each change gives a counter one of these: time, a row below it, an open call, a latency, an estimate.
+                // Each change gives a counter something that it must not have: time, a child row, an open call, a
+                // latency or an estimate.
                 |s| s.nodes.self_ticks[2] = 1,
                 |s| {
                     s.counts.insert(

@@ -16,7 +16,8 @@ pub(super) const TASKS: Section = Section {
     check,
 };
 
-/// Checks that each path follows its parent and names an existing site, and that the sums fit 64 bits.
+/// Checks that each path comes after its parent and names an existing site, that the other counts of a path do not
+/// exceed its calls in flight, that the sum of all calls fits into 64 bits, and that the histograms of ages are valid.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     const WHAT: &str = "futures in flight";
     let Tasks { paths, ages, beyond } = &s.tasks;

@@ -10,7 +10,7 @@ use crate::fixture::{self, programs, small_payload};
 use crate::ids::SiteId;
 use crate::snapshot::{Site, Thread};
 
-/// Asserts that `sound` is refused after each of the changes, with an error that contains `words`.
+/// Asserts that a valid snapshot is refused after each of the changes, with an error that contains `words`.
 pub(super) fn refuses(words: &str, sound: &Snapshot, changes: &[fn(&mut Snapshot)]) {
     for (index, change) in changes.iter().enumerate() {
         let mut changed = sound.clone();
@@ -51,7 +51,7 @@ fn a_snapshot_comes_back_as_it_was() {
     }
 }
 
-/// Earlier versions wrote muted scopes in a separate section.
+/// Earlier versions wrote muted scopes in a section of their own, which readers now skip.
 #[test]
 fn a_program_whose_scopes_were_muted_opens() {
     #[derive(Encode)]
@@ -132,8 +132,8 @@ fn bytes_left_over_in_a_section_are_refused() {
 
 #[test]
 fn many_short_texts_may_claim_what_they_hold() {
-    // Short texts take the most memory per byte. The numbers of texts make sections shorter and longer than
-    // `LEAST_CLAIM`.
+    // Short texts take the most memory per byte. With these numbers of texts, some sections are shorter than
+    // `LEAST_CLAIM` and others are longer.
     for texts in [1, 130, 2_000, 40_000, 300_000] {
         let mut snapshot = Snapshot::default();
         let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
@@ -156,7 +156,7 @@ fn many_short_texts_may_claim_what_they_hold() {
 
 #[test]
 fn sections_of_any_length_may_claim_what_they_hold() {
-    // Short numbers take the most memory per byte. The numbers of rows lie around each limit.
+    // Numbers with a short encoding take the most memory per byte. The row counts are just below and above each limit.
     for rows in [7, 2_000, 2_730, 4_000, 130_000, 180_000] {
         let mut snapshot = Snapshot::default();
         snapshot.sites.push(Default::default());
@@ -179,7 +179,7 @@ fn sections_of_any_length_may_claim_what_they_hold() {
 proptest! {
     #[test]
     fn any_snapshot_comes_back_as_it_was(snapshot in programs::any_snapshot()) {
-        // The cost is not compared, because a cost of NaN would not equal itself.
+        // The cost is not compared, because it may be NaN, which does not equal itself.
         let mut snapshot = snapshot;
         snapshot.capture.cost = Default::default();
         prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);

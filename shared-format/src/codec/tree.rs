@@ -1,5 +1,5 @@
-//! The sections of the tree: threads, sites and rows. Records of the coarse ring have compact sections of sites and
-//! rows: each text is stored once, and small numbers take one byte.
+//! The sections of the tree: threads, sites and rows. Records of the coarse ring have compact sections for sites and
+//! rows, which store each text only once and small numbers in one byte.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) const THREADS: Section = Section {
     id: 2,
     write: |s, out| out.put(&s.threads),
     read: |to, body| body.read().map(|threads| to.snapshot.threads = threads),
-    // This check covers the whole tree.
+    // Checks the whole tree, not only its threads.
     check,
 };
 
@@ -62,7 +62,7 @@ pub(super) const SMALL_SITES: Section = Section {
     check: anything,
 };
 
-/// Columns: distance to the parent's row (0 without a parent), site, calls, self ticks.
+/// Columns: distance to the row of the parent (0 if there is no parent), site, calls, self ticks.
 pub(super) const SMALL_NODES: Section = Section {
     id: 11,
     write: |s, out| {
@@ -96,7 +96,8 @@ pub(super) const SMALL_NODES: Section = Section {
     check: anything,
 };
 
-/// All texts, and for each site the indices of its name, module, file and group in these texts, and its line.
+/// All distinct texts. Then, for each site, the indices into these texts for its name, module, file and group, and its
+/// line.
 #[derive(Encode)]
 struct TextsOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
 
@@ -124,10 +125,10 @@ impl<'a> TextsOut<'a> {
 }
 
 impl TextsIn {
-    /// Builds the sites from their texts.
+    /// Builds the sites from the texts.
     ///
     /// # Errors
-    /// A text does not exist, or the texts have more bytes than a reader accepts.
+    /// A site refers to a text that does not exist, or the sites would have more bytes of text than a reader accepts.
     fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
         let Self(texts, rows) = self;
         let text = |number: u32| {
@@ -135,7 +136,7 @@ impl TextsIn {
             let wanted = || format!("below {}", texts.len());
             found.ok_or_else(|| damaged("text of a site", at as u64, number, wanted()))
         };
-        // A hostile file could use one long text for very many sites.
+        // A malicious file could use the same long text for a large number of sites.
         let mut bytes = 0usize;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes = bytes.saturating_add(text(number)?.len());
@@ -158,8 +159,8 @@ impl TextsIn {
     }
 }
 
-/// Checks the properties of the tree that later code relies on: columns of one length, parents before children and in
-/// the same thread, adjacent thread ranges, existing sites and open frames.
+/// Checks the properties of the tree that later code relies on: columns of equal length, parents before their children
+/// and in the same thread, adjacent thread ranges, sites and open frames that exist, and sums that do not overflow.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     let rows = s.nodes.len();
     for (what, length) in [

@@ -1,9 +1,10 @@
-//! The section of calls in which threads wait: names of calls, samples by row and name, and the state of each thread.
+//! The section of the calls that threads wait in: the names of the calls, the samples by row and name, and the current
+//! state of each thread.
 
 use super::section::{Section, refuse, sum};
 use crate::snapshot::WaitsIn;
 
-/// Maximum length in bytes of the name of a call in which threads wait.
+/// Maximum length, in bytes, of the name of a call that threads wait in.
 const NAME_MAX: usize = 64;
 
 pub(super) const WAITS_IN: Section = Section {
@@ -17,7 +18,7 @@ pub(super) const WAITS_IN: Section = Section {
     },
 };
 
-/// Returns the first fault in the waits of a snapshot with `rows` rows and `threads` threads, if any.
+/// Returns the first fault, if any, in the waits of a snapshot with `rows` rows and `threads` threads.
 fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str> {
     let is_word = |name: &String| {
         let bytes = name.as_bytes();

@@ -6,7 +6,7 @@ use super::section::{Section, refuse, sum};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
-/// The section of watched functions. Readers accept at most `WATCHES_MAX` watches, whose data must be consistent.
+/// The watched functions. Readers accept at most `WATCHES_MAX` of them, and check that the data of each is consistent.
 pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {
@@ -25,8 +25,8 @@ pub(super) const WATCHES: Section = Section {
     },
 };
 
-/// Returns a watch in its encoded form. A record of the coarse ring has no exemplars, which are calls that are kept
-/// whole.
+/// Returns a watch in the form in which it is encoded. Records of the coarse ring have no exemplars, which are single
+/// calls recorded in full.
 fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     let exemplars: &[Exemplar] = if with_exemplars { &watch.exemplars } else { &[] };
     (
@@ -43,7 +43,7 @@ fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     )
 }
 
-/// Returns the first inconsistency of a watch in a snapshot with `sites` sites, if any.
+/// Returns the first inconsistency, if any, of a watch in a snapshot with `sites` sites.
 fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
     let paths = watch.paths.len();
     let has_path = |path: u32| (path as usize) < paths;
@@ -175,7 +175,7 @@ mod tests {
         let mut snapshot = fixture::slow_frames();
         snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
         assert!(decode(&encoded(&snapshot)).is_err());
-        // A record of the coarse ring has all data of a watch except the exemplars.
+        // A record of the coarse ring has all the data of a watch except its exemplars.
         let mut snapshot = fixture::slow_frames();
         let small = fixture::small_payload(&snapshot);
         snapshot.watches[0].exemplars.clear();

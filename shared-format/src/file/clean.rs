@@ -1,5 +1,5 @@
-//! Cleans up rings of programs that have ended: removes old rings, and empties newer ones except for their last record. The
-//! newest ones also keep the history in their coarse ring.
+//! Cleans up the rings of programs that have ended. Old rings are removed, and newer ones are emptied except for their
+//! last record. The newest few also keep their coarse ring, and thus their history.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -12,29 +12,30 @@ use crate::layout::{RING_MAGIC, WORD};
 use crate::os;
 use crate::ring::extent::Extent;
 
-/// Longest time that a program may take to make its ring.
+/// Maximum time that a program may take to create its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
-/// Largest number of bytes that an emptied ring file takes in addition to its record: the pages before the ring's data, and pages
-/// that the record fills only partly.
+/// Maximum number of bytes that an emptied ring file takes up in addition to its record: the pages before the ring's
+/// data, and the pages that the record fills only partly.
 const EMPTIED: u64 = 32 << 10;
 
 /// Number of rings of ended programs that are kept for each user.
 pub const RINGS_KEPT: usize = 16;
 
-/// Number of kept rings that also keep their coarse ring.
+/// How many of the kept rings, starting with the newest, also keep their coarse ring.
 pub const HISTORIES_KEPT: usize = 2;
 
-/// Returns whether a directory has so many rings that it should be cleaned without delay.
+/// Returns whether a directory has so many rings that it should be cleaned up right away.
 pub fn is_crowded(place: &Path) -> bool {
     ring_paths(place).len() > 2 * RINGS_KEPT
 }
 
-/// Removes unfinished files, and the rings of ended programs except the newest `keep`. Frees most of the space of the
-/// kept rings. The file `spare` is not touched. Returns the removed paths.
+/// Removes unfinished ring files, and the rings of ended programs except the newest `keep`. Rings without a readable record
+/// are removed as well. The kept rings are emptied to free most of their space. The file `spare` is not touched.
+/// Returns the removed paths.
 ///
-/// The rings of live programs are recognised by their lock and never touched. A failure with one file does not affect
-/// the others.
+/// The rings of live programs are recognised by their lock and never touched. If one file cannot be cleaned up, the
+/// others still are.
 pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
     let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
     let all = ring_paths(place).into_iter().chain(left_overs(place));
@@ -44,11 +45,12 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
                 let newest = ring.newest_extent()?;
                 Ok(empty_but_last(&ring, file, newest))
             });
-            // A file with a ring's name that is not a ring belongs to another program.
+            // A file that is named like a ring but is not one belongs to another program.
             is_ours(file).then_some(newest.ok())
         });
         if let Some(newest) = looked.flatten() {
-            // Sorts by the time of the last record, because punching holes changes the file's own time.
+            // Rings are sorted by the time of their last record, because punching holes changes the modification time
+            // of the file.
             dead.push((newest, path));
         }
     }
@@ -66,16 +68,17 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether a file begins like a ring, or is a ring in which nothing was written yet: all zeros.
+/// Returns whether a file begins with the magic number of rings, or with zeros because nothing has been written to the
+/// ring yet.
 fn is_ours(file: &File) -> bool {
     let mut magic = [0; WORD];
     let read = file.read_exact_at(&mut magic, 0);
     read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
 }
 
-/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program. Returns
-/// `None` for any other file. The lock is shared, like the lock of a viewer's probe, so that no viewer mistakes the
-/// file for the ring of a live program. Only one file is locked at a time.
+/// Calls `act` with the file if it belongs to this user, has no other name and is not locked by a live program.
+/// Otherwise, returns `None`. The file is locked during the call, with a shared lock like the one a viewer takes to
+/// probe a ring, so that no viewer mistakes the file for the ring of a live program. Only one file is locked at a time.
 fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     let file = open_plain(path, true).ok()?;
     let facts = file.metadata().ok()?;
@@ -83,7 +86,7 @@ fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
-/// Returns the unfinished files (`*.making`) that are too old for a program that is still starting.
+/// Returns the unfinished files (`*.making`) that are too old to belong to a program that is still starting.
 fn left_overs(place: &Path) -> Vec<PathBuf> {
     let old = |path: &PathBuf| {
         let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());
@@ -94,7 +97,7 @@ fn left_overs(place: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Punches a hole where the coarse ring is.
+/// Frees the space of the coarse ring by punching a hole.
 fn empty_coarse(ring: &RingFile, file: &File) {
     let header = ring.header();
     let length = file.metadata().map_or(0, |facts| facts.len());
@@ -104,25 +107,25 @@ fn empty_coarse(ring: &RingFile, file: &File) {
     }
 }
 
-/// Punches holes around the newest record and returns its time in nanoseconds since the Unix epoch. The coarse ring
-/// stays.
+/// Punches holes around the newest record, and returns the time of that record in nanoseconds since the Unix epoch. The
+/// coarse ring is left alone.
 fn empty_but_last(ring: &RingFile, file: &File, newest: Extent) -> u64 {
     let region = ring.header().region();
     let (first, size) = (region.first as u64, region.words);
     let begin = newest.position & (size - 1);
     let end = begin + newest.words;
-    // Words that the record does not cover: one run where the record wraps, else two.
+    // The words that are not part of the record: one run if the record wraps around the end of the ring, otherwise two.
     let runs = match end > size {
         true => [(end - size, begin), (0, 0)],
         false => [(0, begin), (end, size)],
     };
-    // A ring that was emptied before takes little more than its record and the pages before the ring.
+    // A ring that has already been emptied takes up little more than its record and the pages before the ring.
     let used = file.metadata().map_or(u64::MAX, |facts| facts.blocks() * 512);
     if used <= newest.words * WORD as u64 + EMPTIED {
         return newest.stamp.unix_ns;
     }
     for (from, to) in runs.into_iter().filter(|(from, to)| from < to) {
-        // Some file systems cannot punch holes; there the file keeps its size.
+        // Some file systems cannot punch holes. The file then keeps its size.
         let _ = os::punch_hole(file, (first + from) * WORD as u64, (to - from) * WORD as u64);
     }
     newest.stamp.unix_ns

@@ -1,4 +1,4 @@
-//! The program's side of a ring file. The file gets its name once it holds a record.
+//! The program's side of a ring file. The file gets its name only once it holds a record.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -21,11 +21,12 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// Bytes of a new file whose blocks are allocated when it is created: the pages before the ring, and the part of the ring that
-/// most programs write first. The program waits for its first record, and zeroing the blocks of a whole ring takes milliseconds.
+/// Number of bytes that are allocated when a file is created: the pages before the ring, and the part of the ring that
+/// most programs write first. The program waits until its first record is written, and zeroing the blocks of a whole
+/// ring takes milliseconds.
 const FIRST_BYTES: u64 = 256 << 10;
 
-/// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
+/// The ring file of this process. Dropping it releases the lock that tells viewers that the program is alive.
 #[derive(Debug)]
 pub struct OwnRing {
     words: MapWords,
@@ -35,35 +36,37 @@ pub struct OwnRing {
     server: Server,
     header: Header,
     dir: PathBuf,
-    /// A second descriptor of the file, without the lock. It serves to name the file and to find out which slots are held. Only
-    /// the mapping holds the lock, and a forked child does not inherit the mapping.
+    /// A second descriptor of the file, which does not hold the lock. It is used to give the file its name and to find
+    /// out which slots are locked by viewers. The lock is held only by the mapping, which a forked child does not
+    /// inherit.
     file: Descriptor,
-    /// Damage that was found in the file, which is never written again after that.
+    /// Damage that was found in the file. A damaged file is never written to again.
     damage: Option<Damage>,
-    /// Path of the file once it is linked.
+    /// Path that the file has once it is linked.
     path: PathBuf,
-    /// Temporary path before linking, on file systems that do not support files without a name.
+    /// Temporary path of the file before it is linked, on file systems that do not support unnamed files.
     temporary: Option<PathBuf>,
-    /// Device and inode of the root directory at the time when the path was made.
+    /// Device and inode of the root directory at the time the path was chosen.
     root: Option<(u64, u64)>,
     linked: bool,
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
-    /// other blocks. If space is short, or the ring would take more than a quarter of the free space, its size is halved, down to
-    /// 1 MiB. If the ring is halved, the coarse ring never grows larger than the ring.
+    /// Creates an unnamed file in `dir`, maps and locks it, and allocates its first 256 KiB. [`Self::complete`]
+    /// allocates the rest. If space is short, or if the ring would take more than a quarter of the free space, the size
+    /// of the ring is halved, repeatedly if necessary, down to 1 MiB. The coarse ring of a halved ring never grows
+    /// larger than the ring itself.
     ///
     /// # Errors
-    /// The directory is unsuitable, or the system's error. Nothing is left behind.
+    /// The directory is unsuitable, or the system reported an error. Nothing is left behind.
     pub fn create(dir: &Path, header: Header) -> Result<Self, FormatError> {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// Creates a file as [`Self::create`] does; `way` says how stores reach the file.
+    /// Same as [`Self::create`], but `way` selects how stores reach the file.
     ///
     /// # Errors
-    /// As [`Self::create`].
+    /// Same as [`Self::create`].
     pub fn create_by(dir: &Path, mut header: Header, way: Way) -> Result<Self, FormatError> {
         places::prepare(dir)?;
         let least = (LEAST_RING_BYTES / WORD as u64).min(header.ring_words);
@@ -113,11 +116,11 @@ impl OwnRing {
         })
     }
 
-    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates the blocks that
-    /// it needs, so this call only does that work earlier.
+    /// Allocates the blocks of the whole ring, if its file can still be reached. This is optional: without it,
+    /// [`Self::publish`] allocates blocks when it needs them.
     ///
     /// # Errors
-    /// The system's error; the ring then keeps the blocks that it has. Also as [`Self::check`].
+    /// The system's error; the ring then keeps the blocks that it has. Also the errors of [`Self::check`].
     pub fn complete(&mut self) -> Result<(), FormatError> {
         self.check()?;
         if self.file.get_again(&self.path).is_none() {
@@ -126,13 +129,14 @@ impl OwnRing {
         self.allocate(self.header.file_bytes())
     }
 
-    /// Allocates the blocks of at least this many bytes from the beginning of the file.
+    /// Allocates the blocks of at least the first `bytes` bytes of the file.
     fn allocate(&mut self, bytes: u64) -> Result<(), FormatError> {
         let (have, whole) = (self.words.bytes(), self.header.file_bytes());
         if bytes <= have {
             return Ok(());
         }
-        // Allocates twice the present size, so that allocations are rare, or only the bytes needed if space is short.
+        // Doubles the allocated size, so that allocations are rare. If space is short, allocates only the bytes that
+        // are needed.
         let wanted = bytes.max(2 * have).min(whole);
         let grown = match self.file.get_again(&self.path) {
             Some((file, _)) => os::allocate_within(file, have, wanted - have)
@@ -155,7 +159,7 @@ impl OwnRing {
         }
     }
 
-    /// Gives the file its name, unless it has one. Call this once the first record is in it.
+    /// Gives the file its name, unless it already has it. Call this once the first record has been written.
     ///
     /// # Errors
     /// The system's error.
@@ -174,18 +178,19 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Returns how stores reach the file. This is [`Way::Mapped`] if the kernel has refused another way.
+    /// Returns how stores reach the file. If the kernel has refused the requested way, this is [`Way::Mapped`].
     pub fn way(&self) -> Way {
         self.words.way()
     }
 
-    /// Returns whether the file may be written; see [`Self::check`].
+    /// Returns whether the file is undamaged and may be written to; see [`Self::check`].
     pub fn is_whole(&mut self) -> bool {
         self.check().is_ok()
     }
 
-    /// Checks that the file still has its length and that no store has failed. Every method that uses the file checks it first. A
-    /// damaged file is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
+    /// Checks that the file has not been cut and that no store has failed. Every method that accesses the contents of
+    /// the file calls this first. Once damage is found, the file is never accessed again, because a mapped store beyond
+    /// the end of the file would raise a signal that ends the program.
     ///
     /// # Errors
     /// The damage to the file.
@@ -195,8 +200,8 @@ impl OwnRing {
             .map_or(Ok(()), |damage| Err(damage.error(&self.path, self.file_bytes())))
     }
 
-    /// Checks as [`Self::check`] does, and also checks the first pages, because a file that was cut and extended again
-    /// has its old length.
+    /// Same as [`Self::check`], but also checks the first pages: a file that was cut and then extended again has its
+    /// old length, but not its old contents.
     ///
     /// # Errors
     /// The damage to the file.
@@ -213,9 +218,9 @@ impl OwnRing {
         }
     }
 
-    /// Returns whether the file can no longer be found: it or its directory was removed or moved, or another file took
-    /// its name. A program that has changed its root directory cannot see earlier paths; then the ring counts as
-    /// removed once its file has no name.
+    /// Returns whether the file can no longer be found at its path: the file or its directory was removed or moved, or
+    /// another file has taken the name. If the program has changed its root directory, the path no longer leads to the
+    /// same place. In that case, the ring counts as removed only once the file has no name left.
     pub fn is_removed(&mut self) -> bool {
         let found = self.file.get_again(&self.path);
         self.linked
@@ -234,13 +239,13 @@ impl OwnRing {
         }
     }
 
-    /// Returns the present length of the file in bytes, with the coarse ring as it has grown.
+    /// Returns the current length of the file in bytes, including the coarse ring as far as it has grown.
     fn file_bytes(&self) -> u64 {
         let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
         self.header.file_bytes_with(coarse_words)
     }
 
-    /// Returns the path of the file, which leads nowhere before [`Self::link`].
+    /// Returns the path of the file. Before [`Self::link`], there is nothing at this path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -250,7 +255,7 @@ impl OwnRing {
         self.header.ring_words * WORD as u64
     }
 
-    /// Returns the length of the longest payload that fits into a record, in bytes.
+    /// Returns the length in bytes of the longest payload that fits into a record.
     pub fn longest_payload(&self) -> u64 {
         self.writer.longest_payload()
     }
@@ -258,8 +263,8 @@ impl OwnRing {
     /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`], or the system's error if no blocks are left; the ring is then unchanged. Also as
-    /// [`Self::check`].
+    /// [`FormatError::TooLarge`], or the system's error if no blocks are left. In both cases, the ring is unchanged.
+    /// Also the errors of [`Self::check`].
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         self.allocate(self.writer.bytes_with(payload))?;
@@ -268,7 +273,7 @@ impl OwnRing {
         Ok(sequence)
     }
 
-    /// Checks the file if one of the stores so far has failed.
+    /// Checks the file if any store has failed so far.
     fn check_fault(&mut self) -> Result<(), FormatError> {
         self.words.fault().map_or(Ok(()), |_| self.check())
     }
@@ -278,11 +283,13 @@ impl OwnRing {
         self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
     }
 
-    /// Lets the coarse ring grow for a payload of this many bytes, within its limit and the free space. Returns the length in
-    /// bytes of the longest payload that fits into the coarse ring's next record; 0 if there is no coarse ring.
+    /// Lets the coarse ring grow, if necessary, to make room for a payload of `payload_bytes` bytes, as far as its
+    /// limit and the free space allow. Returns the length in bytes of the longest payload that fits into the coarse
+    /// ring's next record, or 0 if there is no coarse ring or the file cannot be reached.
     ///
     /// # Errors
-    /// The system's error if not even the smallest ring fits; the next call tries again. Also as [`Self::check`].
+    /// The system's error if there is no room for the rest of the ring or for the smallest coarse ring; the next call
+    /// tries again. Also the errors of [`Self::check`].
     pub fn coarse_space(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
         self.complete()?;
         let before = self.file_bytes();
@@ -299,7 +306,7 @@ impl OwnRing {
                     coarse.grow(&self.words, grown);
                 }
                 Err(error) => {
-                    // Frees the blocks of a partial allocation.
+                    // Frees the blocks of an allocation that succeeded only in part.
                     self.file.shorten(before);
                     if size == 0 {
                         return Err(FormatError::io("fallocate", &self.path, error));
@@ -316,8 +323,8 @@ impl OwnRing {
     /// Publishes a record in the coarse ring and returns its sequence number there.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned; the ring is then
-    /// unchanged. Also as [`Self::check`].
+    /// [`FormatError::TooLarge`] if the payload is longer than the length that [`Self::coarse_space`] returned; the
+    /// ring is then unchanged. Also the errors of [`Self::check`].
     pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         let found = payload.len() as u64;
@@ -329,7 +336,7 @@ impl OwnRing {
         Ok(sequence)
     }
 
-    /// Writes the heartbeat: the monotonic clock, and the time between two records, both in nanoseconds.
+    /// Writes the heartbeat: the current monotonic time, and the interval between records, both in nanoseconds.
     pub fn beat(&mut self, monotonic_ns: u64, interval_ns: u64) {
         if !self.is_whole() {
             return;
@@ -338,28 +345,28 @@ impl OwnRing {
         self.words.store_release(state::HEARTBEAT, monotonic_ns);
     }
 
-    /// Writes the number of records that could not be published.
+    /// Writes how many records could not be published.
     pub fn fault(&mut self, faults: u64) {
         if self.is_whole() {
             self.words.store_release(state::FAULTS, faults);
         }
     }
 
-    /// Writes that the program has ended, at this time in nanoseconds since the Unix epoch.
+    /// Records that the program has ended, and when, in nanoseconds since the Unix epoch.
     pub fn exit(&mut self, unix_ns: u64) {
         if self.is_whole() {
             self.words.store_release(state::EXIT_UNIX_NS, unix_ns);
         }
     }
 
-    /// Returns the indices of the slots that viewers own.
+    /// Returns the indices of the slots that viewers have locked.
     pub fn watched_slots(&self) -> Vec<usize> {
         let Some((file, _)) = self.file.get() else {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Usually there is no viewer, and one call finds that out. After a held slot is found, the ranges
-        // before and after it remain to be searched.
+        // Usually there is no viewer, and a single call is enough to find that out. Each time a locked slot is found,
+        // the ranges before and after it still have to be searched.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
@@ -382,7 +389,8 @@ impl OwnRing {
         self.server.look(&self.words)
     }
 
-    /// Replies to a request with the number of the first record that shows its effect, and the reset epoch after it.
+    /// Replies to a request. `record` is the number of the first record that shows the effect of the request, and
+    /// `reset_epoch` is the epoch after it.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
         if !self.is_whole() {
             return;
@@ -404,13 +412,13 @@ fn first_bytes(header: &Header) -> u64 {
     header.file_bytes().min(FIRST_BYTES)
 }
 
-/// Returns device and inode of the root directory, if it can be read.
+/// Returns the device and inode of the root directory, or `None` if it cannot be read.
 fn root() -> Option<(u64, u64)> {
     fs::metadata("/").ok().as_ref().map(id_of)
 }
 
-/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed on return,
-/// because a child that is forked earlier keeps its copy of the descriptor.
+/// Locks and maps a file. Returns the mapping, which holds the lock, and a second descriptor, which does not. The
+/// locked descriptor is closed on return, because any child forked while it is open inherits it, and the lock with it.
 fn lock_and_map(
     dir: &Path,
     locked: File,
@@ -433,8 +441,8 @@ fn lock_and_map(
     Ok((words, unlocked))
 }
 
-/// Opens a file in `dir` that has no name. On file systems without nameless files, the file gets a name that no viewer
-/// takes for a ring.
+/// Opens an unnamed file in `dir`. On file systems that do not support this, the file gets a name that viewers do not
+/// recognise as a ring.
 fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>), FormatError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
@@ -455,7 +463,7 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
 
 fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path {
-        // A file that cannot be removed is found later by `list --clean`.
+        // If this fails, `list --clean` finds the file later.
         let _ = fs::remove_file(path);
     }
 }

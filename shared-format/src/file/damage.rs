@@ -1,27 +1,27 @@
-//! Damage that other processes can do to a ring file while its program writes it.
+//! Damage that other processes can do to a ring file while the program is writing to it.
 
 use std::path::Path;
 
 use crate::error::FormatError;
 use crate::mapping::Fault;
 
-/// Reason why a ring must no longer be written.
+/// Reason why a ring must not be written to any more.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Damage {
     /// The file was cut to this many bytes.
     Cut(u64),
     /// The first pages of the file were emptied or overwritten.
     Emptied,
-    /// The kernel could not carry out a call: the file was cut and has grown again, or there is no space left for one
-    /// of its blocks.
+    /// The kernel failed to copy data to or from the file: the file was cut and has grown again, or there is no space
+    /// left for one of its blocks.
     Fault(Fault),
-    /// The descriptor was closed and the path leads to another file, so that it is unknown whether a store would raise
-    /// a signal.
+    /// The descriptor was closed and the path leads to another file. It is no longer possible to tell whether a store
+    /// would raise a signal.
     OutOfSight,
 }
 
 impl Damage {
-    /// Makes an error from the damage, for a file that had this many bytes.
+    /// Returns the error that describes this damage to a file that had `bytes` bytes.
     pub(super) fn error(self, path: &Path, bytes: u64) -> FormatError {
         let (found, wanted) = match self {
             Self::Fault(fault) => return FormatError::io(fault.call, path, fault.source()),

@@ -1,6 +1,6 @@
-//! A file descriptor in a program that the collector does not control. Some programs close every descriptor
-//! that they do not recognise, and the next file that they open reuses the number. Device and inode are
-//! therefore checked before each use.
+//! A file descriptor in a program that the collector does not control. Some programs close every descriptor that they
+//! do not recognise, and the next file they open gets the same number. Device and inode are therefore checked before
+//! each use.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -11,10 +11,10 @@ use std::path::Path;
 
 use crate::file::open::open_plain;
 
-/// An open file whose number may have been reused for another file.
+/// An open file whose descriptor number may have been reused for another file.
 #[derive(Debug)]
 pub(super) struct Descriptor {
-    /// `None` once the program has closed the descriptor.
+    /// `None` once the program is found to have closed the descriptor.
     file: Option<File>,
     /// Device and inode of the file.
     id: (u64, u64),
@@ -35,7 +35,7 @@ impl Descriptor {
         Some((self.file.as_ref()?, self.facts()?))
     }
 
-    /// Returns the same as [`get`](Self::get), but first reopens a closed file if the path still leads to it.
+    /// Same as [`get`](Self::get), but if the descriptor was closed, first tries to open the file again through `path`.
     pub(super) fn get_again(&mut self, path: &Path) -> Option<(&File, Metadata)> {
         let mut facts = self.facts();
         if facts.is_none() {
@@ -43,15 +43,15 @@ impl Descriptor {
             self.file = open_plain(path, true).ok();
             facts = self.facts();
             if facts.is_none() {
-                // The path leads to another file. The new descriptor belongs to the collector, so it may be
-                // closed.
+                // The path leads to another file. The new descriptor was opened here, so it is safe to close it.
                 self.file = None;
             }
         }
         Some((self.file.as_ref()?, facts?))
     }
 
-    /// Returns whether a path leads to another file or nowhere; false if this process lacks the right to follow the path.
+    /// Returns whether a path leads to another file or to nothing. Returns `false` if the path cannot be followed, for
+    /// example for lack of permission.
     pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         match fs::symlink_metadata(path) {
             Ok(facts) => id_of(&facts) != self.id,
@@ -64,14 +64,15 @@ impl Descriptor {
         (id_of(&facts) == self.id).then_some(facts)
     }
 
-    /// Cuts the file to a length if it is longer. A file that another process has cut stays as it is.
+    /// Cuts the file to `length` bytes if it is longer. A file that another process has already cut further is left as
+    /// it is.
     pub(super) fn shorten(&self, length: u64) {
         if let Some((file, _)) = self.get().filter(|(_, facts)| facts.len() > length) {
             let _ = file.set_len(length);
         }
     }
 
-    /// Forgets the descriptor without closing it, because its number belongs to another file.
+    /// Forgets the descriptor without closing it, because its number now belongs to another file.
     fn forget(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.into_raw_fd();
@@ -93,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// A failed allocation must not restore the earlier length of a file that was cut or replaced meanwhile.
+    /// After an allocation fails, a file that was cut or replaced in the meantime must not get its earlier length back.
     #[test]
     fn a_file_that_was_cut_or_exchanged_meanwhile_was_given_the_old_length() {
         let file = tempfile::tempfile().unwrap();
@@ -106,11 +107,11 @@ mod tests {
         let other = tempfile::tempfile().unwrap();
         other.set_len(9000).unwrap();
         let number = descriptor.file.as_ref().unwrap().as_raw_fd();
-        // A program that closes all descriptors may open its own file under this number.
+        // A program that closes all descriptors may open a file of its own that gets the same number.
         crate::os::put_in_place(&other, number);
         descriptor.shorten(4096);
         assert_eq!(other.metadata().unwrap().len(), 9000);
-        // The number is not closed, because it belongs to another file.
+        // Dropping the descriptor does not close the number, which belongs to another file.
         drop(descriptor);
     }
 }

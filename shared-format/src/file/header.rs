@@ -12,10 +12,10 @@ use crate::layout::{
 use crate::ring::Region;
 use crate::ring::growing::Growing;
 
-/// Longest name of a program, in bytes.
+/// Maximum length of a program's name in the header, in bytes.
 pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
 
-/// Longest path of a library that the header keeps, in bytes.
+/// Maximum length of a library's path in the header, in bytes.
 pub const LIBRARY_BYTES_MAX: usize = at::LIBRARY_WORDS * WORD;
 
 /// Contents of the header page.
@@ -27,41 +27,41 @@ pub struct Header {
     pub pid: u32,
     /// Start time of the process, in the kernel's clock ticks since boot.
     pub start_time: u64,
-    /// Id of the machine's boot.
+    /// Id of the boot during which the file was created.
     pub boot_id: [u64; 2],
     /// User id of the program.
     pub uid: u32,
     /// Random number, which is also in the file's name.
     pub nonce: u64,
-    /// Token that `tickscope run` passed in the environment, 0 for none.
+    /// Token that `tickscope run` passed in the environment; 0 if there was none.
     pub run_token: u64,
-    /// Time when the collector started, in nanoseconds since the Unix epoch.
+    /// Time at which the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Size of the ring in words, a power of two.
     pub ring_words: u64,
-    /// Size in words up to which the coarse ring may grow, a power of two; 0 for none.
+    /// Maximum size of the coarse ring in words, a power of two; 0 if there is no coarse ring.
     pub coarse_words: u64,
-    /// Whether the program takes requests.
+    /// Whether the program accepts requests.
     pub control: bool,
-    /// Path of the library that contains the collector; empty if the executable contains it. Of a path longer than
-    /// [`LIBRARY_BYTES_MAX`] bytes, only the end is kept.
+    /// Path of the library that contains the collector; empty if it is part of the executable. If the path is longer
+    /// than [`LIBRARY_BYTES_MAX`] bytes, only the end of it is kept.
     pub library: String,
     /// Major and minor format version.
     pub version: (u32, u32),
 }
 
 impl Header {
-    /// Returns the length of a new file in bytes. The coarse ring is later added at its end.
+    /// Returns the length of a new file in bytes. The coarse ring is added at the end later.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
     }
 
-    /// Returns the length of the file in bytes once the coarse ring has this many words.
+    /// Returns the length of the file in bytes once the coarse ring has grown to this many words.
     pub fn file_bytes_with(&self, coarse_words: u64) -> u64 {
         self.file_bytes() + coarse_words * WORD as u64
     }
 
-    /// Returns the region of the ring in the file.
+    /// Returns the region of the file that the ring occupies.
     pub fn region(&self) -> Region {
         Region {
             first: RING_FIRST,
@@ -71,7 +71,7 @@ impl Header {
         }
     }
 
-    /// Returns the region of the coarse ring; `None` in files without one.
+    /// Returns the region of the coarse ring, or `None` if the file has no coarse ring.
     pub fn coarse(&self) -> Option<Growing> {
         let most = Region {
             first: RING_FIRST + self.ring_words as usize,
@@ -120,10 +120,11 @@ impl Header {
         page
     }
 
-    /// Reads a page; `file_bytes` is the actual length of the file.
+    /// Decodes a header page. `file_bytes` is the actual length of the file.
     ///
     /// # Errors
-    /// The first fault found; general faults are checked before details.
+    /// The first fault found. What identifies a ring file, such as its magic number and version, is checked before
+    /// anything else.
     pub fn decode(page: &[u64; PAGE_WORDS], file_bytes: u64) -> Result<Self, FormatError> {
         if page[at::MAGIC] != RING_MAGIC {
             let found = page[at::MAGIC].to_le_bytes().escape_ascii().to_string();
@@ -145,7 +146,7 @@ impl Header {
         check(fits(ring_words), "ring size", at::RING_WORDS, &"a power of two")?;
         let is_first = page[at::RING_FIRST] == RING_FIRST as u64;
         check(is_first, "ring offset", at::RING_FIRST, &RING_FIRST)?;
-        // Files of older versions, which have no coarse ring, have zeros in these fields.
+        // In files of older versions, which have no coarse ring, these fields are zero.
         if coarse_words != 0 {
             let fits = fits(coarse_words);
             check(fits, "coarse ring size", at::COARSE_WORDS, &"a power of two")?;
@@ -172,7 +173,7 @@ impl Header {
             ring_words,
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
-            // Files of older versions have zeros in this field.
+            // In files of older versions, the length is zero.
             library: text(what, at::LIBRARY_BYTES, at::LIBRARY, LIBRARY_BYTES_MAX)?,
             version,
         };
@@ -236,8 +237,7 @@ pub(crate) mod tests {
         assert_eq!((read.coarse_words, read.version), (0, (FORMAT_MAJOR, 0)));
     }
 
-    /// A program may die while it makes its file, so a header that is cut before its last non-zero word must be
-    /// invalid.
+    /// A program may die while it is creating its file, so a header that is only partly written must be invalid.
     #[test]
     fn a_header_cut_off_at_any_word_is_none() {
         let header = example();

@@ -1,4 +1,4 @@
-//! Text that a run of a program leaves for later runs of the same build, in a file beside the rings.
+//! Text that one run of a program leaves for later runs of the same build, in a file next to the rings.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,16 +10,16 @@ use crate::file::open::open_plain;
 use crate::file::places;
 use crate::os;
 
-/// Ending of the files' names.
+/// File name extension of these files.
 const ENDING: &str = "learned";
 
 /// Number of builds whose files are kept in a directory.
 const FILES_KEPT: usize = 64;
 
-/// Length in bytes above which files are not read.
+/// Maximum length of a file in bytes. Longer files are not read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Returns the text left for this build, from the first directory that has such a file of this user.
+/// Returns the text left for this build, from the first directory that has such a file owned by this user.
 pub fn read(build: u64) -> Option<String> {
     let places = places::places(None).into_iter();
     let files = places.filter_map(|place| open_plain(&place.join(name(build)), false).ok());
@@ -32,8 +32,8 @@ pub fn read(build: u64) -> Option<String> {
     Some(text)
 }
 
-/// Leaves a text for later runs of this build, in the first directory that can be written. If there are too many files,
-/// the oldest are removed.
+/// Leaves a text for later runs of this build, in the first directory that can be written to. If the directory has too
+/// many such files, the oldest are removed.
 pub fn write(build: u64, text: &str) {
     let mut places = places::places(None).into_iter();
     let _ = places.find(|place| places::prepare(place).is_ok() && write_into(place, build, text));
@@ -48,7 +48,7 @@ fn name(build: u64) -> String {
     format!("{build:016x}.{ENDING}")
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all. Returns whether it was written.
 fn write_into(place: &Path, build: u64, text: &str) -> bool {
     let file = place.join(name(build));
     let is_new = !file.exists();
@@ -93,7 +93,7 @@ mod tests {
         for build in 0..FILES_KEPT as u64 + 3 {
             assert!(write_into(place.path(), build, "text"));
         }
-        // Another text of the same build replaces the first.
+        // A second text for the same build replaces the first.
         assert!(write_into(place.path(), 66, "more"));
         assert_eq!(fs::read_to_string(place.path().join(name(66))).unwrap(), "more");
         assert_eq!(os::paths_in(place.path()).len(), FILES_KEPT + 1);

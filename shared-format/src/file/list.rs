@@ -8,18 +8,19 @@ use crate::file::open::{Liveness, RingFile};
 use crate::file::places::{self, RING_ENDING};
 use crate::os;
 
-/// A file that has a ring's name.
+/// A file that is named like a ring.
 #[derive(Debug)]
 pub struct Listed {
     /// Path of the file.
     pub path: PathBuf,
-    /// The ring, or the reason why the file is not a ring.
+    /// The ring, or the reason why the file is not one.
     pub ring: Result<(RingFile, Liveness), FormatError>,
 }
 
-/// Returns all files in these directories that have a ring's ending: rings of live programs, then other rings, then files that
-/// are no rings. Newer rings come first. Missing or unreadable directories give nothing. A default directory that belongs to
-/// another user is itself an entry, with the error.
+/// Returns all files in these directories that are named like rings. The rings of live programs come first, then other
+/// rings, then files that are not rings. Within each of the first two groups, newer rings come first. Directories that
+/// are missing or unreadable are skipped. If a default directory belongs to another user, the directory itself is
+/// listed, with an error.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
     let look_into = |place: &PathBuf| match places::check_owner(place) {
         Ok(()) => ring_paths(place).into_iter().map(look).collect(),

@@ -1,5 +1,5 @@
-//! The reader's side of a ring file. It reads with `pread`, so that a file cut by another process leads to a short read
-//! and not to a signal.
+//! The reader's side of a ring file. It reads with `pread`, so that a file that another process cuts causes a short
+//! read and not a signal.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -19,25 +19,25 @@ use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
 use crate::words::{self, ReadWords, read_one};
 
-/// A running program is stale after this time in nanoseconds, or after three intervals if they are longer, without a sign of
-/// life.
+/// Time in nanoseconds after which a running program that shows no sign of life counts as stale. If three of the
+/// program's intervals are longer than this, they are the limit instead.
 const STALE_NS: u64 = 2_000_000_000;
 
-/// Intervals above this, in nanoseconds, do not delay staleness further, because programs show signs of life ten times a second,
-/// whatever their interval is.
+/// Maximum interval, in nanoseconds, that the check for staleness takes into account. Programs show a sign of life ten
+/// times a second, however long their interval is.
 const INTERVAL_MOST_NS: u64 = 10_000_000_000;
 
 /// Longest interval in nanoseconds that a program may choose.
 const INTERVAL_LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// A ring file, open for reading, and for requests if the program takes them.
+/// A ring file, opened for reading, and also for sending requests if the program accepts them.
 #[derive(Debug)]
 pub struct RingFile {
     file: File,
     path: PathBuf,
     header: Header,
     writable: bool,
-    /// Number of times the newest record was read again because the program had overwritten it.
+    /// Number of times that the newest record had to be read again, because the program had overwritten it.
     lapped: AtomicU64,
 }
 
@@ -46,27 +46,28 @@ pub struct RingFile {
 pub enum Liveness {
     /// The program holds the lock and shows signs of life.
     Running,
-    /// The program holds the lock, but shows no recent signs of life.
+    /// The program holds the lock, but has not shown a sign of life recently.
     Stale {
         /// Time of the last sign of life, in nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
     /// The program ended normally.
     Exited {
-        /// Time of the end, in nanoseconds since the Unix epoch.
+        /// Time at which the program ended, in nanoseconds since the Unix epoch.
         unix_ns: u64,
     },
     /// The program ended without a final record.
     Crashed {
-        /// Time of the newest record if it can be read, in nanoseconds since the Unix epoch.
+        /// Time of the newest record, or of the collector's start if no record can be read, in nanoseconds since the
+        /// Unix epoch.
         unix_ns: u64,
     },
 }
 
-/// A request slot that this process owns. Dropping it releases the slot.
+/// A request slot held by this process. Dropping it releases the slot.
 #[derive(Debug)]
 pub struct Slot {
-    /// The slot's own open file, which carries the lock.
+    /// The file, opened once more for this slot. This descriptor holds the lock on the slot.
     ring: RingFile,
     index: usize,
     next_sequence: u64,
@@ -105,10 +106,10 @@ impl ReadWords for FileWords<'_> {
     }
 }
 
-/// Opens a plain file of this user. It does not follow symbolic links and does not wait at a FIFO.
+/// Opens a regular file. It does not follow symbolic links and does not block on a FIFO.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] if the path is not such a file, or the system's error.
+/// [`FormatError::Unsuitable`] if the path is not a regular file, or the system's error.
 pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     let unsuitable = |found: String, wanted: &str| FormatError::Unsuitable {
         path: path.to_path_buf(),
@@ -179,7 +180,7 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
-        // A file with two names is refused, because another process can reach it by the second name.
+        // A file with a second name (hard link) is refused, because another process can reach it by that name.
         if facts.nlink() > 1 {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -214,10 +215,10 @@ impl RingFile {
         read_one(&self.words(), word)
     }
 
-    /// Returns the position of the newest record, which changes with every record.
+    /// Returns the position of the newest record. It is different for every record.
     ///
     /// # Errors
-    /// The error of reading.
+    /// Any error from reading the file.
     pub fn latest(&self) -> Result<u64, FormatError> {
         self.state(state::LATEST)
     }
@@ -225,7 +226,7 @@ impl RingFile {
     /// Reads the newest complete record.
     ///
     /// # Errors
-    /// As [`ring::read_newest`].
+    /// Same as [`ring::read_newest`].
     pub fn newest(&self) -> Result<Record, FormatError> {
         let mut lapped = 0;
         let newest = ring::read_newest_counting(&self.words(), &self.header.region(), &mut lapped);
@@ -233,13 +234,14 @@ impl RingFile {
         newest
     }
 
-    /// Returns the extent of the newest whole record of an ended program, without reading its payload into memory.
+    /// Returns the extent of the newest complete record of an ended program, without reading the record's payload into
+    /// memory.
     pub(crate) fn newest_extent(&self) -> Result<Extent, FormatError> {
         extent::find_newest(&self.words(), &self.header.region())
     }
 
-    /// Returns how often the program overwrote the newest record while it was being read, so that it had to be read
-    /// again.
+    /// Returns how often the newest record had to be read again, because the program overwrote it while it was being
+    /// read.
     pub fn lapped(&self) -> u64 {
         self.lapped.load(Ordering::Relaxed)
     }
@@ -247,17 +249,17 @@ impl RingFile {
     /// Reads the newest complete record and its snapshot.
     ///
     /// # Errors
-    /// As [`ring::read_newest`] and [`codec::decode`].
+    /// Same as [`ring::read_newest`] and [`codec::decode`].
     pub fn newest_snapshot(&self) -> Result<(Record, Snapshot), FormatError> {
         let record = self.newest()?;
         let snapshot = codec::decode(&record.payload)?;
         Ok((record, snapshot))
     }
 
-    /// Reads the record before `record`. Returns `None` if the earlier record has been overwritten or does not exist.
+    /// Reads the record before `record`. Returns `None` if that earlier record has been overwritten or never existed.
     ///
     /// # Errors
-    /// The error of reading.
+    /// Any error from reading the file.
     pub fn before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
         match record.previous {
             Some(previous) => {
@@ -268,7 +270,7 @@ impl RingFile {
     }
 
     /// Returns the records before `newest` whose sequence number is above `after`, newest first. The iterator ends at
-    /// the first record that has been overwritten.
+    /// the first record that has been overwritten or cannot be read.
     pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
         let (mut sequence, mut position, mut previous) = (newest.sequence, newest.position, newest.previous);
         std::iter::from_fn(move || {
@@ -281,11 +283,12 @@ impl RingFile {
         })
     }
 
-    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns `None` if there is
-    /// no record yet, an older collector wrote the file, or the ring was emptied after the program's end.
+    /// Reads the newest record of the coarse ring, whose records reach further back than those of the fine ring.
+    /// Returns `None` if it has no record yet, if the file was written by an older collector, or if the coarse ring was
+    /// emptied after the program ended.
     ///
     /// # Errors
-    /// [`FormatError::Lapped`], or the error of reading.
+    /// [`FormatError::Lapped`], or an error from reading the file.
     pub fn coarse_newest(&self) -> Result<Option<Record>, FormatError> {
         match self.header.coarse() {
             Some(coarse) => coarse.read_newest(&self.words()),
@@ -293,11 +296,11 @@ impl RingFile {
         }
     }
 
-    /// Reads the record before `record` in the coarse ring. Returns `None` if the earlier record has been overwritten or does not
-    /// exist.
+    /// Reads the record before `record` in the coarse ring. Returns `None` if that earlier record has been overwritten
+    /// or never existed.
     ///
     /// # Errors
-    /// The error of reading.
+    /// Any error from reading the file.
     pub fn coarse_before(&self, record: &Record) -> Result<Option<Record>, FormatError> {
         match self.header.coarse() {
             Some(coarse) => coarse.read_before(&self.words(), record),
@@ -314,14 +317,15 @@ impl RingFile {
         let found = facts
             .map_err(|error| FormatError::io("stat", &self.path, error))?
             .len();
-        // A program whose file was cut stops writing to it, so the file cannot show whether the program is alive.
+        // A program stops writing to a file that was cut, so such a file cannot show whether the program is alive.
         if found < self.header.file_bytes() {
             return Err(FormatError::Truncated {
                 found,
                 wanted: self.header.file_bytes(),
             });
         }
-        // A lock belongs to an open file description, and the probe takes the lock for a moment, so it opens the file again.
+        // The probe briefly takes the lock itself. Locks belong to open file descriptions, so the probe needs to open
+        // the file again.
         let probe =
             open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
         let held = match probe {
@@ -330,8 +334,8 @@ impl RingFile {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(FormatError::io("flock", &self.path, error)),
             },
-            // The file was unlinked or replaced meanwhile. The descriptor of this `RingFile` gives the same
-            // answer.
+            // The file was unlinked or replaced in the meantime, or cannot be opened. Trying the lock on the descriptor
+            // of this `RingFile` works as well.
             Ok((_, false)) | Err(_) => match self.file.try_lock_shared() {
                 Ok(()) => {
                     let _ = self.file.unlock();
@@ -347,8 +351,8 @@ impl RingFile {
         let past = os::monotonic_ns().checked_sub(beat);
         let (age, interval) = match past {
             Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
-            // A heartbeat in the future comes from a flipped bit or a container's own clock. Then the time of the newest record
-            // decides.
+            // A heartbeat in the future comes from a flipped bit or from a container with its own clock. The time of
+            // the newest record is used instead.
             None => {
                 let newest = self.newest().map(|record| record.stamp.unix_ns);
                 let heard = newest.unwrap_or(self.header.started_unix_ns);
@@ -356,8 +360,8 @@ impl RingFile {
             }
         };
         let is_fresh = age <= STALE_NS.max(interval.saturating_mul(3));
-        // A process that holds the lock of a file from an earlier boot is not the file's program, and clocks of two
-        // boots cannot be compared.
+        // If the file is from an earlier boot, the process that holds the lock is not the program that wrote the file.
+        // The clocks of two boots cannot be compared.
         let held = held && (past.is_some() && is_fresh || self.is_of_this_boot());
         let exit = self.state(state::EXIT_UNIX_NS)?;
         if !held && exit != 0 {
@@ -377,7 +381,8 @@ impl RingFile {
         Ok(Liveness::Running)
     }
 
-    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file in `/proc`.
+    /// Returns whether the file was created since the machine last booted. If either boot id is unknown, returns
+    /// `true`. Reads a file in `/proc`.
     fn is_of_this_boot(&self) -> bool {
         let (its, ours) = (self.header.boot_id, os::boot_id());
         its == ours || its == [0, 0] || ours == [0, 0]
@@ -392,7 +397,8 @@ impl RingFile {
         Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()))
     }
 
-    /// Takes a free request slot. Returns `None` if all are taken, or if the program takes no requests from this user.
+    /// Takes a free request slot. Returns `None` if all slots are taken, or if the program does not accept requests
+    /// from this user.
     ///
     /// # Errors
     /// The system's error.
@@ -422,14 +428,14 @@ impl Slot {
     /// Sends a request.
     ///
     /// # Errors
-    /// The system's error.
+    /// [`FormatError::Truncated`] if the file was cut, or the system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        // The sum wraps, because the first sequence number comes from the slots page, which may contain any number.
+        // This wraps around, because the first sequence number comes from the slots page, which may contain any number.
         self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;
-        // The write must not go past the end, because a file that was cut must not grow again.
+        // The write must not go past the end of the file, because that would make a cut file grow again.
         let facts = self.ring.file.metadata();
         let length = facts
             .map_err(|error| FormatError::io("stat", &self.ring.path, error))?
@@ -448,7 +454,7 @@ impl Slot {
     /// Returns the reply, or `None` if there is no reply yet.
     ///
     /// # Errors
-    /// The error of reading.
+    /// Any error from reading the file.
     pub fn reply(&self, sent: &Sent) -> Result<Option<Reply>, FormatError> {
         slots::reply_to(&self.ring.words(), self.index, &sent.0)
     }

@@ -1,4 +1,4 @@
-//! The directories for rings, in the order in which a program tries them.
+//! The directories that may hold rings, in the order in which a program tries them.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Metadata};
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use crate::error::FormatError;
 use crate::os;
 
-/// Environment variable that names the directory for rings.
+/// Environment variable with the path of the directory for rings.
 pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 
-/// Ending of ring files' names.
+/// File name extension of ring files.
 pub const RING_ENDING: &str = "ring";
 
-/// Returns the directories for the ring of a program, in the order in which the program tries them: the given one, the
-/// directory of `TICKSCOPE_DIR`, then the two default directories.
+/// Returns the directories in which a program may create its ring, in the order in which it tries them: the given one,
+/// the one named in `TICKSCOPE_DIR`, and the two default directories.
 ///
-/// `$XDG_RUNTIME_DIR` is not among them, because services and shells have different values of it, and logging out
+/// `$XDG_RUNTIME_DIR` is not one of them, because it differs between services and shells, and because logging out
 /// deletes it.
 pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
@@ -31,8 +31,9 @@ pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Returns the directories in which a viewer looks for rings, and in which files may be removed: the given one alone,
-/// else the directory of `TICKSCOPE_DIR` alone, else the two default directories.
+/// Returns the directories in which a viewer looks for rings and may remove files. If a directory is given, it is the
+/// only one. Otherwise, if `TICKSCOPE_DIR` is set, that directory is the only one. Otherwise, the two default
+/// directories are returned.
 pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     match given.map(Path::to_path_buf).or_else(named) {
         Some(one) => vec![one],
@@ -40,7 +41,8 @@ pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the directory that the environment names, unless this program has more rights than the user that started it.
+/// Returns the directory that the environment names, unless this program has more privileges than the user who started
+/// it.
 fn named() -> Option<PathBuf> {
     std::env::var_os(DIR_VARIABLE)
         .filter(|dir: &OsString| !dir.is_empty() && !os::has_more_rights())
@@ -50,7 +52,8 @@ fn named() -> Option<PathBuf> {
 /// Returns the default directories of this user.
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
-    // A program with more rights must not trust `TMPDIR`, which also comes from the environment.
+    // A program with more privileges than its user must not trust `TMPDIR` either, which also comes from the
+    // environment.
     let temporary = match os::has_more_rights() {
         true => PathBuf::from("/tmp"),
         false => std::env::temp_dir(),
@@ -61,7 +64,7 @@ fn usual() -> [PathBuf; 2] {
 /// Checks that a default directory does not belong to another user, who could have planted it.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with its owner.
+/// [`FormatError::Unsuitable`], which names the owner.
 pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     let Ok(facts) = fs::symlink_metadata(place) else {
         return Ok(());
@@ -79,11 +82,11 @@ pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     })
 }
 
-/// Makes sure that a directory can hold rings: it must be a real directory of this user, which no other user may write
-/// to. Creates it, for this user alone, if it is missing.
+/// Makes sure that a directory can hold rings: it must be a real directory that belongs to this user and that no other
+/// user may write to. A missing directory is created with access for this user only.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with the fact found, or the system's error.
+/// [`FormatError::Unsuitable`] with what was found, or the system's error.
 pub fn prepare(dir: &Path) -> Result<(), FormatError> {
     match DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => {}

@@ -1,4 +1,4 @@
-//! Limits the space that rings may take: a quarter of the free space, and less if blocks cannot be allocated.
+//! Limits how much space rings may take: at most a quarter of the free space, and less if blocks cannot be allocated.
 
 use std::fs::File;
 use std::io;
@@ -10,11 +10,11 @@ use crate::file::header::Header;
 use crate::layout::{RING_WORDS_RANGE, WORD};
 use crate::os;
 
-/// If space is short, a ring is halved, but not below this size in bytes.
+/// Minimum size of a ring in bytes. If space is short, rings are halved, but not below this size.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
-/// A ring takes at most the free bytes divided by this number, because other programs need space as well, above all in
-/// `/dev/shm`.
+/// A ring takes up at most the free space divided by this number, because other programs need space as well, above all
+/// in `/dev/shm`.
 const SHARE: u64 = 4;
 
 pub(super) fn halve(header: &mut Header) {
@@ -48,9 +48,12 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words. While space is short, `wanted` is halved, as
-/// long as it stays above `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at
-/// most a quarter of the free space, and nothing if a quarter is too small for another program's ring.
+/// Allocates blocks so that the coarse ring can grow from `size` to `wanted` words. While space is short, `wanted` is
+/// halved, as long as the result is larger than `size`. Returns the new size, or `None` if the file cannot be reached
+/// or was cut.
+///
+/// The additional blocks may take up at most a quarter of the free space. If that quarter is too small for another
+/// program to create a ring in, the allocation fails.
 pub(super) fn allocate_some(
     descriptor: &Descriptor,
     header: &Header,
@@ -65,8 +68,8 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Checked before each allocation, because the file may have been cut during the previous call. Blocks allocated after a
-        // cut would hide the cut.
+        // This is checked before each allocation, because the file may have been cut during the previous one.
+        // Allocating blocks in a file that was cut would extend it again and hide the damage.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };
@@ -98,7 +101,7 @@ mod tests {
     use super::*;
     use crate::file::header::tests::example;
 
-    /// Blocks that are allocated after a cut would make the file longer again and hide the cut.
+    /// Allocating blocks in a file that was cut would extend it again and hide the damage.
     #[test]
     fn a_cut_just_before_the_history_grew_was_hidden() {
         let header = Header {

@@ -44,7 +44,7 @@ proptest! {
         }
     }
 
-    /// Bytes may claim any lengths and offsets; reading them must not panic.
+    /// Whatever lengths and offsets the bytes claim, reading them must not panic.
     #[test]
     fn any_bytes_are_read_or_refused(
         functions in prop::collection::vec(function(), 0..4),

@@ -1,29 +1,30 @@
 //! Latency histograms with log-linear buckets.
 //!
-//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so
-//! its width is at most 12.5 % of its values. The scheme is HdrHistogram (Gil Tene) with three significant bits.
+//! Each octave, from one power of two to the next, is divided into eight buckets. A bucket covers durations from
+//! 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so the durations in it differ by at most 12.5 %. This is the scheme of
+//! HdrHistogram (Gil Tene) with three significant bits.
 
 /// Number of buckets in an octave.
 pub const PER_OCTAVE: usize = 8;
 
-/// Number of octaves, so that every 64-bit duration has a bucket.
+/// Number of octaves, enough for every 64-bit duration.
 pub const OCTAVES: usize = 64;
 
 /// Number of buckets.
 pub const BUCKETS: usize = OCTAVES * PER_OCTAVE;
 
-/// Returns the bucket of a duration in ticks. 0 shares the bucket of 1. Durations of 2^53 ticks and more may end up one
-/// bucket higher.
-// The exponent and the upper bits of the mantissa of a float are the bucket. This takes one conversion and one shift;
-// counting leading zeros is slow on the oldest x86-64 CPUs.
+/// Returns the bucket of a duration in ticks. 0 has the same bucket as 1. Durations from 2^53 ticks on may land one
+/// bucket too high, and all durations from 2^63 ticks on share one bucket.
+// The bucket number consists of the exponent and the upper mantissa bits of the duration as a float. This takes one
+// conversion and one shift, whereas counting leading zeros is slow on the oldest x86-64 CPUs.
 #[inline(always)]
 pub fn bucket_of(ticks: u64) -> usize {
     let positive = ticks.clamp(1, i64::MAX as u64);
     ((positive as i64 as f64).to_bits() >> 49) as usize - (1023 << 3)
 }
 
-/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert several small
-/// integers with one instruction, so loops over this function vectorise.
+/// Returns the bucket of a duration above 0 ticks that fits into an `i32`. For 0 and negative numbers the result is
+/// meaningless. SIMD instructions convert several `i32` at once, so loops over this function vectorise.
 #[inline(always)]
 pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
@@ -41,25 +42,27 @@ pub fn upper_edge(bucket: usize) -> u64 {
     lower_edge(bucket + 1).saturating_sub(1).max(lower_edge(bucket))
 }
 
-/// Returns the bucket of a number that a program gave to `value!`. 0 and 1 have separate buckets.
+/// Returns the bucket of a number that the program passed to `value!`. Unlike for durations, 0 and 1 have separate
+/// buckets.
 #[inline(always)]
 pub fn value_bucket(number: u64) -> usize {
     if number >> f64::MANTISSA_DIGITS == 0 {
-        // Bucket 1 lies between 1 and 2 ticks, so no duration uses it. Here it is the bucket of the number 1.
+        // Bucket 1 covers only durations strictly between 1 and 2 ticks, so it would never be used. Here it holds the
+        // number 1.
         bucket_of(number) | usize::from(number == 1)
     } else {
         large_value_bucket(number)
     }
 }
 
-/// Returns the bucket of a number that is so large that `f64` would round it.
+/// Returns the bucket of a number that is too large for `f64` to represent exactly.
 #[cold]
 fn large_value_bucket(number: u64) -> usize {
     let octave = number.ilog2() as usize;
     octave * PER_OCTAVE + (number >> (octave - 3)) as usize % PER_OCTAVE
 }
 
-/// Returns the smallest and the largest number in a bucket of [`value_bucket`].
+/// Returns the smallest and the largest number for which [`value_bucket`] returns this bucket.
 pub fn value_edges(bucket: usize) -> (u64, u64) {
     match bucket {
         0 | 1 => (bucket as u64, bucket as u64),
@@ -68,12 +71,12 @@ pub fn value_edges(bucket: usize) -> (u64, u64) {
     }
 }
 
-/// The latencies of one or several nodes: the non-empty buckets, in order.
+/// The latencies of one or more nodes, as the non-empty buckets in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Each bucket with its number of calls.
+    /// The buckets, each with the number of calls in it.
     pub buckets: Vec<(u16, u64)>,
-    /// The longest call in ticks; 0 if only its bucket is known.
+    /// Duration of the longest call in ticks; 0 if only the bucket of that call is known.
     pub max_ticks: u64,
 }
 
@@ -85,13 +88,14 @@ impl Histogram {
             .fold(0, |sum: u64, &(_, count)| sum.saturating_add(count))
     }
 
-    /// Returns whether no call has finished.
+    /// Returns true if no call has finished.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or `None` if no call has
-    /// finished. The result is the middle of a bucket, accurate to 6.3 %.
+    /// Returns a quantile of the durations, in ticks: the duration that the given share (0 to 1) of the calls did not
+    /// exceed. Returns `None` if no call has finished. The result is the middle of a bucket, or the longest duration if
+    /// that is shorter, and is accurate to 6.3 %.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let bucket = self.quantile_bucket(share)?;
         let middle = lower_edge(bucket).midpoint(upper_edge(bucket));
@@ -101,7 +105,8 @@ impl Histogram {
         })
     }
 
-    /// Returns the range in ticks that contains the duration of [`quantile`](Self::quantile): the edges of its bucket.
+    /// Returns the range in ticks that contains the [`quantile`](Self::quantile): from the lower to the upper edge of
+    /// its bucket, but not beyond the longest duration.
     pub fn quantile_range(&self, share: f64) -> Option<(u64, u64)> {
         let bucket = self.quantile_bucket(share)?;
         let (least, most) = (lower_edge(bucket), upper_edge(bucket));
@@ -111,7 +116,8 @@ impl Histogram {
         })
     }
 
-    /// Returns the bucket of the duration that a share of the calls (0 to 1) did not exceed.
+    /// Returns the bucket of the quantile, which is the duration that the given share (0 to 1) of the calls did not
+    /// exceed.
     pub(crate) fn quantile_bucket(&self, share: f64) -> Option<usize> {
         let count = self.count();
         let rank = ((share * count as f64).ceil() as u64).clamp(1, count.max(1));
@@ -123,8 +129,8 @@ impl Histogram {
         bucket.map(|&(bucket, _)| bucket.into())
     }
 
-    /// Returns the longest call in ticks and whether that is exact, or `None` if no call has finished. An inexact value
-    /// is the upper end of the bucket.
+    /// Returns the duration of the longest call in ticks, and whether it is exact. An inexact duration is the upper
+    /// edge of the call's bucket. Returns `None` if no call has finished.
     pub fn max(&self) -> Option<(u64, bool)> {
         let &(highest, _) = self.buckets.last()?;
         Some(match self.max_ticks {
@@ -133,8 +139,8 @@ impl Histogram {
         })
     }
 
-    /// Returns mean and variance in ticks, or `None` if no call has finished. Each call counts as the middle of its
-    /// bucket.
+    /// Returns the mean and the variance of the durations, in ticks and ticks squared, or `None` if no call has
+    /// finished. Each call is assumed to have lasted as long as the middle of its bucket.
     pub fn moments(&self) -> Option<(f64, f64)> {
         let count = self.count();
         if count == 0 {
@@ -167,8 +173,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the calls of another histogram. The longest call stays exact if it is exact in the histogram that
-    /// contains it.
+    /// Adds the calls of another histogram. The longest duration is exact afterwards if it was exact in each of the two
+    /// histograms that reaches the highest bucket.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
         self.max_ticks = match highest(self).cmp(&highest(other)) {
@@ -180,8 +186,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
     }
 
-    /// Subtracts the calls of an earlier histogram of the same row. The longest call stays exact only if it
-    /// is longer than in the earlier histogram.
+    /// Subtracts the calls of an earlier histogram of the same row. The longest duration stays exact only if it has
+    /// grown since then, because otherwise the longest call may be one of those that were subtracted.
     pub fn subtract(&mut self, earlier: &Self) {
         if self.max_ticks <= earlier.max_ticks {
             self.max_ticks = 0;
@@ -189,8 +195,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Converts the histogram to another clock: one tick becomes `ratio` ticks of that clock. All calls of a bucket
-    /// move with the middle of the bucket.
+    /// Converts the histogram to another clock, which ticks `ratio` times during one tick of this one. Each bucket is
+    /// converted as a whole, according to the duration in its middle.
     #[must_use]
     pub fn at_rate(&self, ratio: f64) -> Self {
         let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());
@@ -203,7 +209,7 @@ impl Histogram {
                 None => buckets.push((to, calls)),
             }
         }
-        // An exact longest call must lie in the last bucket that has calls.
+        // The longest duration stays exact only if it still lies in the last non-empty bucket.
         let max_ticks = (self.max_ticks as f64 * ratio).round() as u64;
         let is_last = buckets
             .last()
@@ -215,14 +221,15 @@ impl Histogram {
         }
     }
 
-    /// Raises each bucket to at least its count in another histogram, and the longest call to at least the other's.
+    /// Raises the count of each bucket, and the longest duration, to at least the value in another histogram.
     pub fn raise_to(&mut self, other: &Self) {
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.buckets = merged(&self.buckets, &other.buckets, u64::max);
     }
 }
 
-/// Merges two lists of buckets, with their counts combined. Buckets without calls are dropped.
+/// Merges two lists of buckets. The two counts of a bucket are combined with `combine`, where a missing bucket counts
+/// as 0. Buckets that end up without calls are dropped.
 fn merged(a: &[(u16, u64)], b: &[(u16, u64)], combine: fn(u64, u64) -> u64) -> Vec<(u16, u64)> {
     let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
     let mut all = Vec::new();

@@ -1,11 +1,11 @@
 //! The compact encoding of a histogram.
 //!
-//! The bytes are the longest call, then for each bucket its distance from the previous bucket and its number of calls. Each
-//! number is in LEB128: seven bits a byte, the lowest first.
+//! The bytes hold the longest duration in ticks, then for each bucket its distance from the previous bucket and its
+//! number of calls. All numbers are encoded in LEB128: seven bits per byte, the lowest bits first.
 
 use super::histogram::{BUCKETS, Histogram};
 
-/// A packed histogram. It has no bytes if no call has finished.
+/// A packed histogram. It is empty if no call has finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
@@ -16,7 +16,7 @@ impl Packed {
         append(histogram, &mut self.0);
     }
 
-    /// Returns whether no call has finished.
+    /// Returns true if no call has finished.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -39,7 +39,7 @@ impl From<&Histogram> for Packed {
     }
 }
 
-/// Appends a histogram, or nothing if no call has finished.
+/// Appends a packed histogram to `out`, or nothing if no call has finished.
 pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     if histogram.is_empty() {
         return;
@@ -53,15 +53,16 @@ pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the histogram in these bytes. Returns `None` if numbers are cut off, buckets do not rise or do not exist, or
-/// a bucket has no calls.
+/// Decodes a histogram. Returns `None` if a number is cut off or too large, if the buckets are not in ascending order,
+/// or if a bucket does not exist or has no calls.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Histogram> {
     let mut histogram = Histogram::default();
     histogram.max_ticks = walk(bytes, |bucket, count| histogram.buckets.push((bucket, count)))?;
     Some(histogram)
 }
 
-/// Calls `each` for every bucket and returns the longest call in ticks (0 if unknown), or `None` if the bytes are no histogram.
+/// Decodes a histogram and calls `each` for every bucket. Returns the longest duration in ticks (0 if it is not known),
+/// or `None` if the bytes are not a valid histogram.
 pub(crate) fn walk(bytes: &[u8], mut each: impl FnMut(u16, u64)) -> Option<u64> {
     let mut rest = bytes;
     let max_ticks = take(&mut rest)?;

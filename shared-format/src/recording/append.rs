@@ -18,27 +18,28 @@ use crate::words;
 pub struct Writer {
     file: File,
     path: PathBuf,
-    /// Temporary name until the first record is written, if the recording will replace another file.
+    /// Temporary path of the recording until its first record is written, if it will replace another file.
     for_now: Option<PathBuf>,
-    /// Beginning of the next record, in words after the header page.
+    /// Beginning of the next record, in words from the end of the header page.
     position: u64,
     previous: u64,
     records: u64,
-    /// Whether the output is a pipe, a socket or the like, where written bytes cannot be removed.
+    /// Whether the output is a pipe, a socket or the like, from which written bytes cannot be removed.
     is_stream: bool,
-    /// The last sites that were written, and the position of the record that contains them.
+    /// The sites that were written last, with the position of the record that contains them.
     sites: Option<(u64, Vec<u8>)>,
-    /// Functions and lines of code for the next record.
+    /// Functions and source lines for the next record.
     addresses: Addresses,
 }
 
 impl Writer {
-    /// Creates a new file. An existing file is replaced only with `force`, and not before the first record is written.
+    /// Creates a new file. An existing file is replaced only if `force` is set, and not until the first record is
+    /// written.
     ///
     /// # Errors
-    /// An error if the file exists already, or the system's error.
+    /// [`FormatError::Unsuitable`] if a file exists that must not be replaced, or the system's error.
     pub fn create(path: &Path, force: bool) -> Result<Self, FormatError> {
-        // The check does not follow links, because the target of a link must not be replaced.
+        // The check does not follow a symbolic link, because a link's target must not be replaced.
         let there = path.symlink_metadata().ok();
         let refused = match &there {
             Some(_) if !force => Some(("exists already", "a new file")),
@@ -75,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. Messages
-    /// show `name`.
+    /// Begins a recording in a pipe, a socket or the like, whose other end is read by a [`Stream`](super::Stream).
+    /// Error messages refer to the recording as `name`.
     ///
     /// # Errors
     /// The system's error.
@@ -103,8 +104,7 @@ impl Writer {
         }
     }
 
-    /// Begins another recording in a stream, after the present one, because the following records belong to another
-    /// run.
+    /// Begins another recording in the same stream, because the records that follow belong to another run.
     ///
     /// # Errors
     /// The system's error.
@@ -122,7 +122,7 @@ impl Writer {
         written.map_err(|error| FormatError::io("write", &self.path, error))
     }
 
-    /// Adds functions and lines of code to the next record. They must be new to the recording.
+    /// Adds functions and source lines to the next record. The recording must not contain them already.
     pub fn name(&mut self, addresses: Addresses) {
         self.addresses.extend(addresses);
     }
@@ -145,7 +145,7 @@ impl Writer {
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;
         let bytes = words::to_bytes(head.into_iter().chain(payload_words(&stored)));
         if let Err(error) = self.file.write_all(&bytes) {
-            // The bytes written are not a complete record. If they cannot be cut off, readers ignore them.
+            // The bytes written so far are not a complete record. If they cannot be removed, readers ignore them.
             if !self.is_stream {
                 let _ = self.file.set_len(self.bytes());
             }
@@ -182,7 +182,7 @@ impl Writer {
         (HEAD_WORDS as u64 + self.position) * WORD as u64
     }
 
-    /// Flushes the file to the disk, and removes it if it has no record. A stream has nothing to flush.
+    /// Flushes the file to disk, or removes it if it contains no record. Does nothing for a stream.
     ///
     /// # Errors
     /// The system's error.

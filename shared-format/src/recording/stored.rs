@@ -1,11 +1,11 @@
-//! A record in a recording: a head that can be read without unpacking, then the packed payload.
+//! A record in a recording: a first section that can be read without unpacking, then the packed payload.
 //!
 //! | section | body |
 //! |---|---|
-//! | 64 | four words: seq, reset epoch, epoch withdrawn (all ones for none), position of the record with the sites |
-//! | 67 | functions and lines of code of samples, if no earlier record has them: raw deflate of [`Addresses`]; optional |
-//! | 65 | all sections but the sites: raw deflate |
-//! | 66 | the section of sites: raw deflate; only if no earlier record has them |
+//! | 64 | four words: capture number, reset epoch, resumed epoch (`u64::MAX` if none), position of the record with the sites |
+//! | 67 | raw deflate of the [`Addresses`] that no earlier record contains; missing if there are none |
+//! | 65 | raw deflate of all sections of the payload except the sites |
+//! | 66 | raw deflate of the section with the sites; missing if the record uses the sites of an earlier record |
 
 use crate::addresses::Addresses;
 use crate::codec;
@@ -18,20 +18,21 @@ pub(super) const PACKED: u64 = 65;
 pub(super) const PACKED_SITES: u64 = 66;
 const PACKED_ADDRESSES: u64 = 67;
 
-/// Bytes of the first section, which can be read without unpacking the others.
+/// Length of the first section in bytes. It can be read without unpacking the other sections.
 pub(super) const INFO_BYTES: usize = 48;
 
-/// These first bytes of a record show whether it has [`Addresses`], because their section is the second.
+/// Number of bytes at the beginning of a record that show whether it contains [`Addresses`], whose section is the
+/// second one.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Name of a record in messages.
 const WHAT: &str = "packed record";
 
-/// Number in place of a missing epoch.
+/// Value that stands for a missing epoch.
 const NONE: u64 = u64::MAX;
 
-/// Returns the capture number and the epochs in a stored record, and the position of the record that contains its sites. Returns
-/// `None` for an unpacked payload.
+/// Returns the capture number and the epochs of a stored record, and the position of the record that contains its
+/// sites. Returns `None` if the payload is not packed.
 pub(super) fn info(stored: &[u8]) -> Option<(CaptureInfo, u64)> {
     let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
     let &[INFO, 32, seq, reset_epoch, withdraws, sites_at] = &head[..] else {
@@ -51,7 +52,7 @@ pub(super) fn has_addresses(stored: &[u8]) -> bool {
     stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
 }
 
-/// Largest size of a record's [`Addresses`], in bytes.
+/// Maximum size of a record's unpacked [`Addresses`], in bytes.
 const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
 
 /// Returns the [`Addresses`] of a stored record, which must contain their section.
@@ -98,8 +99,8 @@ pub(super) fn packed(
     Ok(stored)
 }
 
-/// Returns the content of a section, or an error if the stored record lacks the section or the content is longer than
-/// `longest` bytes.
+/// Returns the unpacked content of a section. Fails if the stored record lacks the section, or if the content is longer
+/// than `longest` bytes.
 pub(super) fn unpacked(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
     for section in codec::sections(stored) {
         let (id, body) = section?;
@@ -125,8 +126,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     }
 }
 
-/// Always fails. A build without `deflate` refuses a file with packed records when it checks the features of the file, before it
-/// reads any record.
+/// Always fails. It is not called for a valid file: without `deflate`, a build rejects a file with packed records as
+/// soon as it checks the file's features, before it reads any record.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     let found = format!("compressed bytes, at most {longest}");
@@ -138,7 +139,8 @@ fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError
 mod tests {
     use super::*;
 
-    /// Returns `bytes` zeros, packed to about a thousandth, followed by bytes that are not deflate.
+    /// Returns `bytes` zeros, packed to about a thousandth of their size and followed by bytes that are not valid
+    /// deflate.
     fn bomb(bytes: usize) -> Vec<u8> {
         use std::io::Write;
 
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn what_unpacks_to_more_than_a_payload_is_not_unpacked_to_its_end() {
         let said = |longest| inflate(&bomb(1 << 20), 7, longest).unwrap_err().to_string();
-        // A reader with a higher limit reaches the damage.
+        // With a higher limit, the invalid bytes at the end are reached.
         assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
         let why = said(1 << 16);
         assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");

@@ -13,7 +13,7 @@ use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::words;
 
-/// Bytes of a header page, and of a record's head.
+/// Length of a header page and of a record's head, in bytes.
 const PAGE_BYTES: usize = HEAD_WORDS * WORD;
 const HEAD_BYTES: usize = record::WORDS * WORD;
 
@@ -26,9 +26,10 @@ pub struct Stream<R> {
     input: R,
     /// Bytes read so far.
     read: u64,
-    /// Beginning of the next record, in words after the recording's header page; `None` before that page was read.
+    /// Beginning of the next record, in words from the end of the recording's header page; `None` until that page has
+    /// been read.
     position: Option<u64>,
-    /// The last sites that were read, and the position of the record that contains them.
+    /// The sites that were read last, with the position of the record that contains them.
     sites: Option<(u64, Vec<u8>)>,
     longest: u64,
 }
@@ -52,14 +53,14 @@ pub enum Piece {
 pub struct StreamedRecord {
     /// Reason and time of the capture.
     pub stamp: Stamp,
-    /// The payload, as the program wrote it except for the order of its sections.
+    /// The payload, as the program wrote it, except that the order of its sections may differ.
     pub payload: Vec<u8>,
-    /// Functions and lines of code that no earlier record has.
+    /// Functions and source lines that no earlier record contains.
     pub addresses: Addresses,
 }
 
 impl<R: Read> Stream<R> {
-    /// Reads records from a stream. A record above `longest` bytes, packed or unpacked, is an error.
+    /// Creates a reader for a stream. A record that is longer than `longest` bytes, packed or unpacked, is an error.
     pub fn new(input: R, longest: u64) -> Self {
         Self {
             input,
@@ -70,14 +71,15 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Waits for the next piece. After an error or the end there is no further piece.
+    /// Waits for the next piece. After an error or the end, there are no more pieces.
     ///
-    /// Memory is limited by the bytes that have arrived and by `longest`, whatever lengths the stream claims.
+    /// Memory use is limited by the number of bytes that have arrived and by `longest`, whatever lengths the stream
+    /// claims.
     ///
     /// # Errors
-    /// [`FormatError::NotOurs`] if the stream does not begin like a recording, [`FormatError::Damaged`] if it does not
-    /// continue like one, [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and the
-    /// system's error.
+    /// [`FormatError::NotOurs`] if the stream does not begin as a recording does, [`FormatError::Damaged`] if anything
+    /// after that is invalid, [`FormatError::Version`] or [`FormatError::Features`] if another version of tickscope
+    /// wrote it, or the system's error.
     pub fn next_piece(&mut self) -> Result<Piece, FormatError> {
         let begin = self.read;
         let head = self.take(PAGE_BYTES as u64)?;
@@ -157,7 +159,7 @@ impl<R: Read> Stream<R> {
         Ok(payload)
     }
 
-    /// Returns this many bytes, or all bytes that are left if there are fewer.
+    /// Reads this many bytes, or fewer if the stream ends first.
     fn take(&mut self, bytes: u64) -> Result<Vec<u8>, FormatError> {
         let mut taken = Vec::new();
         // The buffer grows with the bytes that arrive, not with the claimed length.
@@ -184,7 +186,7 @@ mod tests {
 
     const LONGEST: u64 = 1 << 20;
 
-    /// Returns a payload. The sites change with every third payload.
+    /// Returns a payload. The sites change with every third one.
     fn payload(seq: u64) -> Vec<u8> {
         fixture::payload(&snapshot(seq, seq as usize / 3))
     }
@@ -206,7 +208,7 @@ mod tests {
         fs::read(&path).unwrap()
     }
 
-    /// Reader that returns at most three bytes at a time, like a slow line.
+    /// Reader that returns at most three bytes at a time, like a slow connection.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -278,8 +280,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x11;
-            // Reading must end after any change. The result is not checked, because some changes, such as of padding, have no
-            // effect.
+            // Reading must come to an end whatever was changed. The result is not checked, because some changes have no
+            // effect, such as those to padding.
             let _ = pieces(&flipped[..]);
         }
         let mut long = bytes.clone();

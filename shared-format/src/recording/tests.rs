@@ -8,7 +8,7 @@ use crate::fixture;
 use crate::layout::FORMAT_MAJOR;
 use crate::snapshot::{CaptureKind, Module};
 
-/// Returns a snapshot of the moment `at`, with `sites` additional sites.
+/// Returns the snapshot for moment `at`, with `sites` additional sites.
 pub(super) fn snapshot(at: u64, sites: usize) -> Snapshot {
     let mut snapshot = fixture::two_threads();
     snapshot.capture.seq = at + 1;
@@ -24,7 +24,7 @@ pub(super) fn snapshot(at: u64, sites: usize) -> Snapshot {
     snapshot
 }
 
-/// Returns the addresses of the record of the moment `at`; only every third record has any.
+/// Returns the addresses in the record for moment `at`. Only every third record has any.
 pub(super) fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {
@@ -183,7 +183,7 @@ fn a_length_that_is_not_there_is_not_made_room_for() {
         let at = ends[0] as usize + record::BYTES * WORD;
         bytes[at..at + 8].copy_from_slice(&claimed.to_le_bytes());
         fs::write(&path, &bytes).unwrap();
-        // A hole in a file may have any length and takes no space.
+        // Extends the file by a hole, which takes up no space, so that some of the claimed lengths lie within the file.
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(8 << 30).unwrap();
         let recording = Recording::open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Finds where a ring's newest record is, without reading the record into memory.
+//! Finds out where a ring's newest record is, without reading the whole record into memory.
 
 use crate::checksum;
 use crate::error::FormatError;
@@ -6,7 +6,7 @@ use crate::layout::{WORD, record};
 use crate::ring::{Region, Stamp, copy_words, read_head, read_latest, stamp_of};
 use crate::words::{ReadWords, bytes_of};
 
-/// Number of words that are read at a time: 64 KiB.
+/// Number of words read at a time: 64 KiB.
 const PIECE: u64 = (64 << 10) / WORD as u64;
 
 /// Position and length of a complete record.
@@ -20,11 +20,11 @@ pub(crate) struct Extent {
     pub(crate) words: u64,
 }
 
-/// Finds the newest record of a ring that is no longer written. The record is checked as a reader checks it, but piece by piece,
-/// so that a record that claims to be very long takes no memory.
+/// Finds the newest record of a ring that is no longer written to. The record is checked as thoroughly as when it is
+/// read, but piece by piece, so that a record that claims to be very long does not take up memory.
 ///
 /// # Errors
-/// [`FormatError::NoRecord`] if no record is complete, or the error of reading.
+/// [`FormatError::NoRecord`] if there is no complete record, or an error from reading `words`.
 pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Extent, FormatError> {
     let position = read_latest(words, region)?;
     let Some((head, length)) = read_head(words, region, position, region.words)? else {
@@ -40,7 +40,7 @@ pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Ext
             return Err(FormatError::NoRecord);
         }
         let bytes = bytes_of(piece);
-        // The zeros that fill up the last word are not part of the checksum.
+        // The zeros that pad the last word are not part of the checksum.
         let counted = left.min(bytes.len());
         crc.update(&bytes[..counted]);
         left -= counted;
@@ -89,7 +89,7 @@ mod tests {
             };
             assert_eq!(find_newest(&words, &REGION).unwrap(), found);
         }
-        // A change of any word is detected.
+        // A change to any word is detected.
         let last = read_newest(&words, &REGION).unwrap().position;
         for offset in 0..9 {
             let index = REGION.at(last + offset);

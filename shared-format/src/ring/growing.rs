@@ -1,42 +1,43 @@
-//! A ring that begins small and doubles. Only a long-running program fills it.
+//! A ring that starts small and doubles. Only a long-running program fills a large one.
 //!
-//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size moves no
-//! record. So a ring doubles only until it first wraps; then its size is fixed. A state word contains the size. A reader with an
-//! old size and a new position finds a record that names another position, and reads again.
+//! The place of a position in the ring is the position modulo the ring's size, so as long as all positions are below
+//! the size, doubling the size moves no record. The ring therefore doubles only until it wraps around for the first
+//! time, and then keeps its size. A state word contains the size. A reader that uses an old size with a new position
+//! finds a record that states another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
 use crate::ring::{self, Patience, Record, Region, Stamp, Writer};
 use crate::words::{ReadWords, Words, read_one};
 
-/// First size of the ring in words: 1 MiB.
+/// Initial size of the ring in words: 1 MiB.
 const FIRST_WORDS: u64 = (1 << 20) / WORD as u64;
 
-/// Number of times a reader reads the size again; the ring doubles far less often.
+/// Maximum number of times that a reader reads the size. The ring doubles far fewer times than this.
 const TRIES: u32 = 64;
 
-/// A ring that doubles: its region at its largest size, and the word with its present size.
+/// A ring that doubles: the region it has at its maximum size, and the word that contains its current size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// Region of the ring at its largest size.
+    /// Region of the ring at its maximum size.
     pub most: Region,
-    /// Index of the word with the present size, which is 0 before the first record.
+    /// Index of the word that contains the current size, which is 0 before the first record.
     pub size: usize,
 }
 
 /// The writer of a ring that doubles.
 #[derive(Debug)]
 pub struct GrowingWriter {
-    /// Writes to the ring at its present size.
+    /// Writes to the ring at its current size.
     writer: Writer,
     growing: Growing,
 }
 
 impl Growing {
-    /// Returns the present region of the ring, or `None` before its first record.
+    /// Returns the current region of the ring, or `None` before its first record or if its size is invalid.
     ///
     /// # Errors
-    /// The error of reading.
+    /// An error from reading `words`.
     pub fn region(&self, words: &impl ReadWords) -> Result<Option<Region>, FormatError> {
         let size = read_one(words, self.size)?;
         let fits = size.is_power_of_two() && size <= self.most.words;
@@ -46,10 +47,10 @@ impl Growing {
         }))
     }
 
-    /// Copies the newest complete record. Returns `None` if no record is complete.
+    /// Copies the newest complete record. Returns `None` if there is no complete record.
     ///
     /// # Errors
-    /// [`FormatError::Lapped`] if the writer was faster on every try, or the error of reading.
+    /// [`FormatError::Lapped`] if the writer overtook the reader on every try, or an error from reading `words`.
     pub fn read_newest(&self, words: &impl ReadWords) -> Result<Option<Record>, FormatError> {
         let mut before = None;
         let mut patience = Patience::default();
@@ -57,11 +58,11 @@ impl Growing {
             let Some(region) = self.region(words)? else {
                 return Ok(None);
             };
-            // Each size has its own tries, but all tries together copy no more words than the tries of one size.
+            // Tries are counted separately for each size of the ring, but the copied words are counted over all sizes.
             patience.tries = 0;
             match patience.read_newest(words, &region) {
                 Ok(record) => return Ok(Some(record)),
-                // The ring may have doubled meanwhile.
+                // The ring may have doubled in the meantime.
                 Err(FormatError::NoRecord | FormatError::Lapped { .. }) if before != Some(region) => {
                     before = Some(region);
                 }
@@ -75,13 +76,13 @@ impl Growing {
     /// Copies the record before `record`. Returns `None` if the earlier record has been overwritten or does not exist.
     ///
     /// # Errors
-    /// The error of reading.
+    /// An error from reading `words`.
     pub fn read_before(
         &self,
         words: &impl ReadWords,
         record: &Record,
     ) -> Result<Option<Record>, FormatError> {
-        // A size that is read after the record is at least the size with which the record was written.
+        // The size is read after the record, so it is at least as large as it was when the record was written.
         match (record.previous, self.region(words)?) {
             (Some(previous), Some(region)) => ring::read_before(words, &region, record.position, previous),
             _ => Ok(None),
@@ -90,7 +91,7 @@ impl Growing {
 }
 
 impl GrowingWriter {
-    /// Makes a writer of a ring that has no words yet.
+    /// Creates a writer for a ring that has no words yet.
     pub fn new(growing: Growing) -> Self {
         let nothing = Region {
             words: 0,
@@ -102,12 +103,12 @@ impl GrowingWriter {
         }
     }
 
-    /// Returns the present size of the ring in words.
+    /// Returns the current size of the ring in words.
     pub fn size(&self) -> u64 {
         self.writer.region.words
     }
 
-    /// Returns the size in words that the ring should have before a payload of this many bytes is published. Returns
+    /// Returns the size in words to which the ring should grow before a payload of this many bytes is published, or
     /// `None` if the ring is large enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
@@ -123,8 +124,8 @@ impl GrowingWriter {
         Some(wanted)
     }
 
-    /// Sets the ring's size in words to the one that [`Self::wanted`] returned, or to a smaller power of two above the present
-    /// size. The file must already contain these words.
+    /// Grows the ring to the size in words that [`Self::wanted`] returned, or to a smaller power of two above the
+    /// current size. The file must already be long enough.
     pub fn grow(&mut self, words: &impl Words, size: u64) {
         debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
         debug_assert!(size > self.size() && self.writer.next <= self.size());
@@ -132,7 +133,7 @@ impl GrowingWriter {
         words.store_release(self.growing.size, size);
     }
 
-    /// Keeps the ring at its size from now on. Call this if there is no space for a larger ring.
+    /// Keeps the ring at its current size from now on. Call this if there is no space for a larger ring.
     pub fn stay(&mut self) {
         self.growing.most.words = self.size();
     }
@@ -184,7 +185,7 @@ mod tests {
         size: 4,
     };
 
-    /// Grows the ring to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
+    /// Grows the ring to the smallest size that holds the payload, but starts at 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
         let length = record::WORDS as u64 + bytes.div_ceil(8);
         while writer.wanted(bytes).is_some() {
@@ -262,8 +263,9 @@ mod tests {
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
-    /// Under loom, the ring doubles from four to eight words, so the third record comes after the second. A reader that copies
-    /// the third record with the old size finds another position in the head, and sees the new size in its next try.
+    /// Runs under loom. The ring doubles from four to eight words, so that the third record is written after the second
+    /// and not over the first. A reader that copies the third record with the old size finds another position in the
+    /// head, and sees the new size on its next try.
     #[test]
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;
@@ -311,9 +313,9 @@ mod tests {
         });
     }
 
-    /// A program that dies between any two stores leaves the newest finished record of each ring whole, and all earlier
-    /// coarse records that are not overwritten. `HISTORIES=10000` tries this many random histories. Each has up to nine
-    /// records in the two rings, which wrap and grow.
+    /// If a program dies between any two stores, the newest finished record of each ring is still intact, and so are
+    /// all earlier coarse records that have not been overwritten. `HISTORIES=10000` tests that many random histories,
+    /// each with up to nine records in the two rings, which wrap around and grow.
     #[test]
     fn every_store_prefix_leaves_the_newest_finished_record_of_both() {
         use proptest::test_runner::TestRunner;
@@ -328,7 +330,8 @@ mod tests {
         let result = runner.run(&lengths, |lengths| {
             let words = Recorder::new(72 + 256);
             let (mut fine, mut coarse) = (Writer::new(FINE), GrowingWriter::new(COARSE));
-            // For each ring: after how many stores each record was finished, and the record's index.
+            // For each ring, the finished records: the number of stores after which the record was finished, and its
+            // index.
             let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
             for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
                 let payload = vec![index as u8 + 1; length];
@@ -339,8 +342,8 @@ mod tests {
                     fine.publish(&words, stamp(index as u64), &payload).unwrap();
                 }
                 let finished = &mut finished[usize::from(is_coarse)];
-                // The first record is finished one store earlier, because a ring of zeros already says that its newest
-                // record is at 0.
+                // The first record is finished one store earlier, because a ring of zeros already states that its
+                // newest record is at position 0.
                 let stores = words.stores() - u64::from(finished.is_empty());
                 finished.push((stores, index));
             }

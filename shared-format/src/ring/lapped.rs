@@ -1,6 +1,6 @@
-//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. In one run the
-//! writer stores as programs do, in the other run through a mapping. A reader never gets a mix of two records, with or without
-//! the checksum.
+//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. In one
+//! run it writes to the ring as a real program does, and in the other run directly into a mapping. A reader must never
+//! get a mix of two records, with or without the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` reads many more records.
 
@@ -15,23 +15,23 @@ use crate::fixture::stamp;
 use crate::layout::RING_WORDS_RANGE;
 use crate::mapping::{MapWords, Way};
 
-/// Environment variable with the writer's directory; without it the test `writer` does nothing.
+/// Environment variable that holds the writer's directory. Without it, the test `writer` does nothing.
 const ROLE: &str = "LAPPING_WRITER";
 
-/// Time to wait for the next record before yielding the core.
+/// How long a reader waits for the next record before it yields the core.
 const SPIN: Duration = Duration::from_micros(100);
 
-/// Environment variable with the way in which the writer's stores reach the file.
+/// Environment variable that says how the writer's stores reach the file: one of [`WAYS`].
 const WAY: &str = "LAPPING_WAY";
 const WAYS: [&str; 2] = ["copied", "mapped"];
 
-/// Returns the word at an index of a record's payload. The word identifies both the record and the index.
+/// Returns the word at an index of a record's payload. Its value identifies both the record and the index.
 fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Returns a payload length of 1 to 300 words, so that records begin and wrap anywhere. Every eighth record is far
-/// longer, up to nearly half the ring, so that a writer laps its reader even if both run equally often.
+/// longer, up to nearly half the ring, so that the writer laps a reader even if both get the same share of CPU time.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let long = match sequence.is_multiple_of(8) {
@@ -46,7 +46,7 @@ fn payload_length(sequence: u64) -> u64 {
 fn writer() {
     let Some(dir) = std::env::var_os(ROLE) else { return };
     std::thread::spawn(|| {
-        // Standard input also ends if the process that started this one dies.
+        // Standard input is also closed if the parent process dies.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
@@ -84,8 +84,8 @@ fn payload_words_of(record: &Record) -> Vec<u64> {
     words::from_bytes(&record.payload).collect()
 }
 
-/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether the copy is
-/// whole. Returns `None` if the writer lapped the reader.
+/// Tries once to copy the newest record, without verifying its checksum, so that only the writer's state words tell
+/// whether the copy is whole. Returns `None` if the writer lapped the reader.
 fn copy_unchecked(
     words: &impl ReadWords,
     region: &Region,
@@ -111,7 +111,7 @@ fn copy_unchecked(
 #[derive(Debug, Default)]
 struct Met {
     lapped: u64,
-    /// Reads that were given up after all tries.
+    /// Number of reads that failed on every try.
     given_up: u64,
     mixed: u64,
     backward: u64,
@@ -119,8 +119,8 @@ struct Met {
     last: u64,
 }
 
-/// Reads until `reads` new records were read. Reading a record again proves nothing and does not count. `read` returns
-/// the sequence number of the newest record and fills its words.
+/// Reads until `reads` new records have been read. Reading the same record again proves nothing and does not count.
+/// `read` returns the sequence number of the newest record and stores its payload in the vector.
 fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u64>) -> Option<u64>) {
     let (mut body, mut left, mut since) = (Vec::new(), reads, Instant::now());
     while left > 0 {
@@ -130,7 +130,7 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
         };
         met.backward += u64::from(sequence < met.last);
         if sequence == met.last {
-            // A writer on another core needs far less time for its next record. If the reader waits longer, the writer may be
+            // A writer on another core needs far less time for its next record. If it takes longer, the writer may be
             // waiting for this core.
             if since.elapsed() > SPIN {
                 std::thread::yield_now();
@@ -175,8 +175,8 @@ fn read_unchecked(
     None
 }
 
-/// Reads records while another process writes them in the given way. The readers take turns, so that the writer always has a
-/// core.
+/// Reads records while another process writes them. `way` says how its stores reach the file. Only one reader runs at a
+/// time, so that the writer always has a core.
 fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Command::new(std::env::current_exe().unwrap())
@@ -216,7 +216,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&ring.words(), &region, lapped, body)
     });
-    // Reads through a mapping, where every single store is visible.
+    // Reads through a mapping, where each store becomes visible on its own.
     read_on(met, each, |lapped, body| {
         read_checked(&words, &region, lapped, body)
     });

@@ -11,7 +11,7 @@ const REGION: Region = Region {
     latest: 1,
 };
 
-/// Words that a function supplies.
+/// Words that are supplied by a function.
 struct Given<F>(F);
 
 impl<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>> ReadWords for Given<F> {
@@ -26,7 +26,7 @@ fn given<F: Fn(usize, &mut [u64]) -> Result<(), FormatError>>(read: F) -> Given<
     Given(read)
 }
 
-/// Supplies the head of a record that claims this many bytes, in a ring of the largest size.
+/// Supplies the head of a record that claims to have this many bytes of payload, in a ring of the maximum size.
 fn claim(bytes: u64, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
     let words = out.len();
     assert!(
@@ -48,7 +48,7 @@ const LARGEST: Region = Region {
 #[test]
 fn no_payload_is_longer_than_readers_take_memory_for() {
     assert_eq!(Writer::new(LARGEST).longest_payload(), record::BYTES_MAX);
-    // The payload is one word longer than a record may have.
+    // The payload is one word longer than a record's payload may be.
     let claims = given(|first, out| claim(record::BYTES_MAX + 8, first, out));
     assert!(matches!(
         read_newest(&claims, &LARGEST),
@@ -73,7 +73,7 @@ fn the_newest_record_is_read_and_its_forerunner_found() {
 
 #[test]
 fn a_reader_that_is_lapped_each_time_gives_up() {
-    // The writer is one lap further at each read.
+    // The writer advances by ten laps before each read.
     let lap = Cell::new(0);
     let racing = given(|_, out| {
         lap.set(lap.get() + 10 * REGION.words);
@@ -292,8 +292,8 @@ pub(crate) mod model {
         }
     }
 
-    /// Runs the protocol without checksums, which would hide a wrong order. Records have two words in a ring of
-    /// four words, so the third record overwrites the first.
+    /// Runs the protocol without checksums, which would hide a wrong order. Records have two words and the ring has
+    /// four, so the third record overwrites the first.
     #[test]
     fn a_copy_that_passes_the_lap_check_is_never_mixed() {
         const SMALL: Region = Region {

@@ -1,5 +1,5 @@
-//! Random programs: the steps of their threads. Every step is valid at any time, so removing steps from a program gives
-//! another valid program.
+//! Random programs. Each is a list of steps for its threads. Every step is valid at any time, so a program stays valid
+//! when steps are removed.
 
 use std::fmt;
 
@@ -7,37 +7,37 @@ use tickscope_format::snapshot::Mode;
 
 use crate::support::Random;
 
-/// Names of scopes, by number. The last scope is called `BURST` times in a row.
+/// Names of the scopes. Steps refer to a scope by its index. [`Act::Burst`] calls the last one `BURST` times in a row.
 pub(crate) const SCOPES: [&str; 6] = ["red", "green", "blue", "gold", "grey", "burst"];
 
-/// Number of scopes that any step may open: all but the last.
+/// Number of scopes that any step may open. The last scope is not among them.
 pub(crate) const PLAIN: u64 = 5;
 
-/// Names of counters, by their number.
+/// Names of the counters. Steps refer to a counter by its index.
 pub(crate) const COUNTERS: [&str; 2] = ["lines", "bytes"];
 
-/// Names of values and of gauges, by their number.
+/// Names of the values and gauges. Steps refer to them by their indices.
 pub(crate) const VALUES: [&str; 2] = ["rows", "sizes"];
 pub(crate) const GAUGES: [&str; 2] = ["queue", "green level"];
 
-/// The profiled future, and the scope in the signal handler.
+/// Names of the profiled future and of the scope in the signal handler.
 pub(crate) const POLLED: &str = "polled";
 pub(crate) const HANDLED: &str = "handled";
 
-/// Patterns that switch sites off and on.
+/// Patterns of the sites that [`Act::Off`] and [`Act::On`] switch off and on.
 pub(crate) const PATTERNS: [&str; 8] = ["red", "green", "bytes", "polled", "rows", "queue", "gr*", "*"];
 
-/// Number of hands, each with at most one thread at a time, and number of names that the threads share.
+/// Number of hands, and number of thread names that the hands share. Each hand has at most one thread at a time.
 pub(crate) const HANDS: usize = 4;
 pub(crate) const NAMES: usize = 2;
 
 /// Number of futures that any thread may poll.
 pub(crate) const FUTURES: u64 = 3;
 
-/// Number of blocks of memory that any thread may allocate, resize and free.
+/// Number of memory blocks that any thread may allocate, resize and free.
 pub(crate) const BLOCKS: u64 = 5;
 
-/// Size in bytes from which a block is certainly sampled; on average there is one sample per 512 KiB.
+/// Blocks of at least this many bytes are practically certain to be sampled: on average, one sample is taken for every 512 KiB.
 pub(crate) const SAMPLED: usize = 40 << 20;
 
 /// Number of calls of one burst.
@@ -45,13 +45,13 @@ pub(crate) const BURST: u64 = 1500;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Lets this number of ticks pass, for all threads.
+    /// Advances the clock, which all threads share, by this many ticks.
     Spend(u64),
     /// Takes and checks a snapshot.
     Look,
-    /// A hand does an act; if it has no living thread, a thread begins with this act.
+    /// Makes a hand carry out an act. If the hand has no running thread, a new thread starts with this act.
     Do(usize, Act),
-    /// A viewer sends a request, and right after it the program requests a reset.
+    /// Sends a viewer's request. Right after that, the program itself requests a reset.
     Ask(Asked),
 }
 
@@ -66,29 +66,29 @@ pub(crate) enum Asked {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     Open(usize),
-    /// Drops the guard at this distance from the newest guard.
+    /// Drops one of the thread's guards, counted back from the newest, which is 0.
     Close(usize),
     Leak(usize),
-    /// Gives a guard to the thread that does the next `DropGiven`.
+    /// Hands a guard over to whichever thread does the next `DropGiven`.
     Give(usize),
     DropGiven,
-    /// Opens nested scopes and spends time in each. They end as usual or by a panic that is caught.
+    /// Opens nested scopes and spends time in each. They are closed normally, or by a panic that is caught.
     Nest {
         scopes: Vec<usize>,
         spend: u64,
         panics: bool,
     },
     Count(usize, u64),
-    /// Opens a scope while the clock opens another scope.
+    /// Opens a scope. While that reads the clock, the clock function opens another scope.
     OpenInterrupted(usize),
     /// Runs a signal handler that opens a scope.
     Signal,
     Poll(usize),
-    /// Drops a future, on any thread.
+    /// Drops a future, no matter which threads polled it.
     DropFuture(usize),
     Value(usize, u64),
     Gauge(usize, i64),
-    /// Replaces a block by a new block of this size.
+    /// Replaces a block with a new block of this size.
     Allocate(usize, usize),
     /// Grows a block to at least this size.
     Grow(usize, usize),
@@ -110,11 +110,11 @@ pub(crate) enum Act {
 /// How a thread ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
-    /// By an uncaught panic, which drops the innermost guard first.
+    /// It panics, and nothing catches the panic. The innermost guard is dropped first.
     Panic,
-    /// By a return that drops the outermost guard first.
+    /// It returns, and drops its outermost guard first.
     WrongOrder,
-    /// By a return, after all its guards are leaked.
+    /// It leaks all its guards and pauses, and returns.
     Leaking,
 }
 
@@ -136,15 +136,15 @@ impl fmt::Display for Program {
 impl Program {
     pub(crate) fn random(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // Skips the first numbers, which are similar for neighbouring seeds.
+        // Skip the first numbers, which are similar if two seeds are close together.
         (0..8).for_each(|_| _ = random.below(2));
         let steps = 10 + random.below(70);
-        // There are few switches, so that much happens between two of them.
+        // Keeps switches of the mode and of histograms rare, so that much happens between them.
         let switches = random.below(4);
         Self((0..steps).map(|_| step(&mut random, switches)).collect())
     }
 
-    /// Returns the smallest failing program that is found by removing steps.
+    /// Removes steps as long as the program still fails, and returns the smallest failing program that was found.
     pub(crate) fn shrunk(mut self, fails: impl Fn(&Self) -> bool) -> Self {
         let mut width = self.0.len().div_ceil(2);
         while width > 0 {
@@ -185,7 +185,8 @@ fn mode(random: &mut Random) -> Mode {
     [Mode::Exact, Mode::Exact, Mode::Adaptive, Mode::Sampled, Mode::Off][random.below(5) as usize]
 }
 
-/// Returns a random size of a block in bytes: small, and perhaps sampled, or large, and certainly sampled.
+/// Returns a random block size in bytes. The block is either small, and may or may not be sampled, or so large that it
+/// is practically certain to be sampled.
 fn bytes(random: &mut Random) -> usize {
     match random.below(3) {
         0 => SAMPLED + random.below(SAMPLED as u64) as usize,

@@ -1,4 +1,4 @@
-//! Real threads that play programs with a manual clock. Only one thread at a time does a step.
+//! Plays random programs on real threads with a manual clock. Only one thread acts at a time.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -16,15 +16,15 @@ use crate::allocations::{Allocated, allocated};
 use crate::support::Yield;
 pub(crate) use crate::support::{spend, tick};
 
-/// Number of scopes that the clock has opened.
+/// Number of scopes that the clock function has opened.
 static INTERRUPTIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Whether the clock opens a scope at its next reading.
+    /// Whether the clock function opens a scope the next time this thread reads the clock.
     static INTERRUPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads the manual clock; opens a scope if `INTERRUPT` is set.
+/// Returns the tick of the manual clock. If `INTERRUPT` is set, opens a scope first.
 pub(crate) fn clock() -> u64 {
     if INTERRUPT.replace(false) {
         INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
@@ -33,12 +33,12 @@ pub(crate) fn clock() -> u64 {
     tick()
 }
 
-/// Returns the number of scopes that the clock has opened so far.
+/// Returns the number of scopes that the clock function has opened so far.
 pub(crate) fn interruptions() -> u64 {
     INTERRUPTIONS.load(Ordering::Relaxed)
 }
 
-/// Opens the scope with this number; see `program::SCOPES`.
+/// Opens the scope with this index in `program::SCOPES`.
 pub(crate) fn open(scope: usize) -> Scope {
     match scope {
         0 => tickscope::scope_guard!("red"),
@@ -50,12 +50,12 @@ pub(crate) fn open(scope: usize) -> Scope {
     }
 }
 
-/// Ticks of each call of a burst, of a handler and of a poll.
+/// Ticks spent in each call of a burst, in each run of the signal handler, and in each poll.
 pub(crate) const BURST_TICKS: u64 = 3;
 pub(crate) const HANDLED_TICKS: u64 = 2;
 pub(crate) const POLLED_TICKS: u64 = 5;
 
-/// Number of polls until a future is ready.
+/// Number of polls that a future takes to complete.
 pub(crate) const POLLS: u64 = 3;
 
 fn count(counter: usize, amount: u64) {
@@ -96,13 +96,14 @@ type Polled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 static POOL: Mutex<[Option<Polled>; FUTURES as usize]> = Mutex::new([const { None }; FUTURES as usize]);
 
-/// Returns the size in bytes of the block of a future.
+/// Returns the size in bytes of the heap block that holds a future.
 pub(crate) fn bytes_of_a_future() -> usize {
     size_of_val(&polled())
 }
 
 fn poll(which: usize) {
-    // The future is out of the pool during a poll and back after it, so that another thread may poll it next.
+    // The future is taken out of the pool for the poll. If it is still pending, it is put back, so that any thread can
+    // poll it next.
     let future = POOL.lock().unwrap()[which].take();
     let mut future = future.unwrap_or_else(|| Box::pin(polled()));
     let ready = future
@@ -129,7 +130,7 @@ fn allocate(which: usize, bytes: usize) {
 fn grow(which: usize, bytes: usize) {
     let block = POOL_OF_BLOCKS.lock().unwrap()[which].take();
     if let Some(mut block) = block {
-        // The vector is empty, so the block has exactly this size.
+        // The vector has length 0, so if the block has to grow, it grows to exactly this size.
         block.reserve_exact(bytes);
         POOL_OF_BLOCKS.lock().unwrap()[which] = Some(block);
     }
@@ -140,25 +141,26 @@ fn free(which: usize) {
     drop(block);
 }
 
-/// Snapshot that a reset returned. The test's thread drops it, so that the acting thread does not count the frees.
+/// The snapshot that a reset returned. The test's thread drops it, so that freeing it is not charged to the acting thread.
 static CLOSED: Mutex<Option<Snapshot>> = Mutex::new(None);
 
-/// Allocations at the start of a panic; they are freed when the panic is caught.
+/// What a panic allocates when it starts, and frees when it is caught.
 static PANIC: Mutex<Allocated> = Mutex::new(Allocated::NOTHING);
 
 pub(crate) fn allocated_by_a_panic() -> Allocated {
     *PANIC.lock().unwrap()
 }
 
-/// A guard that moves to another thread, although its type is not `Send`; and the life that opened it.
+/// A guard that is handed over to another thread although its type is not `Send`, and the `life` of the thread that opened it.
 struct Given(Scope, u64);
 
-// SAFETY: a guard is a pointer to a node that is never freed; the drop of a guard on another thread is the subject of the test.
+// SAFETY: a guard is a pointer to a node that is never freed. The test is about dropping guards on another thread.
 unsafe impl Send for Given {}
 
 static GIVEN: Mutex<Vec<Given>> = Mutex::new(Vec::new());
 
-/// Prepares the first program: installs the signal handler, and meets every site, so that rules apply at once.
+/// Prepares the process for its first program. Installs the signal handler, and executes every site once: the collector
+/// then knows the site, and rules apply to it at once.
 pub(crate) fn prepare() {
     crate::support::on_signal(libc::SIGUSR1, handle);
     for scope in 0..super::program::SCOPES.len() {
@@ -169,7 +171,7 @@ pub(crate) fn prepare() {
     (0..GAUGES.len()).for_each(|number| gauge(number, 0));
     (0..POLLS).for_each(|_| poll(0));
     GIVEN.lock().unwrap().reserve(GUARDS_MOST);
-    // The panic is measured twice, because the first panic may allocate more than later ones.
+    // The panic is measured twice, because the first one may allocate more than later ones. The second result is kept.
     for _ in 0..2 {
         let before = allocated();
         let _ = catch_unwind(|| panic_any(OnPurpose));
@@ -179,7 +181,7 @@ pub(crate) fn prepare() {
     tickscope::time!("interrupting", ());
 }
 
-/// Removes everything that the previous program has left.
+/// Removes everything that the previous program left behind.
 pub(crate) fn clear() {
     *POOL.lock().unwrap() = [const { None }; FUTURES as usize];
     *POOL_OF_BLOCKS.lock().unwrap() = [const { None }; BLOCKS as usize];
@@ -193,15 +195,16 @@ pub(crate) fn clear() {
 /// A thread of a program.
 pub(crate) struct Hand {
     pub(crate) tid: u32,
-    /// Allocations before its first act.
+    /// What the thread had allocated and freed before its first act.
     pub(crate) early: Allocated,
-    /// Number of the thread's life. Guards that the thread gives away carry this number, and may outlive the thread.
+    /// Number of this thread among all threads that the program has started. Guards that the thread gives away carry
+    /// this number, and may outlive the thread.
     life: u64,
     desk: Arc<Desk>,
     thread: JoinHandle<()>,
 }
 
-/// Place where a thread gets its next act. Neither this thread nor the test's thread allocates here, because
+/// Where a thread gets its next act. Neither that thread nor the test's thread allocates memory here, because
 /// allocations are counted.
 #[derive(Default)]
 struct Desk {
@@ -211,17 +214,17 @@ struct Desk {
 
 #[derive(Default)]
 struct Paper {
-    /// Kernel id and allocations that the new thread has reported.
+    /// What the new thread has reported: its thread id, and what it has allocated and freed so far.
     begun: Option<(u32, Allocated)>,
     to_do: Option<Act>,
-    /// An act that is done, returned so that its thread does not free the act's memory.
+    /// The act that was done. It is handed back, so that the test's thread frees its memory, and not the acting thread.
     done: Option<Act>,
 }
 
-/// Capacity of a stack: more than the steps of any program.
+/// Capacity of a [`Stack`]. It exceeds the number of steps of any program.
 const GUARDS_MOST: usize = 128;
 
-/// A stack that holds its values inline.
+/// A stack that stores its values inline, so that it never allocates.
 struct Stack<T> {
     values: [Option<T>; GUARDS_MOST],
     length: usize,
@@ -239,7 +242,7 @@ pub(crate) fn name_of(hand: usize) -> String {
 }
 
 impl Desk {
-    /// Waits until `find` returns a value from the paper.
+    /// Waits until `find` returns a value for the paper, and returns that value.
     fn wait<T>(&self, find: impl Fn(&mut Paper) -> Option<T>) -> T {
         let mut paper = self.paper.lock().unwrap();
         loop {
@@ -277,7 +280,7 @@ impl Hand {
         }
     }
 
-    /// Lets the thread do an act, and waits until the act is done.
+    /// Makes the thread carry out an act, and waits until it is done.
     pub(crate) fn act(&self, act: Act) {
         self.desk.write(|paper| paper.to_do = Some(act));
         let done = self.desk.wait(|paper| paper.done.take());
@@ -308,7 +311,7 @@ impl<T> Stack<T> {
         self.take(0)
     }
 
-    /// Removes and returns the value at this distance from the newest value.
+    /// Removes and returns a value, counted back from the newest, which is 0.
     fn take(&mut self, back: usize) -> Option<T> {
         let at = self.length.checked_sub(back + 1)?;
         self.values[at..self.length].rotate_left(1);
@@ -322,7 +325,7 @@ impl<T> Stack<T> {
     }
 }
 
-/// Payload of a panic on purpose.
+/// Payload of the panics that programs cause on purpose.
 struct OnPurpose;
 
 pub(crate) fn is_on_purpose(info: &std::panic::PanicHookInfo<'_>) -> bool {
@@ -335,7 +338,7 @@ fn live(desk: &Desk, life: u64) {
         pauses: Stack::new(),
         life,
     };
-    // SAFETY: the call returns a number.
+    // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u32;
     desk.write(|paper| paper.begun = Some((tid, allocated())));
     loop {
@@ -368,7 +371,7 @@ fn nest(scopes: &[usize], ticks: u64, panics: bool) {
 }
 
 impl Held {
-    /// Does the last act of the thread.
+    /// Carries out the thread's last act.
     fn end(&mut self, end: End) {
         match end {
             End::Panic => panic_any(OnPurpose),
@@ -413,14 +416,15 @@ impl Held {
             }
             Act::Count(counter, amount) => count(counter, amount),
             Act::Signal => {
-                // SAFETY: the signal's handler does only what handlers may do.
+                // SAFETY: the handler of this signal is async-signal-safe.
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             Act::Poll(which) => poll(which),
             Act::DropFuture(which) => drop_future(which),
             Act::Value(which, number) => value(which, number),
             Act::Gauge(which, level) => {
-                // Time passes, because the last of several levels at one tick would depend on the order of merging.
+                // Time passes before each level. Otherwise, several levels could be set at the same tick, and which one
+                // is the last would depend on the order in which threads are merged.
                 spend(1);
                 gauge(which, level);
             }
@@ -451,7 +455,8 @@ impl Held {
     }
 }
 
-/// Leaks the given guards of an ended thread, because another thread may now use their nodes.
+/// Leaks the guards that a thread has given away and that no other thread has dropped. Once the thread has ended,
+/// another thread may use their nodes.
 pub(crate) fn forget_given(life: u64) {
     let mut given = GIVEN.lock().unwrap();
     while let Some(at) = given.iter().position(|given| given.1 == life) {

@@ -1,5 +1,6 @@
-//! Each attribute and macro of tickscope on functions of all kinds. `check.sh` compares the warnings with and without
-//! these marks, so an attribute has its own line, and a macro call encloses an expression up to the line's end.
+//! Functions of all kinds, with each attribute and macro of tickscope. `check.sh` compares the warnings of this file
+//! with those of a copy from which the attributes and macros are removed line by line. So each attribute has a line of
+//! its own, and a macro call that encloses an expression extends to the end of its line.
 
 use core::fmt;
 use core::future::{Future, ready};
@@ -74,7 +75,7 @@ pub fn unused(value: u32, mut count: u32) {
 
 #[tickscope::profile]
 pub unsafe fn contract(pointer: *const u8) -> u8 {
-    // SAFETY: the caller keeps the contract.
+    // SAFETY: the caller upholds the contract.
     unsafe { *pointer }
 }
 

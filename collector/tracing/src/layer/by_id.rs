@@ -1,8 +1,8 @@
-//! Finds the collector's span by the registry's id of the span.
+//! Finds the collector's span from the id that the registry gave the tracing span.
 //!
-//! The registry could keep the collector's span among the span's extensions, behind a lock and a map by type. In this
-//! table, most spans have their own slot, and a lookup is one load. A span whose slot is taken by another span is in a
-//! map.
+//! The registry could store the collector's span in the extensions of its own span, but access to them takes a lock and
+//! a lookup by type. In this table, most spans have a slot of their own, and a lookup is a single load. If a span's
+//! slot is already taken by another span, the span goes into a map.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PLACES: usize = 4096;
 
-/// A slot for a span of the registry. Only the closing of the span frees its slot.
+/// A slot for a span of the registry. It is freed only when that span is closed.
 struct Place {
-    /// The registry's id; 0 if the slot is free, [`TAKEN`] while it is filled.
+    /// The registry's id of the span. It is 0 if the slot is free, and [`TAKEN`] while the slot is being filled.
     id: AtomicU64,
     number: AtomicU32,
 }
 
-/// Value of `id` while the slot is filled. No span has this id.
+/// Value of `id` while the slot is being filled. No span has this id.
 const TAKEN: u64 = u64::MAX;
 
 static TABLE: [Place; PLACES] = [const {
@@ -27,10 +27,11 @@ static TABLE: [Place; PLACES] = [const {
     }
 }; PLACES];
 
-/// The spans whose slots are taken by other spans.
+/// Spans whose slots are taken by other spans. Maps the registry's ids to the collector's numbers.
 static FURTHER: Mutex<Option<HashMap<u64, u32>>> = Mutex::new(None);
 
-/// Number of spans in `FURTHER`. It is usually 0, and then a lookup of a span that the layer filters out takes no lock.
+/// Number of spans in `FURTHER`. It is usually 0, which means that no lock is needed to look up a span that the layer
+/// has filtered out.
 static FURTHER_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn place_of(id: u64) -> &'static Place {
@@ -42,7 +43,7 @@ fn further() -> MutexGuard<'static, Option<HashMap<u64, u32>>> {
     FURTHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes the collector's number of a span.
+/// Stores the number that the collector gave a span.
 pub(crate) fn put(id: u64, number: u32) {
     let place = place_of(id);
     let is_free = place
@@ -57,7 +58,7 @@ pub(crate) fn put(id: u64, number: u32) {
     }
 }
 
-/// Returns the collector's number of a span, or 0 if the span has no number.
+/// Returns the number that the collector gave a span, or 0 if none is stored.
 pub(crate) fn get(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {
@@ -71,7 +72,7 @@ pub(crate) fn get(id: u64) -> u32 {
     number.copied().unwrap_or(0)
 }
 
-/// Returns the collector's number of a span, or 0 if the span has no number, and forgets the number.
+/// Removes the number that the collector gave a span. Returns it, or 0 if none is stored.
 pub(crate) fn take(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {

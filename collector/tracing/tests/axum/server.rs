@@ -1,5 +1,5 @@
-//! A small axum server: handlers with `#[instrument]`, requests in the span of tower-http. `check.sh` sends requests to it, and
-//! builds it with the crates of the registry.
+//! A small axum server. Its handlers have `#[instrument]`, and tower-http makes a span for each request. `check.sh`
+//! builds the server with crates from the registry, and sends requests to it.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn query(number: u32) -> u32 {
     number
 }
 
-/// Waits until hyper drops the future, because the client has disconnected.
+/// Waits until hyper drops the future because the client has disconnected.
 #[instrument]
 async fn never() -> StatusCode {
     forever().await;

@@ -1,8 +1,9 @@
-//! Five libraries at work. The script `run` of this package builds the program with scopes in the libraries' functions
-//! and without scopes.
+//! Runs five real libraries. The script `run` of this package builds the program twice: with scopes in the functions of
+//! the libraries, and without scopes.
 //!
-//! `real_programs share CASE SECONDS PLAIN` compares the functions' shares of time with those that perf finds; PLAIN is
-//! the program without scopes. perf runs both programs once more, with `plain` and `scoped` as their first arguments.
+//! `real_programs share CASE SECONDS PLAIN` compares each function's share of the time in tickscope with its share in
+//! perf. PLAIN is the program without scopes. For this, perf runs both programs again, with `plain` or `scoped` as the
+//! first argument.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -14,8 +15,8 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Cases: the name, which is also the name of a unit's scope; the function that does a unit, and opens no scope itself;
-/// and the library that this function calls.
+/// The cases. Each has a name, which is also the name of its function; that function, which does one unit of work and
+/// opens no scope itself; and the library that the function calls.
 const CASES: [(&str, fn(), &str); 5] = [
     ("markdown", markdown, "pulldown-cmark"),
     ("compressor", compressor, "miniz_oxide"),
@@ -24,8 +25,8 @@ const CASES: [(&str, fn(), &str); 5] = [
     ("decompressor", decompressor, "ruzstd"),
 ];
 
-/// Returns the functions of a case that have scopes: the unit, and the functions that the file `scopes` lists for the
-/// library.
+/// Returns the functions of a case in which there are scopes. These are the unit itself, and the functions that the
+/// file `scopes` lists for the library.
 fn functions(unit: &'static str, library: &str) -> Vec<Function> {
     let lines = include_str!("../scopes").lines();
     let of_library = lines.filter(|line| line.split(' ').next() == Some(library));
@@ -42,7 +43,7 @@ fn in_unit(unit: fn()) {
     unit();
 }
 
-/// Makes a page of HTML from a text of some 30 kB.
+/// Converts about 30 kB of Markdown to HTML.
 #[inline(never)]
 fn markdown() {
     static TEXT: LazyLock<String> = LazyLock::new(|| text(300));
@@ -51,14 +52,14 @@ fn markdown() {
     black_box(html);
 }
 
-/// Compresses a text of some 50 kB.
+/// Compresses about 50 kB of text.
 #[inline(never)]
 fn compressor() {
     static TEXT: LazyLock<String> = LazyLock::new(|| text(500));
     black_box(miniz_oxide::deflate::compress_to_vec(TEXT.as_bytes(), 4));
 }
 
-/// Finds numbers and marked words in a text of some 10 kB.
+/// Finds numbers and marked words in about 10 kB of text.
 #[inline(never)]
 fn regex() {
     static TEXT: LazyLock<String> = LazyLock::new(|| text(100));
@@ -69,7 +70,8 @@ fn regex() {
     black_box(SEARCHED.find_iter(&TEXT).count());
 }
 
-/// Parses a document of some 100 kB: an element for each line of the text, with its first two words as attributes.
+/// Parses a document of about 100 kB. It has an element for each line of a text, and the first two words of the line
+/// are attributes.
 #[inline(never)]
 fn xml() {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
@@ -84,7 +86,7 @@ fn xml() {
     black_box(roxmltree::Document::parse(&TEXT).is_ok());
 }
 
-/// Decompresses a text of some 50 kB.
+/// Decompresses about 50 kB of text.
 #[inline(never)]
 fn decompressor() {
     static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -98,7 +100,7 @@ fn decompressor() {
     black_box(decoder.decode_all(&COMPRESSED, text).is_ok());
 }
 
-/// Returns a text in Markdown of this many paragraphs, which is the same every time.
+/// Returns a Markdown text with this many paragraphs. It is the same text every time.
 fn text(paragraphs: u64) -> String {
     const WORDS: [&str; 24] = [
         "the", "scope", "of", "a", "function", "is", "open", "while", "it", "runs", "and", "each", "clock",

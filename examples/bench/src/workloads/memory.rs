@@ -1,23 +1,23 @@
-//! Functions that wait for memory: their data is far larger than the caches of a core, and no prefetcher can predict
-//! their next address. Every run computes the same numbers.
+//! Functions that spend their time waiting for memory: their data is far larger than a core's caches, and no prefetcher
+//! can predict their next address. They compute the same numbers in every run.
 //!
-//! Each function needs the result of the previous one, so that no core can run two of them at the same time.
+//! Each function needs the result of the previous one, so that a core cannot run two of them at the same time.
 
 use std::sync::LazyLock;
 
 use super::work;
 use crate::{Probe, probe};
 
-/// Number of slots of the hash table, a power of two: 128 MiB.
+/// Number of slots in the hash table, a power of two. They take up 128 MiB.
 const SLOTS: usize = 1 << 23;
 /// Number of keys in the hash table.
 const KEYS: u64 = 1 << 22;
-/// Number of elements of the linked list, each in a separate cache line: 128 MiB.
+/// Number of elements in the linked list, each in its own cache line. They take up 128 MiB.
 const LINKS: usize = 1 << 21;
-/// Number of elements of the array that is read at random, a power of two: 128 MiB.
+/// Number of elements in the array that is read at random, a power of two. They take up 128 MiB.
 const NUMBERS: usize = 1 << 24;
 
-/// Numbers of look-ups, steps and reads in a call.
+/// Number of look-ups, steps and reads per call.
 const LOOK_UPS: u64 = 2;
 const STEPS: u64 = 3;
 const READS: u64 = 8;
@@ -33,7 +33,7 @@ struct Slot {
     value: u64,
 }
 
-/// An element of the list, as large as a cache line.
+/// An element of the linked list, as large as a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Link {
@@ -41,7 +41,7 @@ struct Link {
     value: u64,
 }
 
-/// Returns a number that is unrelated to the results for neighbouring numbers (the end of Murmur's hash).
+/// Scrambles a number, so that similar numbers give unrelated results (the finalizer of MurmurHash3).
 #[inline(always)]
 fn scattered(number: u64) -> u64 {
     let x = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -49,7 +49,7 @@ fn scattered(number: u64) -> u64 {
     x ^ x >> 33
 }
 
-/// Returns the key with this index, which is never 0.
+/// Returns the key with this index. No key is 0.
 #[inline(always)]
 fn key(number: u64) -> u64 {
     scattered(number % KEYS + 1)
@@ -68,7 +68,7 @@ fn table() -> Vec<Slot> {
     slots
 }
 
-/// Links all elements into one circle, in random order (Sattolo's shuffle).
+/// Links all elements into one cycle, in random order (Sattolo's shuffle).
 fn list() -> Vec<Link> {
     let mut order: Vec<u32> = (0..LINKS as u32).collect();
     for last in (1..LINKS).rev() {
@@ -78,7 +78,7 @@ fn list() -> Vec<Link> {
     links.map(|(&next, value)| Link { next, value }).collect()
 }
 
-/// Looks keys up in a hash table: two chains of loads that are independent of each other.
+/// Looks up two keys in a hash table. The chains of loads for them are independent of each other.
 #[inline(never)]
 fn look_up<P: Probe>(table: &[Slot], state: u64) -> u64 {
     probe!(P, "look_up");
@@ -92,7 +92,7 @@ fn look_up<P: Probe>(table: &[Slot], state: u64) -> u64 {
     })
 }
 
-/// Follows a linked list, in which each load needs the previous one.
+/// Follows a linked list. Each load depends on the previous one.
 #[inline(never)]
 fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
     probe!(P, "follow");
@@ -106,7 +106,7 @@ fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
     sum
 }
 
-/// Reads elements at random positions: loads that are independent of each other.
+/// Reads elements at random positions. The loads are independent of each other.
 #[inline(never)]
 fn gather<P: Probe>(array: &[u64], state: u64) -> u64 {
     probe!(P, "gather");
@@ -116,14 +116,14 @@ fn gather<P: Probe>(array: &[u64], state: u64) -> u64 {
     })
 }
 
-/// Computes, and reads no memory.
+/// Computes without reading any memory.
 #[inline(never)]
 fn mix<P: Probe>(state: u64) -> u64 {
     probe!(P, "mix");
     work(100, state)
 }
 
-/// Looks up, follows, reads and computes in turn.
+/// Calls `look_up`, `follow`, `gather` and `mix` in turn.
 #[inline(never)]
 pub fn memory<P: Probe>(scopes: u64) {
     let (table, list, array) = (&*TABLE, &*LIST, &*ARRAY);

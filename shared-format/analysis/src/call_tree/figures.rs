@@ -1,15 +1,15 @@
-//! The figures of a row, and the structs of which they consist.
+//! The figures of a row, and the structs that they are made of.
 
 use std::ops::AddAssign;
 
 use tickscope_format::snapshot::Tally;
 
-/// Returns the tally of a row that is made of two parts, or `None` if either part is a scope.
+/// Combines the tallies of two parts of a row. Returns `None` if either part is a scope.
 pub(crate) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
     one.zip(other).map(|(one, other)| one.and(other))
 }
 
-/// Time off the CPU, as part of a self or total time.
+/// The part of a self or total time that was spent off the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
     /// Nanoseconds in which a thread could not run.
@@ -46,8 +46,8 @@ pub struct AsyncCalls {
 }
 
 impl AsyncCalls {
-    /// Returns a number of calls and their nanoseconds, whose quotient is the mean: ended calls and their wall time for the row
-    /// of a future, else `calls` and `total_ns`.
+    /// Returns the number of calls and the nanoseconds from which the mean is computed. If the row belongs to a future, these
+    /// are the ended calls and their wall time, otherwise `calls` and `total_ns`.
     pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
         match self.is_future {
             true => (self.ended, self.ns),
@@ -65,8 +65,8 @@ impl AddAssign for AsyncCalls {
     }
 }
 
-/// Part of a row's time that only samples show, because the calls are not counted. A row that merges several functions has the
-/// sum of their parts.
+/// The part of a row's time that is known only from samples, because its calls are not counted. For a row that merges several
+/// functions, this is the sum over these functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
     /// Sampled time in ticks.
@@ -81,7 +81,7 @@ impl SampledTime {
         total_ns.saturating_sub(self.ns)
     }
 
-    /// Returns whether samples alone show the time of a row with this sampled time and this number of calls.
+    /// Returns whether all of a row's time comes from samples. `calls` is the row's number of counted calls.
     pub fn is_all(self, calls: u64) -> bool {
         calls == 0 && self.ticks > 0
     }
@@ -99,7 +99,7 @@ impl AddAssign for SampledTime {
 pub struct Figures {
     /// Calls begun since the reset, including recursive calls.
     pub calls: u64,
-    /// What the row counts if it is a counter, value or gauge and has no time; `None` if any part of the row is a scope.
+    /// Tally of a counter, value or gauge, which has no time; `None` if any part of the row is a scope.
     pub tally: Option<Tally>,
     /// Self time in ticks.
     pub self_ticks: u64,
@@ -109,24 +109,25 @@ pub struct Figures {
     pub self_ns: u64,
     /// Total time in nanoseconds. Recursive calls are not counted twice.
     pub total_ns: u64,
-    /// Part of the self time that is off the CPU.
+    /// The part of the self time that was spent off the CPU.
     pub self_off: OffCpu,
-    /// Part of the total time that is off the CPU.
+    /// The part of the total time that was spent off the CPU.
     pub total_off: OffCpu,
     /// Ended calls and their wall time, if the row belongs to a future.
     pub asynchronous: AsyncCalls,
     /// Part of the self time that was spent in uncounted calls.
     pub sampled: SampledTime,
-    /// Number of threads in which the row is open.
+    /// Number of threads that have a call of this row open.
     pub open: u32,
-    /// How many of the `open` threads waited in their newest sample.
+    /// How many of the `open` threads were waiting in their newest sample.
     pub waiting: u32,
     /// Number of clock errors.
     pub errors: u64,
 }
 
 impl Figures {
-    /// Returns the figures of a row before any part is added. The parts decide whether it becomes a counter or a scope.
+    /// Returns the figures of a row before any of its parts has been added. The parts decide whether the row becomes a counter
+    /// or a scope.
     pub(crate) fn nothing() -> Self {
         Self {
             tally: Some(Tally::Nothing),
@@ -134,7 +135,7 @@ impl Figures {
         }
     }
 
-    /// Adds the calls of a part of the row.
+    /// Adds the calls of `part` to the row.
     pub(crate) fn add_calls(&mut self, part: &Self) {
         self.calls = self.calls.saturating_add(part.calls);
         self.tally = both_tallies(self.tally, part.tally);
@@ -143,27 +144,27 @@ impl Figures {
         self.errors = self.errors.saturating_add(part.errors);
     }
 
-    /// Adds the self time of a part of the row.
+    /// Adds the self time of `part` to the row.
     pub(crate) fn add_self(&mut self, part: &Self) {
         self.self_ticks = self.self_ticks.saturating_add(part.self_ticks);
         self.self_ns = self.self_ns.saturating_add(part.self_ns);
         self.self_off += part.self_off;
     }
 
-    /// Adds the total time of a part of the row.
+    /// Adds the total time of `part` to the row.
     pub(crate) fn add_total(&mut self, part: &Self) {
         self.total_ticks = self.total_ticks.saturating_add(part.total_ticks);
         self.total_ns = self.total_ns.saturating_add(part.total_ns);
         self.total_off += part.total_off;
     }
 
-    /// Adds the threads in which a part of the row is open.
+    /// Adds the threads that have `part` open to those of the row.
     pub(crate) fn add_open(&mut self, part: &Self) {
         self.open = self.open.saturating_add(part.open);
         self.waiting = self.waiting.saturating_add(part.waiting);
     }
 
-    /// Returns the figures with the self time as the total.
+    /// Returns the figures with the total set to the self time.
     pub fn with_self_as_total(self) -> Self {
         Self {
             total_ticks: self.self_ticks,
@@ -173,20 +174,22 @@ impl Figures {
         }
     }
 
-    /// Returns the mean total time of a call in nanoseconds, for a future by the wall clock; `None` for a counter or without
-    /// calls.
+    /// Returns the mean total time of a call in nanoseconds; for a future, its mean wall time. Returns `None` for a counter, or
+    /// if there are no calls.
     pub fn avg_ns(self) -> Option<u64> {
         let (calls, ns) = self.counted();
         ns.checked_div(calls).filter(|_| self.tally.is_none())
     }
 
-    /// Returns the number of counted calls and their nanoseconds. For a future, only ended calls are counted.
+    /// Returns the number of counted calls and their total time in nanoseconds. For a future, these are the ended calls and
+    /// their wall time.
     pub fn counted(self) -> (u64, u64) {
         let counted_ns = self.sampled.counted_ns(self.total_ns);
         self.asynchronous.or(self.calls, counted_ns)
     }
 
-    /// Returns the ticks and the number of calls whose quotient is the mean. `total_ticks` includes the row's sampled time.
+    /// Returns the ticks and the number of calls from which the mean is computed. `total_ticks` must include the row's sampled
+    /// time.
     pub fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
         match self.asynchronous.is_future {
             true => (self.asynchronous.ticks, self.asynchronous.ended),

@@ -51,7 +51,7 @@ fn latencies_and_means_of_futures_are_those_of_calls() {
     assert_eq!(tree.latency(0).count(), 80, "calls and not polls");
     assert_eq!(handler.asynchronous.or(100, 1), (80, 80 * 22_000_000));
     assert_eq!(parse.asynchronous.or(100, 1), (100, 1));
-    // A future's mean is over its ended calls, of which none is left here.
+    // The mean of a future covers only its ended calls, and there are none left here.
     snapshot.async_latencies = Latencies::default();
     for quantity in [
         Quantity::FutureEnds,

@@ -13,7 +13,7 @@ fn around(tree: &CallTree, name: &str) -> Neighbours {
     Neighbours::of(tree, FunctionId(index.unwrap() as u32)).unwrap()
 }
 
-/// Returns links as text: name, `all_calls/of_calls`, ticks; `@` if it is in a cycle with the function.
+/// Formats links as text: name, `all_calls/of_calls`, ticks, and `@` if the link is in a cycle with the function.
 fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
     list.iter()
         .map(|link| {
@@ -31,7 +31,7 @@ fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
 fn time_off_the_cpu_is_divided_as_all_time_is() {
     let mut snapshot = fixture::mutual_recursion();
     snapshot.waits = true;
-    // Half of each row's time is waiting and a quarter is ready, so that all sums are split in the same way.
+    // Half of each row's time is spent waiting, and a quarter of it ready to run, so all sums must show the same shares.
     for row in 0..snapshot.nodes.len() as u32 {
         let ticks = &mut snapshot.nodes.self_ticks[row as usize];
         *ticks *= 20;
@@ -96,7 +96,8 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
 #[test]
 fn times_are_estimates_as_those_of_their_rows_are() {
     let mut snapshot = fixture::mutual_recursion();
-    // The errors of even's inner call and of its callee; odd's own time below the outer call is exact.
+    // The times of the inner call of `even`, and of the call that it makes, become estimates. The self time of `odd` below the
+    // outer call stays exact.
     for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
         let estimate = fixture::estimate(node, 1, self_error, total_error);
         snapshot.estimates.push(estimate);

@@ -7,17 +7,17 @@ use crate::functions::FunctionId;
 pub struct Values {
     /// Number of calls.
     pub calls: f64,
-    /// Self time in nanoseconds, or the self value of another measure in its unit.
+    /// Self time in nanoseconds, or the self value of another measure in that measure's unit.
     pub self_ns: f64,
-    /// Total, in the unit of `self_ns`. The total of a function is that of its outermost calls.
+    /// Total, in the same unit as `self_ns`. For a function, this is the total of its outermost calls.
     pub total_ns: f64,
     /// Standard errors of `self_ns` and `total_ns`, in the same unit; 0 if the value is exact.
     pub errors_ns: [f64; 2],
     /// Sum of the numbers that a counter or value received.
     pub sum: f64,
-    /// 99th percentile of the latency in nanoseconds; `None` if no call has a latency.
+    /// 99th percentile of the call latencies in nanoseconds; `None` if no latencies are known.
     pub p99_ns: Option<f64>,
-    /// Latency of the longest known call, in nanoseconds.
+    /// Latency of the longest call in nanoseconds, as far as it is known; `None` if no latencies are known.
     pub max_ns: Option<f64>,
 }
 
@@ -38,20 +38,20 @@ pub enum Quantity {
     Max,
 }
 
-/// On which of the two sides, before and after, a row exists.
+/// Whether a row exists before the change, after it, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
     /// On both sides, or on neither.
     #[default]
     Both,
-    /// Only in the runs after.
+    /// Only in the runs after the change.
     New,
-    /// Only in the runs before.
+    /// Only in the runs before the change.
     Gone,
 }
 
 impl Quantity {
-    /// Quantities that come from latencies of single calls.
+    /// Quantities that are computed from the latencies of individual calls.
     pub const LATENCIES: [Self; 2] = [Self::P99, Self::Max];
 
     /// Returns whether the quantity is a latency.
@@ -75,33 +75,33 @@ pub struct Change {
     pub is_gauge: bool,
     /// Whether the number of calls is exact: all calls were counted, and the runs of each side agree on the number.
     pub calls_exact: bool,
-    /// By side: whether the function was off for a part of a run, so that some of its calls were not counted.
+    /// By side: whether the function was off during a part of some run, so that some of its calls were not counted.
     pub off: [bool; 2],
     /// Whether the self time of any run is an estimate.
     pub self_estimated: bool,
     /// Whether the total time of any run is an estimate.
     pub total_estimated: bool,
-    /// Whether the self time and the total time are rough estimates in any run.
+    /// Whether the self time, and whether the total time, is a rough estimate in any run.
     pub is_rough: [bool; 2],
-    /// Whether a run timed so few calls that its percentiles are rough.
+    /// Whether some run timed so few calls that its percentiles are rough.
     pub is_p99_rough: bool,
-    /// Whether a run timed only some calls, so that the longest call may be longer than `max_ns`.
+    /// Whether some run did not time all calls. The longest call may then be longer than `max_ns`.
     pub is_max_least: bool,
-    /// Whether a run knows only an upper bound of its longest call, so that the longest call may be shorter than `max_ns`.
+    /// Whether only an upper bound of the longest call is known in some run. The longest call may then be shorter than `max_ns`.
     pub is_max_most: bool,
-    /// Whether `calls` is a number per run, although other rows have numbers per call of a scope.
+    /// Whether `calls` is per run, although the calls of other rows are per call of a scope.
     pub calls_per_run: bool,
-    /// Whether the times are per run, although other rows have times per call of a scope.
+    /// Whether the times are per run, although the times of other rows are per call of a scope.
     pub times_per_run: bool,
-    /// Whether the row calls the scope by whose calls the numbers are divided, and the runs differ in their number of these
-    /// calls. Its time then includes time outside the scope, and cannot be compared.
+    /// Whether numbers are per call of a scope that is below this row, and the runs differ in how often they call it. The row's
+    /// time then includes time outside that scope, and cannot be compared.
     pub around_scope: bool,
 }
 
 /// A row of the merged call tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathRow {
-    /// Index of the row above, which comes earlier in the list.
+    /// Index of the parent row, which comes earlier in the list.
     pub parent: Option<u32>,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
@@ -123,7 +123,8 @@ impl Values {
         }
     }
 
-    /// Returns the 99th percentile or the longest call in nanoseconds; `None` for another quantity or without latencies.
+    /// Returns the 99th percentile or the longest call, in nanoseconds. Returns `None` for other quantities, or if no latencies
+    /// are known.
     pub fn latency(&self, what: Quantity) -> Option<f64> {
         match what {
             Quantity::P99 => self.p99_ns,
@@ -132,19 +133,20 @@ impl Values {
         }
     }
 
-    /// Returns whether any number differs from that of a row without calls.
+    /// Returns whether any of the values differs from those of a row without calls.
     pub fn is_something(&self) -> bool {
         *self != Self::default()
     }
 }
 
 impl Change {
-    /// Returns the value after minus the value before.
+    /// Returns how much a value has changed: `after` minus `before`.
     pub fn of(&self, what: Quantity) -> f64 {
         self.after.get(what) - self.before.get(what)
     }
 
-    /// Returns by how much a time has changed beyond chance: the absolute change minus twice its standard error, at least 0.
+    /// Returns how much a time has changed beyond its statistical error: the absolute change minus twice its standard error, but
+    /// at least 0.
     pub fn beyond_error(&self, what: Quantity) -> f64 {
         let error = |values: &Values| match what {
             Quantity::SelfTime => values.errors_ns[0],
@@ -160,7 +162,8 @@ impl Change {
         self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
     }
 
-    /// Returns the quantities in the row's columns for calls, self and total. A counter has its sum in place of the total.
+    /// Returns the quantities in the columns for calls, total and self, in this order. A counter shows its sum in place of the
+    /// total.
     pub fn columns(&self) -> [Quantity; 3] {
         let total = match self.is_counter {
             true => Quantity::Sum,
@@ -174,14 +177,16 @@ impl Change {
         self.off == [false; 2]
     }
 
-    /// Returns whether the row is worth showing: if its sum has changed, or if a time has changed by at least `least_ns` and not
-    /// by noise. If all calls were counted, also if their number has changed, or if the row is new or gone.
+    /// Returns whether the row is worth showing: its sum has changed, or a time has changed by at least `least_ns` and not just
+    /// by noise. If all calls were counted, the row is also worth showing if it is new or gone, or if its number of calls has
+    /// changed.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
             self.beyond_error(what) > 0.0 && change >= least_ns && !is_noise(what)
         };
-        // A row that only samples found has no calls. Its absence on one side may be chance, so it is no change.
+        // A row that is known only from samples has no calls. If one side does not have it, this may be chance, so it does not
+        // count as a change.
         let is_called = self.before.calls + self.after.calls > 0.0;
         let has_other_calls = self.presence != Presence::Both && is_called || self.of(Quantity::Calls) != 0.0;
         has_other_calls && self.is_counted()
@@ -191,7 +196,8 @@ impl Change {
     }
 }
 
-/// Returns the median, or the mean of the two middle values if their number is even; 0 without values.
+/// Returns the median, which is the mean of the two middle values if there is an even number of them. Returns 0 if there are no
+/// values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -222,14 +228,14 @@ mod tests {
             is_rough: [true, false],
             ..Change::default()
         };
-        // By Pythagoras, the errors 3 and 4 make an error of 5.
+        // By Pythagoras, errors of 3 and 4 combine to an error of 5.
         let larger = change(side(100.0, 3.0), side(125.0, 4.0));
         assert_eq!(larger.beyond_error(Quantity::SelfTime), 15.0);
         let chance = change(side(100.0, 3.0), side(91.0, 4.0));
         assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
         let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
         assert!(is_worth(&larger) && !is_worth(&chance));
-        // A function that samples found on only one side has no calls, so its number of calls has not changed.
+        // This function was sampled on one side only. It has no calls, so its number of calls has not changed.
         let met_once = Change {
             presence: Presence::New,
             ..change(Values::default(), side(9.0, 5.0))

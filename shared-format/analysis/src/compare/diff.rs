@@ -1,11 +1,12 @@
 //! Changes between two builds, by function and by path.
 //!
-//! Each side may have several runs. A time of a side is then the median of its runs. The number of calls is exact if all runs of
-//! a side agree (see [`Change::calls_exact`]), otherwise it is a median as well.
+//! Each side may have several runs. Its times are then the medians of these runs. The number of calls is exact if all runs of a
+//! side agree (see [`Change::calls_exact`]); otherwise it is a median as well.
 //!
-//! Numbers may be given per call of a scope (a frame, a request), so that runs of different length can be compared. Each run's
-//! numbers are then divided by its own calls of that scope. A row that is never inside the scope and that all runs call equally
-//! often (a set-up, `main`) does not depend on the scope. Its numbers stay per run.
+//! Numbers may be given per call of a scope (such as a frame or a request), so that runs of different lengths can be compared.
+//! The numbers of each run are then divided by the number of times that this run called the scope. A row that is never inside
+//! the scope, and that all runs call equally often (such as `main` or a set-up), does not depend on the scope, so its numbers
+//! stay per run.
 
 mod merged;
 #[cfg(test)]
@@ -32,9 +33,9 @@ pub struct Diff {
     pub paths: Vec<PathRow>,
     /// The whole program: calls of all scopes, and time in scopes.
     pub whole: Change,
-    /// Measure that `self_ns` and `total_ns` have.
+    /// Measure to which `self_ns` and `total_ns` belong.
     pub measure: Measure,
-    /// Before and after: the divisor of each run, which is its number of calls of the scope, or 1 if numbers are per run.
+    /// Divisors of the runs before and after the change: how often each run called the scope, or 1 if numbers are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
     merged: Merged,
 }
@@ -42,7 +43,7 @@ pub struct Diff {
 /// A run whose numbers cannot be divided by the calls of the requested scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffError {
-    /// Whether the run belongs to the side after.
+    /// Whether this is a run after the change.
     pub is_after: bool,
     /// Index of the run within its side.
     pub run: usize,
@@ -51,18 +52,19 @@ pub struct DiffError {
 }
 
 impl Diff {
-    /// Compares the times of the runs before with those of the runs after, per call of the scope `per` if one is given.
+    /// Compares the times of the runs in `before` and `after`. If `per` is given, all numbers are per call of that scope.
     ///
     /// # Errors
-    /// The first run in which `per` is missing or was not called.
+    /// An error for the first run in which no scope or more than one scope is called `per`, or in which this scope was never
+    /// called.
     pub fn of(before: &[Snapshot], after: &[Snapshot], per: Option<&str>) -> Result<Self, DiffError> {
         Self::by(Measure::Time, before, after, per)
     }
 
-    /// Compares like [`of`](Self::of), by another measure. Every measure has the same rows in the same order.
+    /// Compares the runs like [`of`](Self::of), but by another measure. The rows and their order are the same for all measures.
     ///
     /// # Errors
-    /// The first run in which `per` is missing or was not called.
+    /// The same as those of [`of`](Self::of).
     pub fn by(
         measure: Measure,
         before: &[Snapshot],
@@ -98,12 +100,12 @@ impl Diff {
         })
     }
 
-    /// Returns how many runs were given before and after.
+    /// Returns the number of runs before the change, and the number of runs after it.
     pub fn runs(&self) -> (usize, usize) {
         (self.per_calls.0.len(), self.per_calls.1.len())
     }
 
-    /// Returns one value of a function in each run before, and in each run after.
+    /// Returns one value of a function in every run, first for the runs before the change, then for those after it.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -111,9 +113,9 @@ impl Diff {
         self.merged.in_runs(function.index(), what)
     }
 
-    /// Returns certain bounds of a function's latency: the highest possible value in each run before, and the lowest possible
-    /// value in each run after. A percentile lies somewhere in a bucket of a histogram, so a change to the next bucket proves no
-    /// growth. Runs that have no latencies of the function are left out.
+    /// Returns bounds on a function's latency: the highest possible value in each run before the change, and the lowest possible
+    /// value in each run after it. A percentile may be anywhere within a bucket of the histogram, so a change to the next bucket
+    /// does not prove that it has grown. Runs without latencies of the function are left out.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -126,13 +128,14 @@ impl Diff {
         self.by_function.iter().any(Change::has_latencies)
     }
 
-    /// Returns one value of the whole program in each run before, and in each run after.
+    /// Returns one value of the whole program in every run, first for the runs before the change, then for those after it.
     pub fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.whole_in_runs(what)
     }
 
-    /// Returns whether a function is worth showing: it is new or gone, its calls have changed, or a time has changed by at least
-    /// `least_ns` nanoseconds. A time change does not count if there are enough runs to show that it may be chance.
+    /// Returns whether a function is worth showing: it is new or gone, its sum or its number of calls has changed, or a time has
+    /// changed by at least `least_ns` nanoseconds. If there are enough runs to tell, changes of time that may be due to chance
+    /// are ignored.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -152,20 +155,21 @@ impl Diff {
             .is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// Returns whether both sides have enough runs to tell a change of times from chance.
+    /// Returns whether both sides have enough runs to tell a change in time from chance.
     pub fn can_tell_noise(&self) -> bool {
         let (before, after) = self.runs();
         before.min(after) >= RUNS
     }
 
-    /// Returns the value that is 100 % for shares: the larger of the two sides' totals in scopes, in nanoseconds for times.
+    /// Returns the value that counts as 100 % when shares are shown. It is the total in scopes of the side where this is larger,
+    /// in nanoseconds if the measure is a time.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }
 }
 
-/// Returns whether chance alone may explain the difference of the two sides, at 5 % for both directions together. With too few
-/// runs to tell, the result is false.
+/// Returns whether chance alone may explain the difference between the two sides. This is a two-sided test at a significance
+/// level of 5 %. Returns false if there are too few runs to tell.
 fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
     let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
     before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0

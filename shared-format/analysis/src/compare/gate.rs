@@ -1,36 +1,38 @@
-//! Gates: conditions under which a comparison fails, for CI that accepts or rejects a change.
+//! Gates: conditions under which a comparison fails. With them, CI can accept or reject a change.
 //!
-//! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function has grown
-//! by more than any percentage; a function that is gone has not grown. If the runs of a side disagree on a count (for example
-//! because threads share work), that count has noise. It is then judged like a time if each side has [`RUNS`] runs, else by its
-//! median.
+//! `calls` is exact. Counts have no noise, so one run per side is enough, and any difference is a change. The growth of a new
+//! function exceeds any percentage; a function that is gone has not grown. If the runs of a side disagree on a count (for
+//! example because threads share work), that count does have noise. It is then judged by a rank test, like a time, if each side
+//! has at least [`RUNS`] runs, and otherwise by its median.
 //!
-//! While a function is off, its calls are neither counted nor timed. If a function was off on one side only, the gate cannot be
-//! judged. A function that was off on both sides is left out, unless the condition names it.
+//! While a function is off, its calls are neither counted nor timed. If a function was off on one side only, its calls and
+//! latencies cannot be judged. A function that was off on both sides is left out; but if the condition names it, the gate cannot
+//! be judged either.
 //!
-//! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function with all
-//! its callees.
+//! Other counts, such as `allocations` and `bytes`, are judged in the same way, but for the whole program as well, and for each
+//! function including its callees.
 //!
-//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
-//! side, see [`super::rank`]. Four decisions keep an unchanged program from failing by chance:
+//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs per
+//! side; see [`super::rank`]. Four rules prevent an unchanged program from failing by chance:
 //!
-//! - The threshold is part of the test. For `time > 10%` it adds 10 % to each run before, and asks whether the runs after are
-//!   slower than that. A function that is slower by 2 % does not fail, even if the difference is certain. An unchanged function
-//!   fails only if the noise exceeds the threshold.
+//! - The threshold is part of the test. For `time > 10%`, the times of the runs before the change are increased by 10 %, and the
+//!   test decides whether the runs after the change are slower even than that. A function that is slower by 2 % does not fail,
+//!   even if the difference is certain. An unchanged function fails only if the noise exceeds the threshold.
 //! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition are
-//!   judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
-//! - `p99` and `max` lie somewhere in a bucket of a histogram, which is up to 12.5 % wide. A value near the border of two buckets
-//!   could come out 12.5 % higher after a negligible change. So the highest possible value of a run before is compared with the
-//!   lowest possible value of a run after. A function's latencies are judged if its time would be judged and enough runs have
-//!   latencies.
-//! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979, 65-70): the
-//!   probability of *any* false alarm is 5 %, however the times depend on each other. With five runs a side, no test gives less
-//!   than 1 in 252, which is too much for Holm's level if more than twelve functions are judged. Then a function fails only if
-//!   each run after is slower than each run before with the threshold added, which is the clearest result possible.
+//!   judged. Each additional function is another chance of a false alarm, and small functions have the most noise.
+//! - `p99`, and `max` unless it is known exactly, may be anywhere within a bucket of a histogram, which is up to 12.5 % wide.
+//!   Near the border of two buckets, a negligible change could make the value 12.5 % higher. So the highest possible values
+//!   before the change are compared with the lowest possible values after it. The latencies of a function are judged if its time
+//!   would be judged and enough runs have latencies.
+//! - All judged subjects share one significance level, by Holm's method (Scandinavian Journal of Statistics 6, 1979, 65-70): the
+//!   probability of *any* false alarm is at most 5 %, however the times depend on each other. With five runs per side, the
+//!   smallest probability that a test can result in is 1 in 252. If more than twelve functions are judged, this is more than
+//!   Holm's method allows. In this case, a function fails only if every run after the change is slower than all runs before it
+//!   with the threshold added. This is the clearest result possible, but the bound of 5 % is then no longer guaranteed.
 //!
-//! A new or gone function has times on one side only, so they are not compared. The time of a new function shows in its callers
-//! and in the whole program. If numbers are per call of a scope and the runs have different lengths, functions that call that
-//! scope are left out, because their time includes the set-up.
+//! If a function is new or gone, only one side has times of it, so they are not compared. The time of a new function shows up in
+//! its callers and in the whole program. If numbers are per call of a scope, and the runs differ in how often they call it, the
+//! whole program and the functions that call the scope are left out, because their time includes the set-up.
 
 mod condition;
 #[cfg(test)]
@@ -49,8 +51,7 @@ use crate::names::named;
 pub use self::condition::{Condition, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
-/// A function that the condition does not name is judged by time only if it has at least this share of the time in
-/// scopes.
+/// Minimum share of the time in scopes that a function must have to be judged by time, unless the condition names the function.
 pub const JUDGED_SHARE: f64 = 0.01;
 
 /// A subject that a gate judges.
@@ -67,11 +68,11 @@ pub enum Judged {
 pub struct Failure {
     /// The subject that failed.
     pub of: Judged,
-    /// Median of its values in the runs before.
+    /// Median of its values before the change.
     pub before: f64,
-    /// Median of its values in the runs after.
+    /// Median of its values after the change.
     pub after: f64,
-    /// Probability that chance alone explains the difference; `None` for exact counts.
+    /// Probability that chance alone explains the difference; `None` if no rank test was made.
     pub chance: Option<f64>,
 }
 
@@ -82,11 +83,12 @@ pub struct Verdict {
     pub condition: Condition,
     /// Number of subjects that were compared with the condition.
     pub judged: usize,
-    /// Failures, greatest growth first; empty if the gate passed.
+    /// Failures, largest growth first; empty if the gate passed.
     pub failures: Vec<Failure>,
-    /// Values of the whole program, whether it failed or not; `None` if it was not judged.
+    /// Values of the whole program, even if it passed; `None` if it was not judged by time.
     pub whole: Option<Failure>,
-    /// Number of failures whose runs on one side disagree on a count, so that medians were compared.
+    /// Number of failures in which the runs of a side disagree on a count. They were judged by the rank test, or by their
+    /// medians if there were too few runs.
     pub inexact: usize,
 }
 
@@ -114,10 +116,12 @@ impl Verdict {
     }
 }
 
-/// Judges a comparison by a condition. Unless the condition is about calls, the comparison must be by the condition's measure.
+/// Judges a comparison by a condition. Unless the condition is about calls, the comparison must have been made by the measure of
+/// the condition.
 ///
 /// # Errors
-/// There are too few runs or latencies, or a function does not exist or was off. The gate must then not count as passed.
+/// An error if there are too few runs or latencies, or if a function does not exist or was off. In this case, the gate must not
+/// count as passed.
 pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let asked = match &condition.function {
         None => None,
@@ -166,7 +170,7 @@ fn cannot_be_judged(why: String) -> GateError {
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    // For calls, the whole program is not judged: the sum of all calls tells no more than the calls of each function.
+    // For calls, the whole program is not judged, because the sum of all calls reveals no more than the calls of each function.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
@@ -217,7 +221,8 @@ fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     }
 }
 
-/// Returns the values of a judged subject in each run before, and in each run after.
+/// Returns the values of a judged subject in every run (bounds, for latencies), first for the runs before the change, then for
+/// those after it.
 fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
     match judged {
         Judged::Whole => diff.whole_in_runs(condition.what),
@@ -226,13 +231,14 @@ fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec
     }
 }
 
-/// Returns how many runs before, and how many after, have latencies of a function.
+/// Returns how many of the runs before the change have latencies of a function, and how many of those after it.
 fn runs_with_latencies(diff: &Diff, id: FunctionId) -> (usize, usize) {
     let (before, after) = diff.latency_bounds(id, Quantity::P99);
     (before.len(), after.len())
 }
 
-/// Checks that enough runs have latencies: of each function named in the condition, or of any function if it names none.
+/// Checks that enough runs have latencies of each function that the condition names, or of at least one function if it names
+/// none.
 fn check_latencies(
     diff: &Diff,
     condition: &Condition,
@@ -267,7 +273,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // Latencies are judged for functions with a sufficient share of the total time.
+    // Whether the latencies of a function are judged depends on its share of the total time.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);
@@ -309,7 +315,8 @@ fn judge_times(
     })
 }
 
-/// Returns the failure with its `chance`: the probability that the runs after exceed the allowed values by chance.
+/// Returns the failure with its `chance`: the probability that chance alone puts the runs after the change this far above the
+/// allowed values.
 fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     let (before, after) = in_runs(diff, condition, failure.of);
     let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
@@ -319,8 +326,8 @@ fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     }
 }
 
-/// Keeps the failures that are significant together, by Holm's steps. No step requires a smaller probability than `clearest`, the
-/// smallest that a test can give.
+/// Keeps the failures that are significant together, by Holm's step-down method. The level of a step is never below `clearest`,
+/// which is the smallest probability that a test can result in.
 fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));

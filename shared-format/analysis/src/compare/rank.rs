@@ -1,24 +1,25 @@
-//! The rank test for times. It tells whether the runs after are slower than the runs before or differ by chance.
+//! The rank test for times. It tells whether the runs after a change are slower than those before it, or differ only by chance.
 //!
-//! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals of
-//! Mathematical Statistics 18 (1947), 50-60. The test uses only the order of the runs, so one run on a busy machine weighs no
-//! more than a slightly slower run. It does not assume a normal distribution, from which times of programs are far.
+//! The test is that of Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the
+//! other", Annals of Mathematical Statistics 18 (1947), 50-60. It uses only the order of the runs, so a run that was very slow
+//! because the machine was busy counts no more than one that was slightly slower. It does not assume a normal distribution,
+//! because the times of programs are far from normally distributed.
 //!
-//! Equal times share the mean of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, with or without ties: the test
-//! counts all ways to choose as many runs as there are after. With more runs it uses the normal approximation, corrected for ties
-//! and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
+//! Equal times share the mean of their ranks. For up to [`EXACT_RUNS`] runs, the probability is exact, with or without ties: all
+//! ways to choose which of the runs are those after the change are counted. For more runs, the normal approximation is used,
+//! corrected for ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
-/// Minimum number of runs on each side if times are to be judged.
+/// Minimum number of runs on each side that is needed to judge times.
 pub const RUNS: usize = 5;
 
-/// Level of significance: an unchanged program fails by chance with at most this probability.
+/// Significance level: the maximum probability that an unchanged program fails by chance.
 pub const LEVEL: f64 = 0.05;
 
 /// Maximum number of runs, both sides together, for which the probability is computed exactly.
 pub const EXACT_RUNS: usize = 40;
 
-/// Returns the one-sided probability that chance alone puts the values after this far above the values before. It is near 0 if
-/// they are clearly above, and up to 1 if they are not.
+/// Returns the one-sided probability that chance alone puts the values in `after` this far above those in `before`. It is near 0
+/// if they are clearly above, and at most 1 if they are not.
 pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
@@ -30,16 +31,17 @@ pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     }
 }
 
-/// Returns the smallest result of [`chance_of_greater`] for these numbers of runs: all runs after are above all runs before.
+/// Returns the smallest result that [`chance_of_greater`] can have for these numbers of runs. This is the result if every run
+/// after the change is above all runs before it.
 pub fn least_chance(before: usize, after: usize) -> f64 {
     (1..=after).fold(1.0, |chance, k| chance * k as f64 / (before + k) as f64)
 }
 
-/// Ranks of all runs in rising order, doubled, so that the mean ranks of ties are whole numbers.
+/// Ranks of all runs in ascending order. They are doubled, so that the mean ranks of ties are whole numbers.
 struct Ranks {
     doubled: Vec<usize>,
     after: usize,
-    /// The sum of the doubled ranks of the runs after.
+    /// The sum of the doubled ranks of all runs after the change.
     sum: usize,
     /// The sum of t^3 - t over all groups of t equal values.
     ties: f64,
@@ -66,10 +68,11 @@ impl Ranks {
         ranks
     }
 
-    /// Returns the probability of a rank sum of at least `sum`, if any choice of the runs after is equally likely.
+    /// Returns the probability of a rank sum of at least `sum`, if all ways to choose the runs after the change are equally
+    /// likely.
     fn exact(&self) -> f64 {
         let most: usize = self.doubled.iter().sum();
-        // By number of chosen runs and their rank sum: number of ways to choose them. It is below 2^53, so `f64` is exact.
+        // `choices[k][s]` is the number of ways to choose `k` runs with the rank sum `s`. It is below 2^53, so `f64` is exact.
         let mut choices = vec![vec![0.0f64; most + 1]; self.after + 1];
         choices[0][0] = 1.0;
         for &rank in &self.doubled {
@@ -120,9 +123,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns runs without ties, such that in exactly `u` pairs the run before is above the run after.
+    /// Returns runs without ties, such that the old run is above the new run in exactly `u` pairs.
     fn runs_with(before: usize, after: usize, u: usize) -> (Vec<f64>, Vec<f64>) {
-        // Each run after begins above all runs before, and is lowered below as many of them as `u` still allows.
+        // Each new run is placed below as many old runs as are left of `u`, and above the others.
         let old: Vec<f64> = (1..=before).map(|n| n as f64).collect();
         let mut left = u;
         let new = (0..after).map(|n| {
@@ -140,7 +143,7 @@ mod tests {
 
     #[test]
     fn critical_values() {
-        // Numbers of runs, and the greatest U that is significant at 5 % and at 1 %, one-sided, from the usual tables.
+        // The numbers of runs, and the largest U that is significant at 5 % and at 1 % in the usual one-sided tables.
         let table = [
             (5, 5, 4, 1),
             (6, 6, 7, 3),

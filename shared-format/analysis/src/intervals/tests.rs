@@ -7,8 +7,9 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// Returns a program with two threads, whose tick is a nanosecond and whose records come each 100 ms. `main` calls `read` and
-/// `write` of the group `io`; `write` calls `read` again. The other thread sleeps in a `read`.
+/// Returns a snapshot of a program with two threads, a tick of one nanosecond and a record every 100 ms. In the first thread,
+/// `main` calls `write`, which calls `read`; both are in the group `io`. The second thread sleeps in a call of `read` that is
+/// still open.
 fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.pid = 7;
@@ -44,7 +45,7 @@ fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
     s
 }
 
-/// Sets calls and self times of `write` and of the `read` in it, and the self time of the sleeping thread's `read`.
+/// Sets the calls and self times of `write` and the `read` that it calls, and the self time of the sleeping thread's `read`.
 fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> Snapshot {
     for at in 0..2 {
         s.nodes.calls[1 + at] = calls[at];
@@ -54,7 +55,7 @@ fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> 
     s
 }
 
-/// Returns a periodic record with these counts, see [`with`].
+/// Returns a periodic record with these counts (see [`with`]).
 fn at(ms: u64, epoch: u64, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> Snapshot {
     with(program(ms, epoch, Periodic), calls, self_ms, asleep_ms)
 }
@@ -63,7 +64,8 @@ fn all_groups() -> Intervals {
     Intervals::new(Duration::from_secs(1), Choice::default())
 }
 
-/// Returns for each line the thread's id, the name of the group or function, the calls, and the milliseconds inside.
+/// Returns each line as a tuple: the thread id, the name of the group or function, the number of calls, and the milliseconds
+/// spent inside it.
 fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
     let lines = interval.lines.iter();
     lines
@@ -77,7 +79,7 @@ fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
 #[test]
 fn a_call_open_through_three_intervals_fills_each() {
     let mut intervals = all_groups();
-    // The first snapshot begins the first interval, and completes none.
+    // The first snapshot only starts the first interval; it does not complete one.
     assert_eq!(intervals.take(&program(500, 0, Periodic)), None);
     for second in 1..4u64 {
         let before = second - 1;
@@ -99,7 +101,8 @@ fn a_call_open_through_three_intervals_fills_each() {
         let interval = intervals.take(&whole).unwrap();
         let got = (interval.ns, interval.unix_ns);
         assert_eq!(got, (1000 * MS, (second * 1000 + 500) * MS));
-        // The time of a read inside a write is counted once. A call that began before the interval adds time, but no call.
+        // Time in a `read` that `write` calls is counted only once. The second thread's call began before the interval, so its
+        // time is included but it is not counted as a call.
         assert_eq!(told(&interval), [(7, "io", 6, 100), (8, "io", 0, 1000)]);
     }
 }
@@ -144,7 +147,7 @@ fn resets_are_not_seen() {
     let after = at(1000, 1, [1, 1], [5, 5], 700);
     let interval = intervals.take(&after).unwrap();
     assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
-    // The snapshot before this reset was not seen, so the interval has all counts since the reset.
+    // The snapshot before this reset was not seen, so the interval contains everything counted since the reset.
     let interval = intervals.take(&at(2000, 5, [1, 0], [1, 0], 10)).unwrap();
     assert_eq!(told(&interval), [(7, "io", 1, 1), (8, "io", 0, 10)]);
 }
@@ -177,7 +180,7 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
         [(7, "app::read", 5, 30), (8, "app::read", 0, 300)],
         "it is the only one that has ended"
     );
-    // Two more threads of the same name have ended, so what this row counts belongs to no known id.
+    // Two more threads with this name have ended, so the row's new counts can no longer be attributed to one thread id.
     later.capture.tick += 1_000 * MS;
     later.nodes.self_ticks[3] += 20 * MS;
     later.threads[1].count = 3;

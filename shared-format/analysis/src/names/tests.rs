@@ -193,7 +193,7 @@ fn a_name_is_an_end_of_a_path_or_a_label() {
     );
 }
 
-/// Returns names as they are in symbol tables.
+/// Generates names like those in symbol tables.
 fn any_name() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "u8",

@@ -24,7 +24,8 @@ fn sample(inside: SampledIn, address: u64, samples: u64) -> LineSample {
     }
 }
 
-/// Returns a module in which address 1 has the first of these stacks of frames, address 2 the second, and so on.
+/// Returns a module and its addresses. Address 1 resolves to the first of these lists of frames, address 2 to the second, and so
+/// on.
 fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
     let module = Module {
         path: "/bin/app".into(),
@@ -37,7 +38,7 @@ fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
     (module, addresses)
 }
 
-/// Returns the path, self ticks, sampled ticks and error of the self time of each row.
+/// Returns the path, the self ticks, the sampled ticks and the error of the self time of each row.
 fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
     let row = |row: u32| {
         let path = std::iter::successors(Some(NodeId(row)), |&node| snapshot.nodes.parent_of(node));
@@ -95,7 +96,7 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
         sample(run, 5, 1),
         // The address of this sample was not looked up.
         sample(run, 6, 2),
-        // By chance, these samples have more CPU time than the row.
+        // By chance, these samples add up to more CPU time than the row has.
         sample(parse, 2, 6),
         sample(parse, 3, 2),
         LineSample {
@@ -126,7 +127,7 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     assert_eq!(with.threads[0].outside_ticks, 300);
     assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(with.lines, s.lines, "no sample is lost");
-    // Samples cover half of the thread's CPU time.
+    // The samples cover half of the thread's CPU time.
     let mut late = s.clone();
     late.threads[0].cpu_ns = Some(2 * 5_400);
     let late = rows(&with_sampled_rows(&late, &addresses));
@@ -170,7 +171,7 @@ proptest! {
             (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()
         };
         prop_assert_eq!(sums(&with), sums(&whole));
-        // Returns the totals of the rows of `of`, thread by thread, as they are in `s`.
+        // For each thread, returns the totals in `s` of as many rows as the thread has in `of`.
         let totals = |s: &Snapshot, of: &Snapshot| -> Vec<u64> {
             let totals = s.nodes.totals(&s.nodes.self_ticks);
             (0..).map(ThreadId).zip(&of.threads).flat_map(|(id, thread)| {

@@ -25,8 +25,8 @@ fn ended(snapshot: &Snapshot) -> Part<'_> {
 }
 
 proptest! {
-    /// For any processes, some of which have ended, each function has its sum over all processes, and each thread of a live
-    /// process keeps its open scopes. The result is a valid snapshot.
+    /// For any set of processes, some of which have ended, the counts of each function are the sums over all processes, and each
+    /// thread of a live process keeps its open scopes. The result is a valid snapshot.
     #[test]
     fn nothing_is_lost_and_no_threads_are_mixed_up(mut runs in prop::collection::vec((any_snapshot(), any::<bool>()), 1..5)) {
         for (run, _) in &mut runs {
@@ -117,7 +117,7 @@ fn open_scopes_are_as_old_as_they_were() {
     let wanted = opened(&one, at);
     let all = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
     assert_eq!(opened(&all, at), wanted);
-    // The same process by a clock whose ticks are half as long.
+    // The same process, measured with a clock that ticks twice as fast.
     let mut fast = one.clone();
     fast.clock.source = ClockSource::Custom;
     fast.clock.ticks_per_second *= 2.0;

@@ -51,7 +51,7 @@ fn a_row_of_another_build_is_found_by_its_function() {
     assert_eq!(then.measured_ticks(), earlier.measured_ticks());
 }
 
-/// A counter in one snapshot stays a counter, even if the other snapshot has a scope of its name in another thread.
+/// A counter in one snapshot stays a counter, even if the other snapshot has a scope with the same name in another thread.
 #[test]
 fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
     let mut one = order_sim();

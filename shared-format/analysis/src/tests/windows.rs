@@ -89,7 +89,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     out
 }
 
-/// Checks that `range` contains all values of `of`, and that each bound marked as exact is one of them.
+/// Checks that `range` contains all values in `of`, and that each bound marked as exact is one of them.
 fn assert_bounds<T: Copy + Ord + std::fmt::Debug>(range: Extremes<T>, of: &[T]) {
     let (min, max) = (of.iter().min().unwrap(), of.iter().max().unwrap());
     assert!(range.min <= *min && range.max >= *max, "{range:?} of {of:?}");
@@ -102,8 +102,8 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let earlier = given(&[3, 500, 90_000], &[5, -7]);
     let window = between(&given(&[3, 500, 90_000, 12, 40_000], &[5, -7, 2, 9]), &earlier);
     let tallies = window.tallies();
-    // 12 is alone in its bucket, so it is exact. The largest number of all came before the window. The largest in the window is
-    // only known to be in the bucket of 40 000.
+    // 12 has a bucket of its own, so it is exact. The largest number overall was recorded before the window, so the largest in
+    // the window is known only by its bucket, the one that contains 40 000.
     let range = tallies[0].unwrap().range().unwrap();
     let got = (range.min, range.min_exact, range.max, range.max_exact);
     assert_eq!(got, (12, true, 40_959, false));
@@ -147,7 +147,7 @@ fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
     assert_eq!(window.estimates, [estimate(1, 50, 5, 13)]);
     earlier.estimates = vec![estimate(1, 40, 3, 5)];
     let window = between(&later, &earlier);
-    // Independent errors are subtracted by their squares.
+    // The errors are independent, so their squares are subtracted.
     assert_eq!(window.estimates, [estimate(1, 110, 4, 12)]);
 }
 
@@ -175,7 +175,7 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     let window = between(&later, &earlier);
     assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
     assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
-    // Counts between the reset and its undo are not in the window.
+    // The window leaves out what was counted between the reset and its undo.
     earlier.capture.reset_epoch = 5;
     assert_eq!(between(&later, &earlier), later);
 }
@@ -207,7 +207,7 @@ fn latencies_of_calls_and_of_futures_are_those_of_the_time_between() {
     let window = between(&later, &earlier);
     assert_eq!(window.async_latencies.row, [0]);
     assert_eq!(window.async_latencies.of(0).count(), 3);
-    // A record without latencies does not tell how long the calls before the window were.
+    // A record without latencies does not tell how long the calls before the window took.
     let mut coarse = earlier.clone();
     coarse.async_latencies = Latencies::default();
     assert!(between(&later, &coarse).async_latencies.row.is_empty());
@@ -231,7 +231,7 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
 }
 
 proptest! {
-    /// Windows contain the right bounds whether or not the earlier snapshot has a histogram of the numbers.
+    /// Windows have correct bounds whether or not the earlier snapshot has a histogram of the recorded numbers.
     #[test]
     fn windows_bound_what_was_given_in_them(
         numbers in proptest::collection::vec(0u64..1 << 40, 0..12),
@@ -303,7 +303,7 @@ proptest! {
             let rows = (0..).zip(&tree.rows).filter(|(_, row)| row.self_ticks > 0);
             rows.map(|(at, row)| {
                 let mut latency = tree.latency(at).clone();
-                // `max_ticks` of a sum may come from either part, so it is not compared.
+                // `max_ticks` of a sum may come from either of its parts, so it is not compared.
                 latency.max_ticks = 0;
                 let timed = tree.uncertainty(at).map_or(row.calls, |of| of.timed);
                 (row.path, (row.calls, row.self_ticks, timed, latency))

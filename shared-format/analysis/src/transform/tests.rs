@@ -42,7 +42,7 @@ fn recursion_in_one_row() {
         text(&folded),
         "main 1 10/221\n  even 6 130/191 @\n    odd 9 53/54 @\n      leaf 1 1/1\n    leaf 5 7/7\n  odd 1 20/20\n"
     );
-    // The inner `f` is called from another row than the outer `f`.
+    // The inner `f` has a different caller than the outer `f`.
     let apart = fold_recursion(&tree_of(&fixtures::run(&[
         (0, "a", 1, 1),
         (1, "b", 1, 2),
@@ -142,10 +142,10 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    // The error of the total is that of the outermost calls alone.
+    // The error of the total comes only from the outermost calls.
     assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
-    // A transformation of a folded tree merges rows that were merged before.
+    // Transforming a folded tree merges rows that are themselves the result of merging.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;

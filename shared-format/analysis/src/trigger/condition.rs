@@ -4,7 +4,7 @@ use std::fmt;
 
 use tickscope_format::pattern::Pattern;
 
-/// What is measured of a function in a window.
+/// A quantity that is measured for a function in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
     /// This percentile of the durations of the calls that ended in the window.
@@ -19,11 +19,12 @@ pub enum Metric {
     Share,
     /// Percentage of the total time in which the function's threads waited.
     Waiting,
-    /// Number of calls open at the end of the window: for an async function all calls in flight, else one call for each thread.
+    /// Number of calls open at the end of the window. For an async function, this counts all calls in flight; for other
+    /// functions, at most one call per thread.
     InFlight,
 }
 
-/// Relation that a comparison requires between value and threshold.
+/// The relation between value and threshold that makes a comparison true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// `>`
@@ -102,7 +103,7 @@ impl Sign {
 }
 
 impl Unit {
-    /// Returns the suffix of numbers in this unit: `ns`, `%`, `/s`, or nothing for a count.
+    /// Returns the suffix for numbers in this unit: `ns`, `%`, `/s`, or nothing for a count.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

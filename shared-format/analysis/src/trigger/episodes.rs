@@ -1,4 +1,4 @@
-//! Decides for which of many consecutive judgements an action is due.
+//! Decides which of the judgements in a series call for an action.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Largest number of actions that a limit may allow.
 const COUNT_MAX: usize = 1_000;
 
-/// Limit of a rate: at most `count` actions within any period of length `per`.
+/// A rate limit: at most `count` actions within any period of length `per`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Maximum number of actions.
@@ -18,11 +18,11 @@ pub struct Limit {
     pub per: Duration,
 }
 
-/// Error for a text that is no limit.
+/// The error for text that is not a valid limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitError;
 
-/// Units of the period, and their seconds.
+/// Units of the period, with their length in seconds.
 const PERIODS: [(&str, u64); 4] = [("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400)];
 
 impl fmt::Display for LimitError {
@@ -68,25 +68,25 @@ impl fmt::Display for Limit {
 /// What to do after a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Do nothing: the condition is false, or its becoming true was already handled.
+    /// Do nothing: the condition is false, or the current episode has already been handled.
     Nothing,
     /// Act: the condition has become true.
     Act,
     /// Do nothing: the condition has become true, but the limit allows no action yet.
     HeldBack {
-        /// Earliest time of the next action, by the clock of the judgements.
+        /// Earliest time of the next action, on the same clock as the `now` of [`Episodes::step`].
         until: Duration,
     },
 }
 
-/// Groups judgements into episodes, with one action for each. An episode begins when the condition becomes true, and ends when
-/// the condition has been false for `rest`. Shorter gaps in which it is false belong to the episode.
+/// Groups judgements into episodes, with one action for each. An episode begins when the condition becomes true, and ends once
+/// the condition has been false for the duration `rest`. If the condition is false for a shorter time, the episode goes on.
 #[derive(Debug)]
 pub struct Episodes {
     limit: Limit,
     rest: Duration,
     state: State,
-    /// Times of the last actions, at most `limit.count`.
+    /// When the most recent actions happened; at most `limit.count` entries.
     acted: VecDeque<Duration>,
     held_back: u64,
 }
@@ -102,7 +102,7 @@ enum State {
 }
 
 impl Episodes {
-    /// Returns episodes before any judgement. The first true judgement calls for an action.
+    /// Creates the state before the first judgement. If the first judgement is true, an action is due.
     pub fn new(limit: Limit, rest: Duration) -> Self {
         Self {
             limit,
@@ -113,7 +113,7 @@ impl Episodes {
         }
     }
 
-    /// Takes the next judgement, made at `now` by a clock that never goes back.
+    /// Takes the next judgement and returns what to do. `now` is the time of the judgement on a monotonic clock.
     pub fn step(&mut self, now: Duration, is_true: bool) -> Step {
         let is_over = match self.state {
             State::Armed => true,
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_episode_is_over_when_it_was_false_for_a_whole_rest() {
-        // The condition is false for two, three and then four seconds.
+        // The condition is false for two seconds, then for three, then for four.
         assert_eq!(acted(&mut episodes("100/h", 4), "#..#...#....#"), [0, 12]);
         // After `rest`, a single false judgement also ends the episode.
         assert_eq!(acted(&mut episodes("100/h", 4), "#.....#"), [0, 6]);
@@ -204,7 +204,8 @@ mod tests {
             assert_eq!(at(&mut held, second + 2, false), Step::Nothing);
         }
         assert_eq!(held.held_back(), 3);
-        // An action that was held back is lost with its episode, even if the limit allows an action before the episode ends.
+        // If an action was held back, its episode never gets one, even if the limit would allow an action before the episode
+        // ends.
         let mut long = episodes("1/min", 1);
         assert_eq!(at(&mut long, 0, true), Step::Act);
         assert_eq!(at(&mut long, 2, false), Step::Nothing);

@@ -22,11 +22,12 @@ const NOT_COUNTING: &str = "measuring is off in this program; `tickscope mode ex
 pub struct Verdict {
     /// Whether the condition is true.
     pub is_true: bool,
-    /// One finding for each comparison, in the lists and the order of [`Condition::any_of`].
+    /// One finding for each comparison, arranged in the same lists as [`Condition::any_of`].
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// Result of one comparison. If several functions match, it is that of the function nearest to making the comparison true.
+/// Result of one comparison. If several functions match, this is the result for the one that comes closest to making the
+/// comparison true, or makes it true by the widest margin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Full name of the function.
@@ -35,23 +36,24 @@ pub struct Finding {
     pub calls: u64,
     /// Value in the unit of the comparison, or why it is missing.
     pub value: Result<f64, Absence>,
-    /// Whether the comparison is true; false without a value.
+    /// Whether the comparison is true. It is false if there is no value.
     pub is_true: bool,
 }
 
 /// Reason why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The snapshot has no site of a matching function.
+    /// None of the sites in the snapshot belongs to a matching function.
     Unmet,
-    /// The function has no call in the window that has such a value.
+    /// The function has no calls in the window from which the value could be computed.
     NoCalls,
     /// The program does not measure the value, for this reason.
     NotMeasured(&'static str),
 }
 
 impl Verdict {
-    /// Returns the comparisons with their findings: those of the list that makes the condition true, or all if it is false.
+    /// Returns the comparisons that decided the verdict, with their findings. If the condition is true, these are the comparisons
+    /// of the first list that makes it true. Otherwise, they are all comparisons.
     pub fn decisive<'a>(
         &'a self,
         condition: &'a Condition,
@@ -74,8 +76,8 @@ impl Condition {
 
 /// Judges a condition in a window, which is a snapshot that contains only the counts of the window.
 ///
-/// If a function has no call in the window, only its calls and its calls in flight have values. Its other comparisons are false.
-/// If a pattern selects several functions, the comparison is true if it is true for one of them.
+/// For a function that was not called in the window, only the numbers of calls and of calls in flight are available, and other
+/// comparisons are false. If a pattern selects several functions, the comparison is true if it is true for any of them.
 pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     let table = Table::of(window);
     let find = |all: &Vec<Comparison>| all.iter().map(|one| table.find(one)).collect::<Vec<_>>();
@@ -87,11 +89,11 @@ pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     }
 }
 
-/// The window's calls and times by function.
+/// Calls and times in the window, by function.
 struct Table<'a> {
     window: &'a Snapshot,
     tree: CallTree,
-    /// By function; `None` for a function without a row.
+    /// The row of each function; `None` for a function without one.
     rows: Vec<Option<HotRow>>,
 }
 
@@ -106,7 +108,7 @@ impl<'a> Table<'a> {
         Self { window, tree, rows }
     }
 
-    /// Returns the finding of the matching function that is nearest to making the comparison true.
+    /// Returns the finding for the matching function that comes closest to making the comparison true.
     fn find(&self, comparison: &Comparison) -> Finding {
         let functions = &self.tree.functions;
         let mut chosen = vec![false; functions.list.len()];
@@ -190,7 +192,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns false if the program keeps no latencies: there are none, although calls have ended.
+    /// Returns whether the program keeps latencies. If calls have ended but there are no latencies, it does not.
     fn keeps_latencies(&self) -> bool {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
@@ -208,7 +210,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns the longest call in ticks, or the middle of its bucket if only the bucket is known.
+/// Returns the duration of the longest call in ticks. If only its bucket is known, returns the middle of the bucket.
 fn longest(latency: &Histogram) -> Option<u64> {
     match latency.max()? {
         (ticks, true) => Some(ticks),
@@ -216,7 +218,7 @@ fn longest(latency: &Histogram) -> Option<u64> {
     }
 }
 
-/// Returns a part of a time in percent. If the function has no time, the value is missing.
+/// Returns `part_ns` as a percentage of `whole_ns`. If `whole_ns` or the time of the function is 0, there is no value.
 fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     if row.total_ns == 0 || whole_ns == 0 {
         return Err(Absence::NoCalls);
@@ -224,7 +226,7 @@ fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     Ok(part_ns as f64 * 100.0 / whole_ns as f64)
 }
 
-/// Returns whether the finding `one` is nearer to making the comparison true than `other`.
+/// Returns whether the finding `one` is closer to making the comparison true than `other`.
 fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
     match (one.value, other.value) {
         (Ok(one), Ok(other)) if comparison.sign.is_upward() => one > other,
@@ -255,7 +257,7 @@ mod tests {
         judged(condition, window).findings[0][0].clone()
     }
 
-    /// Returns the fixture's recursion with `fast` calls of `fib` that take 1 ms and `slow` calls that take 60 ms.
+    /// Returns the recursion fixture with `fast` calls of `fib` that take 1 ms each, and `slow` calls that take 60 ms each.
     fn calls(fast: u64, slow: u64) -> Snapshot {
         let mut s = fixture::recursion();
         let ms = (s.clock.ticks_per_second / 1e3) as u64;
@@ -285,7 +287,7 @@ mod tests {
         assert!((56e6..=64e6).contains(&found.value.unwrap()), "{found:?}");
         assert!(!judged("p50(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) > 50ms", &window).is_true);
-        // Here the slow calls are before the window.
+        // This time, the slow calls come before the window.
         let window = between(&calls(1_005, 2), &calls(3, 2));
         assert!(!judged("max(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) < 2ms", &window).is_true);
@@ -323,7 +325,7 @@ mod tests {
         for condition in ["calls(fib) < 1", "calls(fib) <= 0", "inflight(fib) < 1"] {
             assert!(judged(condition, &window).is_true, "{condition}");
         }
-        // A function that does not exist is reported as unknown. It does not count as called less than once.
+        // A function that does not exist is reported as unknown; it does not satisfy "called less than once".
         let unmet = first("calls(fob) < 1", &window);
         assert_eq!((unmet.value, unmet.is_true), (Err(Absence::Unmet), false));
         assert_eq!(unmet.function, "fob");
@@ -346,7 +348,7 @@ mod tests {
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
         s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
-        // Nested recursive calls in one thread count as one.
+        // Nested recursive calls in one thread count as one call.
         assert_eq!(first("inflight(fib) > 0", &s).value, Ok(1.0));
         let serving = fixture::serving();
         let in_flight = first("inflight(query) > 19", &serving);

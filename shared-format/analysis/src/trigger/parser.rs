@@ -8,16 +8,17 @@ use tickscope_format::pattern::Pattern;
 
 use super::condition::{Comparison, Condition, Metric, Sign, Unit};
 
-/// Maximum number of comparisons. Each costs time at each judgement, and a longer condition is probably a mistake.
+/// Maximum number of comparisons. Each one takes time whenever the condition is evaluated, and a condition with more of them is
+/// probably a mistake.
 const COMPARISONS_MAX: usize = 16;
 
 /// Example that ends each error message.
 const EXAMPLE: &str = "p99(handle) > 50ms";
 
-/// Error for a text that is no condition.
+/// Error for text that is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
-    /// Column of the first character that does not fit, counted from 1.
+    /// Column of the error in characters, counted from 1.
     pub column: usize,
     /// Text that was found at this column.
     pub found: String,
@@ -49,7 +50,7 @@ impl FromStr for Condition {
     }
 }
 
-/// Reads the text from left to right.
+/// Scans the text of a condition from left to right.
 struct Scanner<'a> {
     text: &'a str,
     /// Byte index at which to read next.
@@ -122,7 +123,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the pattern in parentheses. A function name may itself contain parentheses, in pairs.
+    /// Reads the function pattern between parentheses. The name of a function may itself contain balanced parentheses.
     fn function(&mut self) -> Result<Pattern, ConditionError> {
         self.skip_blanks();
         if !self.rest().starts_with('(') {
@@ -165,7 +166,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the threshold and its unit. Also returns both as they were typed.
+    /// Reads the threshold and its unit. The returned text is what the user typed, without the space between number and unit.
     fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
         self.skip_blanks();
         let begin = self.at;
@@ -290,7 +291,7 @@ mod tests {
             assert_eq!(one.sign, sign, "{text}");
             assert_eq!(one.threshold, threshold, "{text}");
             assert_eq!(one.unit, unit, "{text}");
-            // The text of a condition reads as the same condition.
+            // A condition that is printed and parsed again stays the same.
             assert_eq!(read(&condition.to_string()), condition, "{condition}");
         }
     }

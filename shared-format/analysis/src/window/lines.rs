@@ -7,8 +7,8 @@ use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, 
 use crate::window::pools::take as take_part;
 
 /// Subtracts earlier samples, which are stored by pool and thread group. Samples at the same address are subtracted first. A
-/// record lists only the most frequent addresses, so the rest is subtracted at any address of the path. A coarse record has no
-/// samples.
+/// record lists only the most frequent addresses, so whatever remains is then subtracted from other addresses on the same path. A
+/// coarse record has no samples.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let now: HashMap<&Module, u32> = lines.modules.iter().zip(0..).collect();
     let number = |module| now.get(module).copied().unwrap_or(NO_MODULE);
@@ -37,7 +37,7 @@ pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &
         let sum = rest.entry(pool).or_default();
         places.into_values().for_each(|place| sum.add(place));
     }
-    // Samples whose address was not listed come last, so they are reduced first.
+    // Samples without a listed address come last, so the reverse order subtracts from them first.
     for sample in lines.samples.iter_mut().rev() {
         if let Some(then) = rest.get_mut(&pool(sample.inside)) {
             take_from(sample, then);
@@ -70,7 +70,7 @@ mod tests {
         }
     }
 
-    /// Returns a thread in which each function calls the next one, with these samples.
+    /// Returns a snapshot of one thread in which each function calls the next one, with the given samples.
     fn snapshot(functions: &[&str], modules: &[&str], samples: Vec<LineSample>) -> Snapshot {
         let mut snapshot = Snapshot::default();
         let mut above = None;

@@ -1,12 +1,12 @@
-//! Earlier counts in a form in which they can be subtracted from the rows of a later snapshot.
+//! Prepares earlier counts so that they can be subtracted from the rows of a later snapshot.
 
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Part, RowMap, Snapshot, Thread};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// Earlier counts. Each row and thread of the later snapshot has a pool, whose earlier counts are subtracted from it. Rows on the
-/// same path share a pool if their threads have the same name and id.
+/// Earlier counts, grouped into pools. Each row and each thread of the later snapshot has a pool, and the earlier counts in this
+/// pool are subtracted from it. Rows on the same path share a pool if their threads have the same name and id.
 pub(super) struct Pools {
     pub(super) then: Snapshot,
     pub(super) of_rows: Vec<u32>,
@@ -49,7 +49,7 @@ pub(super) fn take(value: &mut u64, pool: &mut u64) {
     *pool -= part;
 }
 
-/// Subtracts the earlier value that the pool has left, if any.
+/// Subtracts from `value` what is left of the earlier value in this pool, if anything.
 pub(super) fn take_from(then: &mut [(u32, u64)], pool: u32, value: &mut u64) {
     if let Ok(at) = then.binary_search_by_key(&pool, |&(pool, _)| pool) {
         take(value, &mut then[at].1);

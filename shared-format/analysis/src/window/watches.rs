@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::{CauseSum, PathSums, Snapshot, Watch};
 
-/// Subtracts the earlier counts. A watch that was started anew in the window has no earlier counts.
+/// Subtracts the earlier counts. A watch that was restarted in the window has no earlier counts.
 pub(super) fn take(watches: &mut [Watch], earlier: &Snapshot) {
     for watch in watches {
         let is_same = |then: &&Watch| then.function == watch.function && then.number == watch.number;

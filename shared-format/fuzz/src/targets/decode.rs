@@ -1,11 +1,11 @@
-//! The target `decode`: payloads, which are the bytes of a record from a ring, a file or a page.
+//! The target `decode`: decodes payloads. A payload is the content of a record in a ring, a file or an HTML page.
 
 use tickscope_format::codec::{self, Decoder};
 
 use super::derive::snapshot;
 use super::input::Input;
 
-/// Reads the input as a payload, or reads a valid payload with some bytes changed as the input says.
+/// Decodes the input itself, or a valid payload in which the input has changed some bytes.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let encode = match input.byte() % 4 {
@@ -28,7 +28,8 @@ pub(crate) fn run(input: &[u8]) {
     read(&payload);
 }
 
-/// Decodes a payload in every way. A valid payload is encoded and decoded again; the decoder then knows its sites.
+/// Decodes a payload in every way. A valid payload is encoded and decoded a second time, when the decoder already knows its
+/// sites.
 fn read(payload: &[u8]) {
     let _ = codec::capture(payload);
     if let Ok((others, sites)) = codec::split_sites(payload) {

@@ -1,4 +1,4 @@
-//! The target `derive`: makes snapshots of any shape that a decoder accepts, and runs all operations on one or two of them.
+//! The target `derive`: makes snapshots as varied as a decoder allows, and runs operations on one or two of them.
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
@@ -32,7 +32,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Returns a snapshot of any shape; decoders accept most of them.
+/// Returns a snapshot of arbitrary shape. Decoders accept most of these snapshots.
 pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = input.text();
@@ -138,7 +138,7 @@ fn lines(s: &mut Snapshot, input: &mut Input) {
     s.lines.samples.dedup_by_key(|sample| sample.place());
 }
 
-/// Adds measures of rows and threads: most of them are consistent, and some are not.
+/// Adds measures to rows and threads. Most of them are consistent, but some are not.
 fn measures(s: &mut Snapshot, input: &mut Input) {
     s.waits = input.byte() & 1 != 0;
     for _ in 0..input.below(5) {
@@ -403,7 +403,7 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
     }
 }
 
-/// Returns the tally of a row without time.
+/// Returns a tally for a row that has no time.
 fn tally(input: &mut Input) -> Tally {
     let kind = input.byte() % 3;
     let (one, other) = (input.number(), input.number());
@@ -436,7 +436,7 @@ fn tally(input: &mut Input) -> Tally {
     }
 }
 
-/// Returns a later snapshot of the same program, as an honest or a hostile program would write it.
+/// Returns a later snapshot of the same program, which may be honest or hostile.
 fn later(one: &Snapshot, input: &mut Input) -> Snapshot {
     let mut s = one.clone();
     s.capture.tick = s.capture.tick.wrapping_add(input.number());

@@ -28,7 +28,7 @@ static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     )
 });
 
-/// Reads a page that the input gives, completes or changes.
+/// Reads a page. The input is either the page itself, a part of it, or a list of changes to it.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     match input.byte() % 6 {
@@ -45,7 +45,7 @@ pub(crate) fn run(input: &[u8]) {
             let read = html::snapshot_of(&page);
             assert_eq!(read.is_ok(), codec::decode(input.0).is_ok());
         }
-        // The input changes bytes of a valid page.
+        // The input becomes the payload of a page with a correct checksum.
         3 | 4 => {
             let edits: Vec<(usize, u8)> = (0..input.below(6))
                 .map(|_| (input.below(65_536), input.byte()))
@@ -90,7 +90,7 @@ fn codec_takes(snapshot: &tickscope_format::Snapshot) -> bool {
 
 fn read(text: &str) {
     if let Ok(snapshot) = html::snapshot_of(text) {
-        // A snapshot from a page is valid like any other.
+        // Every snapshot that a page yields must be valid.
         assert!(codec_takes(&snapshot));
         follow(&snapshot, &snapshot, text.len());
     }

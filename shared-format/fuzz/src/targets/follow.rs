@@ -1,4 +1,4 @@
-//! Operations of readers on a decoded snapshot: all analyses and all reports.
+//! All operations that readers perform on a decoded snapshot: every analysis and every report.
 
 use std::time::Duration;
 
@@ -123,8 +123,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Returns invented frames for the samples of a snapshot. A sample's function is in the file of its site, inlined there, in
-/// another file, or not found.
+/// Returns made-up frames for the samples of a snapshot. The address of a sample decides whether its code is in the file of its
+/// site, in a function of another file that was inlined there, only in another file, or unknown.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();
@@ -153,13 +153,13 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
     addresses
 }
 
-/// Returns measure number `which` of a snapshot; the numbers wrap around.
+/// Returns one of the measures of a snapshot. `which` may be any number.
 fn measure(snapshot: &Snapshot, which: usize) -> Measure {
     let measured: Vec<Measure> = Measure::measured(snapshot).collect();
     measured[which % measured.len()]
 }
 
-/// Checks that `made`, a snapshot that was made from others, is valid.
+/// Checks that `made`, a snapshot computed from other snapshots, is valid.
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);

@@ -1,6 +1,6 @@
-//! Splits an input into values. After the end of the input all values are zeros.
+//! Splits an input into values. Once the input is used up, all further values are zero.
 
-/// Bytes of an input that are not used yet.
+/// The bytes of an input that have not been used yet.
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// Returns a number of a kind that often finds faults: small, near a power of two, near the maximum, or any.
+    /// Returns a number of a kind that tends to expose bugs: small, near a power of two, near the maximum, or arbitrary.
     pub(crate) fn number(&mut self) -> u64 {
         match self.byte() {
             small @ 0..=199 => small.into(),
@@ -54,13 +54,13 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// Reads a length of two bytes, and returns the bytes after it.
+    /// Reads a two-byte length, and returns that many of the bytes after it.
     pub(crate) fn piece(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()) | usize::from(self.byte()) << 8;
         self.bytes(length)
     }
 
-    /// Returns a short text, often one that is hard to show.
+    /// Returns a short string, often one that is difficult to display.
     pub(crate) fn text(&mut self) -> String {
         const TEXTS: [&str; 8] = [
             "",

@@ -1,4 +1,4 @@
-//! Targets that get hostile bytes, and the properties that must hold for any bytes. The fuzzer and a normal test
+//! Fuzz targets that process hostile input, and the properties that must hold for any input. The fuzzer and a normal test
 //! (`shared-format/testkit/tests/hostile`) run the same functions.
 
 mod decode;
@@ -16,7 +16,7 @@ use crate::counting::most_allocated;
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     run: fn(&[u8]),
-    /// Memory in bytes that an input of `n` bytes should take at most: `limit.0 + limit.1 * n`.
+    /// Memory in bytes that the target should need at most for an input of `n` bytes: `limit.0 + limit.1 * n`.
     limit: (usize, usize),
 }
 
@@ -27,7 +27,7 @@ pub(crate) const ALL: [Target; 7] = [
         run: decode::run,
         limit: (1 << 20, 64),
     },
-    // A report page contains about 100 kB of scripts, and is joined from pieces.
+    // A report page contains about 100 kB of scripts, and is assembled from pieces.
     Target {
         name: "derive",
         run: derive::run,
@@ -63,7 +63,7 @@ pub(crate) const ALL: [Target; 7] = [
 ];
 
 impl Target {
-    /// Runs the target, and panics if it takes more memory than four times its limit.
+    /// Runs the target. Panics if its memory exceeds four times the limit.
     pub(crate) fn check(&self, input: &[u8]) {
         let (most, ()) = most_allocated(|| (self.run)(input));
         let limit = self.limit.0 + self.limit.1 * input.len();

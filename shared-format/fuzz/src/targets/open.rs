@@ -1,6 +1,7 @@
-//! A whole ring file: header, state, both rings, and the links from each record to the one before it. The input changes a valid
-//! file, and may also sign its changes, so that checksums do not stop them. The target `open` reads the file from memory, and
-//! gets most of the fuzzing time. The target `file` reads a real file, with everything that a viewer reports about its program.
+//! A complete ring file: header, state page, both rings, and the link from each record to the one before it. The input changes a
+//! valid file. It can also update the checksums, so that they match the changes. The target `open` reads the file from memory,
+//! and gets most of the fuzzing time. The target `file` reads a real file on disk with the same code as a viewer, and also
+//! determines the state of its program.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,26 +24,26 @@ use super::scratch::{self, Scratch};
 
 const RING_WORDS: usize = (64 << 10) / WORD;
 
-/// Words of a record so long that two of them nearly fill a ring.
+/// Length of a long record in words. Two such records nearly fill a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
-/// More records than this do not fit into both rings, so a reader that finds more walks in circles.
+/// The two rings together cannot hold more records than this, so a reader that finds more is going in circles.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
-/// A ring file in memory, as the program wrote it and as an input has changed it.
+/// A ring file in memory: as the program wrote it (`honest`), and as the input has changed it (`words`).
 struct Image {
     honest: Vec<u64>,
     words: Vec<u64>,
-    /// Indices of words that may differ from the honest file.
+    /// Indices of words that may differ from `honest`.
     changed: Vec<usize>,
     /// Length of the file in bytes. Beyond `words`, the file consists of zeros.
     bytes: usize,
-    /// Range of words in which the thread's real file may differ from the honest file. Before the first write it is `None`: all
+    /// Range of words in which this thread's file on disk may differ from `honest`. It is `None` before the first write, when all
     /// words may differ.
     in_file: Option<(usize, usize)>,
 }
 
-/// Calls `work` with the image of this thread, after restoring the honest file.
+/// Restores the image of this thread to the valid file, and calls `work` with it.
 fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     thread_local!(static IMAGE: RefCell<Option<Image>> = const { RefCell::new(None) });
     IMAGE.with_borrow_mut(|image| {
@@ -52,7 +53,8 @@ fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     })
 }
 
-/// Returns a valid file. Each ring has a few records, one of which wraps; older records cannot be read.
+/// Returns a valid file. Each ring has a few records, one of which wraps around the end of the ring. Older records cannot be
+/// read.
 fn honest() -> Vec<u64> {
     let dir = scratch::with(|scratch| scratch.dir().join("honest"));
     fs::create_dir_all(&dir).unwrap();
@@ -84,8 +86,8 @@ fn honest() -> Vec<u64> {
             tick: number,
             unix_ns: number,
         };
-        // The first two records nearly fill the ring. Their heads are overwritten or erased, because reading them would take
-        // long.
+        // The first two records nearly fill the ring. Reading them would take a long time, so their heads are later overwritten
+        // or erased.
         if number < 3 {
             payload.resize((LONG - record::WORDS) * WORD, 0);
         }
@@ -105,7 +107,7 @@ fn honest() -> Vec<u64> {
     words
 }
 
-/// Computes the checksum that the format defines, of words and of the bytes after them.
+/// Computes the checksum that the format defines, over `words` followed by `bytes`.
 pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&bytes_of(words));
@@ -121,7 +123,7 @@ fn bytes_of(words: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Changes an honest file as the input says, and reads all of it from memory.
+/// Changes a valid file as the input directs, and reads all of it from memory.
 pub(crate) fn run(input: &[u8]) {
     with_image(|image| {
         image.craft(&mut Input(input));
@@ -129,7 +131,7 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// Changes an honest file in the same way, and reads it from disk, as viewers do.
+/// Changes a valid file like [`run`], but reads it from disk, as viewers do.
 pub(crate) fn run_file(input: &[u8]) {
     with_image(|image| {
         image.craft(&mut Input(input));
@@ -192,7 +194,8 @@ impl Image {
         self.words[at] = value;
     }
 
-    /// Writes the image to the thread's real file: only the words that this input or the previous one has changed.
+    /// Writes the image to this thread's file on disk. Only the range of words that this input or the previous one has changed is
+    /// written.
     fn write(&mut self, scratch: &Scratch) {
         let all = (0, self.words.len());
         let (mut from, mut to) = self.in_file.unwrap_or(all);
@@ -204,7 +207,7 @@ impl Image {
         scratch.set_len((self.words.len() * WORD) as u64);
         scratch.put(&bytes_of(&self.words[from..to]), (from * WORD) as u64);
         scratch.set_len(self.bytes as u64);
-        // A file that was cut has to be written again in full.
+        // Truncating the file has lost words, so the next write has to be complete.
         let is_cut = self.bytes < self.words.len() * WORD;
         self.in_file = Some(if is_cut { all } else { changed });
     }
@@ -229,13 +232,13 @@ impl Image {
                         self.put(first + offset, Input(chunk).word());
                     }
                 }
-                // Changes a word in the newest record's head, and signs the record.
+                // Changes a word in the head of the newest record, and updates the checksum of the record.
                 5 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     self.put(place + input.below(record::WORDS), input.number());
                     self.sign_record(place);
                 }
-                // The newest record gets another payload.
+                // Gives the newest record another payload.
                 6 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     let payload = input.piece();
@@ -248,7 +251,7 @@ impl Image {
                     }
                     self.sign_record(place);
                 }
-                // The newest record names itself or another position as its predecessor.
+                // Makes the newest record name itself or another position as its predecessor.
                 7 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     let previous = self.words[place + record::POSITION].wrapping_sub(input.number());
@@ -264,7 +267,8 @@ impl Image {
         self.put(at::CRC, checksum(&self.words[..at::CRC], &[]));
     }
 
-    /// Returns the index of the newest record's first word. The index comes from the state page, and is limited to the file.
+    /// Returns the index of the first word of the newest record. The state page contains this index, and may have been changed,
+    /// so the index is clamped to the file.
     fn newest(&self, coarse: bool) -> usize {
         let (first, latest) = match coarse {
             true => (RING_FIRST + RING_WORDS, state::COARSE_LATEST),
@@ -273,7 +277,7 @@ impl Image {
         (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
     }
 
-    /// Gives the record at word `place` a valid checksum, unless the record wraps.
+    /// Gives the record at word `place` a valid checksum. This does not work for a record that wraps around the end of its ring.
     fn sign_record(&mut self, place: usize) {
         let bytes = self.words[place + record::BYTES] as usize;
         let begin = place + record::WORDS;

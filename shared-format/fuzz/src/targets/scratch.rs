@@ -33,7 +33,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Makes the file hold exactly these bytes.
+    /// Replaces the content of the file with these bytes.
     pub(crate) fn hold(&self, bytes: &[u8]) {
         self.file.set_len(bytes.len() as u64).unwrap();
         self.file.write_all_at(bytes, 0).unwrap();

@@ -1,5 +1,5 @@
-//! A recording (`.tks`): its index, its records and their packed payloads. The input chooses the records. Its bytes are packed
-//! and signed, so that neither checksums nor deflate reject them.
+//! A recording (`.tks`): its index, its records and their compressed payloads. The input decides what the records contain. The
+//! content is then compressed and gets a valid checksum, so that the reader does not reject it right away.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use super::input::Input;
 use super::open::checksum;
 use super::scratch;
 
-/// Makes a file as the input says, and reads all of it.
+/// Builds a recording as the input directs, and reads all of it.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let mut file = bytes_of([SNAPSHOT_FILE_MAGIC, 1 << 32 | 1, 1, 0, 0, 0, 0, 0]);
@@ -61,7 +61,7 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// Reads the same bytes as they come through a pipe.
+/// Reads the same bytes as a stream, as if they came through a pipe.
 fn stream(bytes: &[u8]) {
     let mut stream = Stream::new(bytes, 1 << 22);
     let mut pieces = 0;
@@ -75,7 +75,7 @@ fn stream(bytes: &[u8]) {
             }
         }
         pieces += 1;
-        // Each piece takes at least as many bytes as a record's head.
+        // Each piece consumes at least as many bytes as the head of a record.
         assert!(pieces * (record::WORDS * 8) <= bytes.len());
     }
 }
@@ -84,7 +84,7 @@ fn bytes_of(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// Returns the bytes after a record's head.
+/// Returns the part of a record that follows its head.
 fn stored(kind: u8, input: &mut Input, position: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     match input.byte() % 3 {
@@ -124,7 +124,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
             encoder.write_all(body).unwrap();
             encoder.finish().unwrap()
         }
-        // These bytes are not deflated, but the section claims that they are.
+        // The section claims that these bytes are deflated, but they are not.
         _ => input.piece().to_vec(),
     };
     let length = match input.byte() {

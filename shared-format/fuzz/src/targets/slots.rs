@@ -37,7 +37,7 @@ impl Words for Page {
     fn fence_release(&self) {}
 }
 
-/// Plays viewers and program, as the input chooses.
+/// Plays the roles of the viewers and of the program, as the input directs.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let page = Page(RefCell::new(vec![0; RING_FIRST]));
@@ -53,7 +53,7 @@ pub(crate) fn run(input: &[u8]) {
         match input.byte() % 8 {
             // Any word of the slot changes.
             0 => put(first + input.below(slot::WORDS), input.number()),
-            // The request gets any words and a valid checksum; in the next arm, the reply does.
+            // Puts arbitrary words and a valid checksum into the request. The next arm does the same to the reply.
             1 => {
                 for offset in 0..input.below(slot::REQUEST_WORDS) {
                     put(first + offset, input.number());
@@ -66,7 +66,7 @@ pub(crate) fn run(input: &[u8]) {
                 }
                 sign(&page, first + slot::REQUEST_WORDS);
             }
-            // The request has a pattern of any bytes.
+            // Sends a request whose pattern consists of arbitrary bytes.
             3 => {
                 put(first, answered[index].unwrap_or(0).wrapping_add(input.number()));
                 put(first + 1, 6 + u64::from(input.byte() % 2));

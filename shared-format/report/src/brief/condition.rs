@@ -1,4 +1,4 @@
-//! The result of a condition, as JSON.
+//! The result of waiting for a condition, as JSON.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -19,7 +19,7 @@ pub struct Waited<'a> {
     pub outcome: Outcome,
     /// How long the command waited, in nanoseconds.
     pub waited_ns: u64,
-    /// Length of the last judged window, in nanoseconds.
+    /// Length of the last window for which the condition was evaluated, in nanoseconds.
     pub over_ns: u64,
 }
 
@@ -52,7 +52,7 @@ struct Document<'a> {
     condition: String,
     outcome: &'static str,
     waited_ns: u64,
-    /// Length of the judged window, in nanoseconds.
+    /// Length of the last window for which the condition was evaluated, in nanoseconds.
     over_ns: u64,
     /// Whether any value may be an estimate. Numbers of calls are always exact.
     estimated: bool,

@@ -1,15 +1,15 @@
-//! Fits short answers into a number of bytes: names are cut, and rows are left out.
+//! Keeps short answers within a maximum length: long names are shortened, and rows are left out.
 
 /// Maximum number of bytes of an answer, unless the user requests more rows.
 pub const BYTES_MAX: usize = 2_000;
 
-/// Maximum number of bytes of a name in a short answer.
+/// Maximum length of a name in a short answer, in bytes.
 pub(super) const NAME_BYTES: usize = 96;
 
 /// Replaces the part of a name that is cut.
 const CUT: &str = "…";
 
-/// Returns a name that fits. A long name loses its middle, because its end tells more.
+/// Shortens a name so that it fits. A long name loses its middle, because its end is more informative.
 pub(crate) fn cut(name: &str) -> String {
     if name.len() <= NAME_BYTES {
         return name.to_owned();
@@ -21,7 +21,8 @@ pub(crate) fn cut(name: &str) -> String {
     format!("{}{CUT}{}", &name[..head], &name[tail..])
 }
 
-/// Returns the document with the most rows, at most `most`, that has at most [`BYTES_MAX`] bytes. If none fits, it has no rows.
+/// Returns the document with as many rows as fit into [`BYTES_MAX`] bytes, but at most `most`. If not even one row fits, the
+/// document has no rows.
 pub(crate) fn fitted(most: usize, document: impl Fn(usize) -> String) -> String {
     (1..=most)
         .rev()

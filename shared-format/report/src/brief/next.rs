@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fit::NAME_BYTES;
 
-/// How suggested commands are written, and the target that they name.
+/// Syntax of the suggested commands, and the target that they refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// As shell commands. The target is quoted, and `--dir` is added if it is needed.
@@ -32,8 +32,8 @@ impl Next {
         }
     }
 
-    /// Returns the command that explains a function's slow calls. Returns `None` if they cannot be explained, because the program
-    /// has ended or may not be watched.
+    /// Returns the command that explains why calls of a function are slow. Returns `None` if the program has ended, if the client
+    /// may not watch functions, or if the name of the function is too long for an answer.
     pub(crate) fn why(&self, function: &str) -> Option<String> {
         if !self.is_live() || function.len() > NAME_BYTES {
             return None;
@@ -50,7 +50,7 @@ impl Next {
         })
     }
 
-    /// Returns the command that keeps the present counts for a later comparison.
+    /// Returns the command that saves the current counts for a later comparison.
     pub(crate) fn keep(&self) -> Option<String> {
         self.is_live().then(|| match self {
             Self::Shell { target, .. } => format!("tickscope snapshot {target} -o before.tks"),
@@ -58,7 +58,8 @@ impl Next {
         })
     }
 
-    /// Returns the command that compares with the kept counts; `None` for a client of `tickscope mcp`, because `mark` returns it.
+    /// Returns the command that compares with the saved counts. For a client of `tickscope mcp` this is `None`, because the
+    /// answer to `mark` already suggests it.
     pub(crate) fn compare(&self) -> Option<String> {
         match self {
             Self::Shell {
@@ -70,7 +71,8 @@ impl Next {
         }
     }
 
-    /// Returns `command` with the target in place of `TARGET`; `None` for a client of `tickscope mcp`, which calls no commands.
+    /// Returns `command` with `TARGET` replaced by the target. For a client of `tickscope mcp` this is `None`, because it does
+    /// not run shell commands.
     pub(crate) fn all(&self, command: &str) -> Option<String> {
         match self {
             Self::Shell { target, .. } => Some(command.replace("TARGET", target)),
@@ -91,7 +93,7 @@ impl Next {
     }
 }
 
-/// Returns the text quoted, if necessary, as one word of a POSIX shell.
+/// Returns the text as a single word for a POSIX shell, quoted if necessary.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%^".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

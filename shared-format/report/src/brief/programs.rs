@@ -1,4 +1,4 @@
-//! The programs that carry tickscope, as JSON.
+//! The programs that use tickscope, as JSON.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -8,7 +8,7 @@ use super::{cut, fitted};
 use crate::ProcessState;
 use crate::json::{VERSION, written};
 
-/// Maximum number of rows of a short answer.
+/// Maximum number of rows in a short answer.
 const ROWS: usize = 20;
 
 /// A running program, or an ended program whose ring remains.
@@ -22,7 +22,7 @@ pub struct Listed {
     pub state: ProcessState,
     /// Whether the program runs.
     pub is_live: bool,
-    /// Time of its start, in nanoseconds since the Unix epoch.
+    /// Time at which the program started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
 }
 

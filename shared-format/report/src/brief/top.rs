@@ -1,4 +1,4 @@
-//! The functions with the most of a measure, as JSON.
+//! The functions with the highest values of a measure, as JSON.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -27,7 +27,7 @@ struct Document<'a> {
     /// Time since the reset, or length of the window, in nanoseconds.
     over_ns: u64,
     when: Option<&'a str>,
-    /// Sum of the self values of all functions, which is 100 % for shares.
+    /// Sum of the self values of all functions. Shares are relative to this sum.
     whole: u64,
     shown: usize,
     total: usize,
@@ -49,10 +49,10 @@ struct Row {
     /// Standard error of `self`: null if it is an estimate with an unknown error, left out if it is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Option<u64>>,
-    /// Whether the calls are so short that measuring takes much of their time.
+    /// Whether the calls are so short that the cost of measuring distorts their times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     doubtful: bool,
-    /// Whether samples alone show the function; `calls` is then 0.
+    /// Whether the function is known only from samples. Then `calls` is 0.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sampled: bool,
 }
@@ -105,7 +105,7 @@ fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
     }
 }
 
-/// Returns the unit of the measure's values.
+/// Returns the unit in which the values of this measure are given.
 pub(crate) fn unit(by: Measure) -> &'static str {
     match by.dimension() {
         Dimension::Time => "ns",
@@ -114,7 +114,7 @@ pub(crate) fn unit(by: Measure) -> &'static str {
     }
 }
 
-/// Returns the share of the whole, rounded to four digits after the point.
+/// Returns `part` as a share of `whole`, rounded to four decimal places.
 fn share(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,

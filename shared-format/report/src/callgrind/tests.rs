@@ -45,7 +45,8 @@ fn nothing_measured() {
     insta::assert_snapshot!(unversioned(&fixtures::empty()));
 }
 
-/// What a reader computes from a file: nanoseconds and calls in total, of functions alone (`own`), and including their callees.
+/// What a tool computes from a file: the nanoseconds and calls of the whole program (`summary`), of each function alone (`own`),
+/// and of each function including its callees (`inclusive`).
 #[derive(Debug, Default)]
 struct Read {
     summary: (u64, u64),

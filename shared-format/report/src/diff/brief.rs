@@ -41,7 +41,7 @@ struct Row {
     function: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     presence: Option<&'static str>,
-    /// Number of calls before and after. The other pairs are before and after too.
+    /// Number of calls, before and after. The other arrays are in the same order.
     calls: [f64; 2],
     #[serde(rename = "self")]
     own: [f64; 2],
@@ -111,7 +111,7 @@ fn row(change: &Change) -> Row {
     }
 }
 
-/// Rounds to three digits after the point. Numbers per call of a scope have long fractions.
+/// Rounds to three decimal places. Numbers per call of a scope would otherwise have long fractions.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

@@ -1,4 +1,5 @@
-//! Finds reasons why two sides may not be comparable: different programs, modes or lengths.
+//! Finds reasons why two sides may not be comparable, such as different programs, modes or active sites, estimated times, or
+//! incomplete counts.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use tickscope_format::snapshot::{Site, Snapshot, saturating_sum};
 
 use crate::escape::visible;
 
-/// Maximum number of names or modes listed in a doubt.
+/// Maximum number of names or modes listed in one of the reasons.
 const TOLD: usize = 4;
 
 /// Returns the reasons why these runs may not be comparable, one sentence each.

@@ -1,4 +1,5 @@
-//! The flame graph of a comparison. Widths are the values of the runs after, colours show the changes.
+//! The flame graph of a comparison. The width of a frame is its value after the change, and its colour shows how its share of the
+//! whole has changed.
 
 use std::fmt::{self, Write};
 
@@ -11,12 +12,12 @@ use crate::html::json::{end, list, member, strings};
 use crate::number;
 use crate::trend::{INK, Trend};
 
-/// Minimum share of a frame. A narrower frame could not be seen.
+/// Minimum width of a frame, as a share of the whole graph. Narrower frames would be invisible.
 const LEAST_SHARE: f64 = 1e-4;
 
 const SCRIPT: &str = include_str!("flame.js");
 
-/// Meanings of the colours, by number of the colour.
+/// Meanings of the colours, in the order of [`Trend::ALL`].
 const WORDS: [&str; 5] = [
     "at least 5 points less",
     "less",
@@ -38,9 +39,9 @@ const FRAME: &str = "</p>
 
 /// Widths of the frames on both sides, adjusted so that no frame is wider than its parent.
 struct Widths {
-    /// By path: width before and after, in nanoseconds.
+    /// Width of the frame of each path, before and after, in nanoseconds.
     of: Vec<[f64; 2]>,
-    /// Sum of the top frames, before and after.
+    /// Sum of the widths of the top frames, before and after.
     whole: [f64; 2],
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Flame<'a> {
 }
 
 impl<'a> Flame<'a> {
-    /// Returns the graph, or `None` if the runs after have no values.
+    /// Returns the graph, or `None` if there are no values after the change.
     pub(super) fn of(comparison: &'a Comparison<'a>, labels: &'a [String]) -> Option<Self> {
         let widths = Widths::of(comparison);
         (widths.whole[1] > 0.0).then_some(Self {
@@ -97,7 +98,8 @@ impl<'a> Flame<'a> {
     }
 }
 
-/// Appends the frames by column: number of rows up to the parent (0 at the top), function, width, number of the colour, and text.
+/// Appends the data of the frames, column by column: the distance to the parent in this list (0 for a top frame), the function,
+/// the width, the number of the colour, the change in points, and the text.
 fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widths: &Widths) {
     let paths = &comparison.diff.paths;
     let [_, whole] = widths.whole;
@@ -138,7 +140,7 @@ fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widt
     out.push('\n');
 }
 
-/// Returns the text about a frame, with a line for each of its changes.
+/// Returns the text that describes a frame, with one line for each quantity that is compared.
 fn told(comparison: &Comparison<'_>, path: usize, widths: &Widths) -> String {
     let row = &comparison.diff.paths[path];
     let change = &row.change;
@@ -197,8 +199,8 @@ impl Widths {
             })
             .collect();
         let mut whole = [0.0; 2];
-        // Medians of several runs do not add up, so a frame is made at least as wide as all frames below it together. Children
-        // have higher indices than their parents, so going backward meets them first.
+        // Medians of several runs do not add up, so each frame is made at least as wide as all frames below it together. Children
+        // have higher indices than their parents, so in reverse order they come first.
         let mut below = vec![[0.0; 2]; of.len()];
         for path in (0..of.len()).rev() {
             for side in 0..2 {

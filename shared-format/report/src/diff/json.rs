@@ -204,7 +204,7 @@ impl Sides {
     }
 }
 
-/// Returns a row with its values by time and by the other measures.
+/// Returns a row with its times and its values in the other measures.
 fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) -> Row {
     let change = of(comparison.diff);
     let sides = |what| Sides::of(change, what);

@@ -1,22 +1,23 @@
-//! Finds out whether the runs of one side did more work. Numbers per call would compensate for that.
+//! Finds out whether one side did more work than the other. Comparing numbers per call would compensate for that.
 
 use tickscope_analysis::names::named;
 
 use super::{Comparison, Run, lengths};
 use crate::number;
 
-/// Two sides did the same amount of work if the ratio of their calls is at most this.
+/// Both sides did the same amount of work if their numbers of calls differ by at most this factor.
 const AS_MUCH: f64 = 1.1;
 
 /// A function must have at least this many calls to show how much work a run did.
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {
-    /// Returns a hint to compare numbers per call of a function, if the runs of one side did more work. The hint names an
-    /// example.
+    /// If one side did more work than the other, returns a hint to compare numbers per call of a function. The hint names a
+    /// suitable function.
     ///
-    /// Work is judged by calls, because two builds may take different times for the same work. If most functions are called more
-    /// often, there was more work. If only one function is called more often, this build does the same work in another way.
+    /// The amount of work is judged by calls, because two builds may take different times for the same work. If most functions
+    /// are called more often, there was more work. If only one function is called more often, that build does the same work in a
+    /// different way.
     pub(super) fn about_lengths(&self) -> Option<String> {
         if self.per.is_some() {
             return None;

@@ -42,7 +42,7 @@ impl Numbers {
         number::in_charset(text, self.ascii)
     }
 
-    /// Returns the values before and after as text, with a sign if they are estimates.
+    /// Returns the values before and after as text. Estimates and bounds are marked with a sign, such as `~`.
     pub(super) fn sides(self, change: &Change, what: Quantity) -> [String; 2] {
         if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
@@ -53,7 +53,7 @@ impl Numbers {
             Quantity::Total => tilde(change.is_rough[1]),
             Quantity::SelfTime => tilde(change.is_rough[0]),
             Quantity::P99 => tilde(change.is_p99_rough),
-            // The signs are those of reports on one snapshot.
+            // Reports on a single snapshot use the same signs.
             Quantity::Max if change.is_max_least => ">=",
             Quantity::Max if change.is_max_most => "<=",
             Quantity::Max | Quantity::Sum => "",
@@ -124,8 +124,8 @@ impl Numbers {
     }
 }
 
-/// Returns whether a row lacks this value. Counters have no time, levels of gauges have no sum, and latencies may be unknown on a
-/// side that has the row.
+/// Returns whether a row does not have this value. Counters have no self time, gauges have no sum, and latencies may be unknown
+/// even on a side that has the row.
 fn has_none(change: &Change, what: Quantity) -> bool {
     match what {
         Quantity::SelfTime => change.is_counter,

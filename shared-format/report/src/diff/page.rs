@@ -1,4 +1,5 @@
-//! A comparison as one self-contained HTML page in light and dark, with a flame graph and with tables that sort by any column.
+//! A comparison as one self-contained HTML page, in a light and a dark theme. It has a flame graph, and its table of functions
+//! can be sorted by any column.
 
 use std::fmt::{self, Write};
 
@@ -10,7 +11,7 @@ use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
 use crate::html::escape;
 
-/// Maximum number of paths in a page, which would become slow with more. The text form has all paths.
+/// Maximum number of paths on the page. More would make the page slow. The text form has all paths.
 const PATHS: usize = 2_000;
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("../html/heard.css"));
@@ -160,7 +161,7 @@ fn row(
             less if less < 0.0 => "less",
             _ => "same",
         };
-        // A sum is in the same column as times, with which it cannot be compared. So it sorts as 0.
+        // A sum is in the same column as times but cannot be compared with them, so it is sorted as 0.
         let (then, now, by) = match what {
             Quantity::Sum => (0.0, 0.0, 0.0),
             Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::P99 | Quantity::Max => {

@@ -8,11 +8,11 @@ use tickscope_analysis::functions::FunctionId;
 use super::Comparison;
 use crate::number;
 
-/// What is known of functions or paths that are not shown.
+/// Summary of the functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rest {
     pub(super) rows: usize,
-    /// Sum of the self times of these rows before. `after_ns` is the sum after.
+    /// Sum of the self times of these rows before the change. `after_ns` is the sum after it.
     pub(super) before_ns: f64,
     pub(super) after_ns: f64,
 }
@@ -25,7 +25,8 @@ impl Rest {
     }
 }
 
-/// Compares rows by how much a time has changed beyond its error, then by its change, then by the changes of sums and calls.
+/// Orders rows by how far the change of a time exceeds its error, then by this change itself, then by the changes of sums and
+/// calls. The largest change comes first.
 fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
     let by = |what: Quantity| b.of(what).abs().total_cmp(&a.of(what).abs());
     b.beyond_error(time)
@@ -61,8 +62,8 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     (shown, rest)
 }
 
-/// Returns for each path whether it must be shown. For each function that failed a gate, the path that changed most and its
-/// callers must be shown.
+/// Returns, for each path, whether it must be shown because of a failed gate. For each function that failed a gate, the path that
+/// changed most must be shown, together with its callers.
 pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     let rows = &comparison.diff.paths;
     let failing = comparison.failing();
@@ -109,7 +110,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let mut rest = Rest::default();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut top = Vec::new();
-    // Children come after their parents, so a backward pass has already decided on the rows below.
+    // Children come after their parents, so in reverse order they are decided on first.
     for (index, row) in rows.iter().enumerate().rev() {
         is_shown[index] |= comparison.diff.is_path_worth(index, least);
         if !is_shown[index] {

@@ -1,4 +1,4 @@
-//! Golden texts of each form, and forms with hostile names.
+//! Golden tests for each form, and tests with hostile names.
 
 use insta::assert_snapshot;
 use tickscope_analysis::compare::gate::{Condition, judge};
@@ -9,7 +9,7 @@ use tickscope_testkit::fixture::programs::run;
 use super::*;
 use crate::trend::Trend;
 
-/// Returns a run of a game that finds things by linear search if `searches` is true, else by lookup.
+/// Returns a run of a game. It finds things by linear search if `searches` is true, and by lookup otherwise.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     let compared = if searches { 61 } else { 9 };
     let ns = |ns: u64| ns * frames * percent / 100;
@@ -31,7 +31,7 @@ fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     run(&rows)
 }
 
-/// A comparison and the data to which it refers.
+/// A comparison, together with the data that it borrows.
 pub(crate) struct Made {
     diff: Diff,
     verdicts: Vec<Verdict>,
@@ -93,7 +93,7 @@ fn regression() -> Made {
     )
 }
 
-/// Returns a run of a server in which one of fifty calls takes `slowest_ns`.
+/// Returns a run of a server in which one call in fifty takes `slowest_ns`.
 fn served(requests: u64, slowest_ns: u64, percent: u64) -> Snapshot {
     let mut snapshot = run(&[
         (0, "main", 1, 400_000),
@@ -233,7 +233,7 @@ fn what_a_gate_failed_for_is_always_shown() {
         }
         let markdown = markdown::report(&only);
         let rows = markdown.lines().filter(|line| line.contains("`app::")).count();
-        // A path is shown below its caller, which is one more row.
+        // The caller of the path is shown as well, which takes one more row.
         let (kept, left) = match tables {
             Tables::Paths => (2, "\n81 more paths have changed."),
             Tables::Functions | Tables::Both => (1, "\n81 more functions have changed."),
@@ -258,7 +258,7 @@ fn a_side_that_did_more_hints_at_numbers_per_call() {
     );
     let (before, after) = longer();
     assert_eq!(hint(before, after, Some("serve")), None);
-    // The program is slower and one function is called more often, but most functions do as much as before.
+    // The program is slower and one function is called more often, but most functions are called as often as before.
     let (mut before, after) = (served(200, 1_000, 100), served(200, 1_000, 300));
     before.nodes.calls[2] /= 3;
     assert_eq!(hint(before, after, None), None);
@@ -400,7 +400,7 @@ fn frames_of_the_runs_after_say_what_has_changed() {
     let label = |at: usize| column("label")[column("fn")[at].as_u64().unwrap() as usize].clone();
     let of = |name: &str| (0..column("fn").len()).find(|&at| label(at) == format!("app::{name}"));
     let trend = |name: &str| column("trend")[of(name).expect(name)].as_u64().unwrap();
-    // A linear search has replaced a lookup, and there are more frames per set-up.
+    // A linear search has replaced a lookup, and the time for loading is spread over more frames.
     assert_eq!(trend("is_before"), Trend::MuchMore as u64);
     assert_eq!(trend("load"), Trend::Less as u64);
     assert_eq!(trend("main"), Trend::Same as u64, "it is around the frames");

@@ -12,7 +12,7 @@ use crate::escape::visible;
 /// Maximum depth that is shown by indentation. Deeper rows show their depth as a number.
 const MAX_INDENT: usize = 24;
 
-/// Title of each column, and the widths of its numbers before, after and of the change, in cells.
+/// Title of each column, and the widths in cells of its three numbers: before, after and change.
 const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("CALLS", [7, 7, 8]),
     ("TOTAL", [8, 8, 8]),
@@ -21,7 +21,7 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("MAX", [8, 8, 8]),
 ];
 
-/// Minimum width of a line, in cells, for showing latencies next to the times. It leaves about 25 cells for names.
+/// Minimum line width, in cells, at which latencies are shown next to the times. This leaves about 25 cells for names.
 const WIDE: usize = 160;
 
 /// Which of [`COLUMNS`] a table has.

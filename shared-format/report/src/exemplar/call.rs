@@ -13,7 +13,7 @@ pub(super) struct Call<'a> {
     pub(super) trace: &'a Trace,
     pub(super) waterfall: Waterfall,
     pub(super) functions: Functions,
-    /// By path: index of its function in `functions`.
+    /// For each path, the index of its function in `functions`.
     pub(super) of_path: Vec<usize>,
 }
 
@@ -29,12 +29,12 @@ impl Call<'_> {
         )
     }
 
-    /// Returns ticks since the begin of the call as nanoseconds.
+    /// Converts ticks since the start of the call to nanoseconds.
     pub(super) fn ns(&self, ticks: u64) -> u64 {
         self.snapshot.nanos(ticks)
     }
 
-    /// Returns each note in the call: its time in ticks since the begin of the call, its key and its value.
+    /// Returns each note in the call: its time in ticks since the start of the call, its key and its value.
     pub(super) fn notes(&self) -> impl Iterator<Item = (u64, &str, &str)> {
         let begins = begins(self.trace);
         self.trace.notes.iter().map(move |note| {

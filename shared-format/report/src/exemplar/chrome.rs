@@ -1,5 +1,5 @@
-//! A slow call in the JSON form of the Trace Event Format, which Perfetto reads. Each call is a complete event, with an event
-//! inside it for each time off the CPU. All times are microseconds since the call began.
+//! A slow call in the JSON form of the Trace Event Format, which Perfetto reads. Each call is a complete event, and each period
+//! off the CPU is another complete event inside it. All times are in microseconds since the slow call began.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ struct Event<'a> {
     dur: Option<f64>,
     pid: u32,
     tid: u32,
-    /// Scope of an instant, which is its thread.
+    /// Scope of an instant event, which is its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -69,7 +69,8 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         });
     }
     for off in &call.waterfall.off_cpu {
-        // It is unknown when within the step the thread waited and was ready. Both are drawn at its end, the ready time last.
+        // It is unknown when during the step the thread was waiting and when it was ready to run. Both periods are drawn at the
+        // end of the step, with the ready time last.
         let ready = off.end.saturating_sub(off.ready);
         let parts = [
             ("waits", off.waiting, ready.saturating_sub(off.waiting)),

@@ -1,5 +1,5 @@
-//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the call over
-//! time. Notes and times off the CPU are markers.
+//! A slow call for the Firefox Profiler. Each step is a sample weighted by the duration of the step, so that the stack chart
+//! shows the call as a timeline. Notes and periods off the CPU are markers.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tickscope_format::ids::NO_PARENT;
 
 use super::call::Call;
 
-/// A marker for a note or a time off the CPU.
+/// A marker for a note, a period off the CPU, or a gap in the trace.
 struct Remark {
     name: StringHandle,
     text: StringHandle,
@@ -54,7 +54,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut profile = Profile::new(
         &call.snapshot.process.name,
         ReferenceTimestamp::from_duration_since_unix_epoch(began),
-        // Samples are weighted by their nanoseconds.
+        // The weight of a sample is its duration in nanoseconds.
         SamplingInterval::from_nanos(1),
     );
     profile.set_product(&format!("{} ({})", call.snapshot.process.name, call.title()));
@@ -95,7 +95,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         let stack = stacks.get(path as usize).copied().flatten();
         profile.add_sample(thread, at(begins[step as usize]), stack, cpu, weight);
     }
-    // The chart draws a sample up to the next one, so the last step needs this sample.
+    // The chart draws each sample up to the next one, so the last step needs another sample after it.
     profile.add_sample(thread, at(call.waterfall.ticks), None, CpuDelta::ZERO, 0);
     let mut mark = |timing, name: &str, text: &str, category| {
         let remark = Remark {

@@ -1,4 +1,4 @@
-//! A slow call as an evented profile of speedscope, in which each call opens a frame and closes it at its end.
+//! A slow call as an evented speedscope profile, in which each call opens a frame when it starts and closes it when it ends.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let frame = |span: usize| call.of_path[spans[span].path as usize] as u32;
     let end = |span: usize| Event::new(true, frame(span), call.ns(spans[span].end));
     for (index, span) in spans.iter().enumerate() {
-        // Calls are sorted by their begin, so those open at this depth or deeper have ended.
+        // Calls are sorted by their start, so the open calls at this depth or deeper have ended.
         events.extend(open.drain(span.depth as usize..).rev().map(end));
         events.push(Event::new(false, frame(index), call.ns(span.begin)));
         open.push(index);

@@ -14,8 +14,8 @@ fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Returns the fixture with an additional slow call. It has a gap, a call that goes on after an inner call, a lack of CPU, and
-/// two notes.
+/// Returns the fixture with an additional slow call. It has a gap, a call that continues after an inner call, a period without a
+/// CPU, and two notes.
 fn snapshot() -> Snapshot {
     let mut snapshot = fixture::slow_frames();
     let mut trace = Trace::default();
@@ -75,7 +75,7 @@ fn speedscope_frames_nest_and_take_their_time() {
         let file = written(ExemplarForm::Speedscope, &snapshot, exemplar);
         let own: Vec<f64> = own_values(&file).into_iter().map(|ns| ns as f64).collect();
         let mut wanted = own_ns(&snapshot, exemplar);
-        // The time of the omitted steps belongs to the function in which they were.
+        // The time of the omitted steps counts as self time of the function in which they were omitted.
         wanted[0] += if exemplar == 2 { 40_000.0 } else { 0.0 };
         assert_close(&own, &wanted, 1_300);
     }
@@ -156,7 +156,7 @@ fn the_firefox_profile_has_tables_that_fit_and_weights_that_are_nanoseconds() {
             own[site.unwrap()] += weight.as_f64().unwrap();
         }
         assert_close(&own, &own_ns(&snapshot, exemplar), 1_300);
-        // A sample's callers are those of its path.
+        // The stack of a sample has the same callers as its path.
         let mut stacks = stack.iter().filter_map(Value::as_u64);
         if let Some(lookup) = stacks.find(|&stack| name_of(stack).ends_with("lookup")) {
             let above = prefix[lookup as usize].as_u64().unwrap();

@@ -15,7 +15,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns only the chosen thread, or all threads if none was chosen.
+    /// Returns the snapshot, reduced to the chosen thread if one was chosen.
     fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
@@ -23,22 +23,22 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the chosen thread, or all threads, without rows that are too small.
+    /// Returns the snapshot with only the chosen thread, if any, and with the rows below the minimum share merged.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
         self.without_small(self.of_thread())
     }
 
-    /// Returns the functions and lines of code samples.
+    /// Returns the functions and source lines of the sampled addresses.
     pub(super) fn addresses(&self) -> &Addresses {
         &self.options.text.code.addresses
     }
 
-    /// Returns the measure for shares and order.
+    /// Returns the measure by which rows are sorted and shares are computed.
     pub(super) fn by(&self) -> Measure {
         self.options.text.by
     }
 
-    /// Returns `snapshot` after summing up the rows below the minimum share.
+    /// Returns `snapshot` with the rows below the minimum share merged into rows called `(small)`.
     pub(super) fn without_small(&self, snapshot: Cow<'a, Snapshot>) -> Cow<'a, Snapshot> {
         if self.options.text.min_share > 0.0 {
             Cow::Owned(filter::above(&snapshot, self.by(), self.options.text.min_share))

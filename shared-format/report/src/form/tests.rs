@@ -84,7 +84,7 @@ fn all_show_the_same_part_of_a_snapshot() {
         0.9,
     );
     assert!(part.nodes.len() < snapshot.rows_of(ThreadId(1)).len());
-    // The forms left out show other threads too (`html`), or cannot sum up rows (`pprof`).
+    // Not all forms are compared. For example, a page (`html`) contains all threads even if one was chosen.
     for form in [Form::Json, Form::Folded, Form::Callgrind, Form::Speedscope] {
         let written = |snapshot: &Snapshot, options: &FormOptions| {
             let mut out = Vec::new();

@@ -10,12 +10,13 @@ use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
 
-/// HTML before the version. It is unique in a page, because the page's own script tags differ and escaped names contain no `<`.
+/// Start of the element that contains the snapshot, up to the format version. It occurs only once in a page, because the page's
+/// own script tags look different and escaped names contain no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
 
 const CLOSING: &str = "</script>";
 
-/// Bytes per line, which are 120 characters in base64. An editor can open such a page.
+/// Number of bytes per line. In base64 they take 120 characters, so lines stay short enough for editors.
 const LINE_BYTES: usize = 90;
 
 /// Appends the HTML element that contains the snapshot.
@@ -37,10 +38,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatE
     Ok(())
 }
 
-/// Returns the snapshot that a page contains, as it was measured.
+/// Returns the snapshot that a page contains.
 ///
 /// # Errors
-/// Returns why the page has no snapshot that this version can read.
+/// If the page contains no snapshot, or one that is damaged or that this version cannot read.
 pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     let not_ours = |found: String| FormatError::NotOurs {
         found,
@@ -96,10 +97,11 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     codec::decode(&payload)
 }
 
-/// Decodes base64 text. White space is ignored.
+/// Decodes base64 text, ignoring white space.
 ///
 /// # Errors
-/// Returns the byte offset at which the text is not base64.
+/// Returns the byte offset of the first character that is not valid base64. If the text is too short or padded incorrectly,
+/// returns its length.
 fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
     let is_letter = |byte: &u8| !byte.is_ascii_whitespace();
     let letters: Vec<u8> = text.bytes().filter(is_letter).collect();

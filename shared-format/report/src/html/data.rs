@@ -1,8 +1,8 @@
 //! The data for the page's scripts: the columns of the snapshot as JSON. The JSON is written by hand, so that the collector's
 //! feature `report` needs no JSON library.
 //!
-//! Short names and the texts at the head of the page are made here, as in the text report. Self times are nanoseconds by node.
-//! The scripts merge threads and compute totals.
+//! Short names and the texts at the top of the page are already computed here, in the same way as for the text report. There is
+//! one self time per node, in nanoseconds. The scripts merge threads and compute totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -21,7 +21,7 @@ use crate::form_options::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
-/// The cost of measuring is a doubt if it is at least this share of the time.
+/// The cost of measuring is reported as a doubt if it is at least this share of the time in scopes.
 const DEAR_SHARE: f64 = 0.1;
 
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
@@ -88,7 +88,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     }
     member(out, "pid", process.pid);
     member(out, "since_reset_ns", capture.since_reset_ns);
-    // Dates in JavaScript have milliseconds.
+    // JavaScript dates have a resolution of one millisecond.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     let (per_name, per_calls) = match &options.text.per {
         Some(per) => (visible(&per.name, false), per.calls.to_string()),
@@ -144,8 +144,9 @@ fn doubts(snapshot: &Snapshot, options: &FormOptions) -> Vec<String> {
     doubts
 }
 
-/// Appends for each function: its short name, its full name if that differs, file name and line, the full path and line if they
-/// differ, and the rank of the short name in alphabetical order.
+/// Appends several lists with one element per function: short name; full name (empty if it is the same); file and line, with a
+/// long path shortened; file and line with the whole path (empty if that is the same); rank of the short name in alphabetical
+/// order.
 fn functions(out: &mut String, snapshot: &Snapshot) {
     let functions = Functions::of(snapshot);
     let labels = labels(&functions, false);
@@ -189,8 +190,8 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// Appends for each function a text about its group, which is empty without a group. Then appends for each group the cells of its
-/// table row: name, calls, total time, self time, and members.
+/// Appends a text about the group of each function, which is empty if the function has no group. Then appends the cells of each
+/// group's table row: name, calls, total time, self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
     let time = |row: &GroupRow, ns: u64| {
@@ -249,7 +250,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
         "thread_cpu_ns",
         cpu.map(|ns| ns.map_or_else(|| "null".into(), |ns| ns.to_string())),
     );
-    // What each thread did in its newest sample: the system call in which it waited, or a word for its state.
+    // What each thread was doing in its newest sample: the system call in which it waited, or a word for its state.
     let now = (0u32..).zip(threads).map(|(thread, _)| {
         let now = snapshot.waits_in.now_of(thread);
         now.map_or("", |now| now.call().unwrap_or(now.word()))
@@ -259,8 +260,8 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     list(out, "open", open);
 }
 
-/// Appends the nodes. Most parents are near their children, so a parent is stored as its distance in rows; 0 at the top of a
-/// thread.
+/// Appends the nodes. A node's parent is stored as the distance between their rows, which is usually small; 0 means that there is
+/// no parent.
 fn nodes(out: &mut String, snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let up = (0u32..).zip(&nodes.parent).map(|(row, &parent)| match parent {
@@ -279,7 +280,8 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// Appends for each node with a histogram: the node, its longest call or largest number, then pairs of bucket and count.
+/// Appends for each node with a histogram: the node; its longest call in ticks or its largest number (0 if not known exactly);
+/// then the index and the count of each bucket that is not empty.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
     let texts = snapshot.call_latencies().map(|(row, latencies)| {
         let histogram = latencies.of(row);
@@ -293,7 +295,8 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
     list(out, "latencies", texts);
 }
 
-/// Appends for each node of a future: the node, its ended calls, and their wall time in nanoseconds.
+/// Appends for each node of a future: the node, the number of calls that ended or were cancelled, and the sum of their wall times
+/// in nanoseconds.
 fn futures(out: &mut String, snapshot: &Snapshot) {
     let measures = &snapshot.measures;
     let polled = [Quantity::Polls, Quantity::FutureTime].into_iter();
@@ -313,7 +316,7 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// Appends for each sampled node: the node, and its sampled time in nanoseconds.
+/// Appends for each node that has time known only from samples: the node, and this time in nanoseconds.
 fn sampled(out: &mut String, snapshot: &Snapshot) {
     if let Some(column) = snapshot.measures.of(Quantity::Sampled) {
         let rows = column.rows.iter();
@@ -325,8 +328,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Returns for each node with estimated times: the node, flags (1: the self time is an estimate, 2: the total time is an
-/// estimate), the number of timed calls, and the standard errors of self and total time in ticks.
+/// Returns for each node with estimated times: the node; flags (1: self time is estimated, 2: total time is estimated); the
+/// number of timed calls; the standard errors of self and total time in ticks.
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
@@ -340,16 +343,16 @@ fn estimated(snapshot: &Snapshot) -> Vec<String> {
     .collect()
 }
 
-/// Appends for each counter, value or gauge: the node and its sum. Then appends the ranges of values and gauges, if there are
-/// any.
+/// Appends the node and the sum of each counter, value and gauge. Then appends the ranges of values and gauges, if there are any.
 fn counters(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.counts.is_empty() {
         let sums = snapshot.counts.iter();
         let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
         list(out, "counters", sums);
     }
-    // A range is the node, its smallest and largest number or level, and for each of these 1 if it is exact, else 0. For a gauge,
-    // its last level and the time of that level follow.
+    // A range consists of the node, the smallest and the largest number or level, and two flags that tell whether each of these
+    // is exact. For a gauge, its current level and the tick at which it was set follow. If no number or level is known, there is
+    // only the node.
     let exact = |min: bool, max: bool| format!("{},{}", u8::from(min), u8::from(max));
     if !snapshot.value_rows.is_empty() {
         let ranges = snapshot.value_rows.iter().map(|row| match row.range {
@@ -380,8 +383,8 @@ fn counters(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Appends the measures, time first: name, words after a sum, unit. Measures other than time also have the values of all nodes,
-/// and the values of threads outside any scope. Counts also list the nodes with estimates.
+/// Appends the measures, time first: name, the words that follow a sum in a sentence, unit. A measure other than time also has
+/// its value for each node, and for each thread outside any scope. If it is a count, the nodes whose counts are estimated follow.
 fn measures(out: &mut String, snapshot: &Snapshot) {
     let texts = Measure::measured(snapshot).map(|measure| {
         let dimension = match measure.dimension() {
@@ -413,8 +416,8 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
     list(out, "measures", texts);
 }
 
-/// Appends the names of the system calls in which threads waited. Then appends for each node and system call: the node, the index
-/// of the name, and the number of samples.
+/// Appends the names of the system calls in which threads waited. Then appends for each pair of a node and a system call with
+/// samples: the node, the index of the call's name, and the number of samples.
 fn waits_in(out: &mut String, snapshot: &Snapshot) {
     let names: BTreeSet<&str> = snapshot.waits_in.samples().map(|(_, call, _)| call).collect();
     if names.is_empty() {
@@ -429,8 +432,9 @@ fn waits_in(out: &mut String, snapshot: &Snapshot) {
     list(out, "waits_in", samples);
 }
 
-/// If there are columns of time off the CPU, appends this fact and whether that time is known. Then appends for each node that
-/// was off the CPU: the node, its waiting time and its ready time in nanoseconds.
+/// If reports have columns for time off the CPU, appends this fact and whether these times were measured (in sampled mode, the
+/// columns are there but empty). Then appends for each node that was off the CPU: the node, its waiting time and its ready time
+/// in nanoseconds.
 fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.has_wait_columns() {
         return;

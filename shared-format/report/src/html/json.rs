@@ -1,4 +1,5 @@
-//! Writes the members of a JSON object by hand. Each ends in a comma, until [`end`] ends the object.
+//! Writes the members of a JSON object by hand. Each member is followed by a comma; [`end`] removes the last comma and closes the
+//! object.
 
 use std::fmt::{Display, Write};
 

@@ -1,4 +1,4 @@
-//! What the page's scripts need to know of watched functions: the answers as text, and the traces of slow calls.
+//! What the page's scripts need to know about watched functions: the answers as text, and the traces of slow calls.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,20 +13,20 @@ use crate::escape::{Json, visible};
 use crate::form_options::FormOptions;
 use crate::slow::{Answer, SlowOptions};
 
-/// Maximum number of spans in a page, over all traces.
+/// Maximum number of spans in a page, all traces taken together.
 const SPANS: usize = 32_768;
 
 /// Maximum number of spans in one trace.
 const SPANS_OF_CALL: usize = 8_192;
 
-/// Maximum numbers of times off the CPU, and of notes, in one trace.
+/// Maximum number of periods off the CPU, and of notes, in one trace.
 const STRETCHES: usize = 1_024;
 const NOTES: usize = 256;
 
-/// Maximum number of paths in the table.
+/// Maximum number of paths in the table of a watched function.
 const ROWS: usize = 8;
 
-/// Appends the watched functions; nothing if there are none.
+/// Appends the watched functions, or nothing if there are none.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     if snapshot.watches.is_empty() {
         return;
@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
         member(&mut text, "function", Json(&answer.function()));
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
-        // A path is its function, and the number of paths above it.
+        // A path is written as its last function and the number of paths above it.
         let paths = (0u32..).zip(&watch.paths).map(|(at, path)| {
             let function = functions.of_site[path.site.index()].index();
             format!("[{function},{}]", lineage(watch, at).len() - 1)
@@ -70,8 +70,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
     }
 }
 
-/// Returns the rows of the table, each as a JSON array of texts: difference, share of the whole difference, time in a typical
-/// call, time in a slow call, calls, path.
+/// Returns the rows of the table, each as a JSON array of strings: difference between a slow and a typical call, share of the
+/// whole difference, time in a typical call, time in a slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let line = |row: &SlowRow| {
         let name = answer.path_name(row.path) + &answer.off_cpu(row, 4.0);
@@ -83,7 +83,7 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
     answer.slow.rows.iter().take(ROWS).map(line).collect()
 }
 
-/// Returns a slow call with its trace. Times are nanoseconds since the call began.
+/// Returns a slow call with its trace. Times in the trace are nanoseconds since the call began.
 fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     let snapshot = answer.snapshot;
     let mut text = String::from("{");
@@ -104,7 +104,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     let (snapshot, watch) = (answer.snapshot, answer.watch);
     let ns = |ticks: u64| snapshot.nanos(ticks);
     let waterfall = Waterfall::of(trace, watch);
-    // A span is path, begin, length and number of calls. The spans at one depth are sorted by their begin.
+    // A span is written as path, start, duration and number of calls. The spans at one depth are sorted by start.
     let spans: Vec<[u64; 4]> = match waterfall.spans.len() <= most {
         true => waterfall
             .spans
@@ -119,7 +119,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         .flat_map(|&[path, begin, ticks, calls]| [path, ns(begin), ns(ticks), calls]);
     list(out, "spans", values);
     if spans.len() < waterfall.spans.len() {
-        // Number of all calls in the trace, and number of calls that the spans show.
+        // Number of calls in the trace, and how many of them the spans stand for.
         list(out, "merged", [waterfall.spans.len() as u64, shown].into_iter());
     }
     let mut own: BTreeMap<u32, u64> = BTreeMap::new();
@@ -132,7 +132,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         "own",
         own.iter().map(|(path, ticks)| format!("[{path},{}]", ns(*ticks))),
     );
-    // The longest times off the CPU, in the order of their begin: depth, begin, end, waiting, ready.
+    // The longest periods off the CPU, sorted by start: depth, start, end, waiting, ready.
     let mut off_cpu: Vec<&OffCpu> = waterfall.off_cpu.iter().collect();
     off_cpu.sort_by_key(|off| Reverse(off.waiting.saturating_add(off.ready)));
     let left_out = off_cpu.len().saturating_sub(STRETCHES);
@@ -159,8 +159,9 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "notes", notes);
 }
 
-/// Reduces the spans of a trace to at most `most`. Neighbouring spans of one path become one if they fit into a unit of time
-/// together. A span far shorter than a unit is left out if it directly follows a span of another path.
+/// Reduces the spans of a trace to at most `most`. Adjacent spans of the same path are merged if together they fit into one unit
+/// of time, which is doubled until there are few enough spans. A span much shorter than this unit is dropped if it directly
+/// follows a span of another path.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {
@@ -185,7 +186,7 @@ fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
         }
         let count: usize = lines.iter().map(Vec::len).sum();
         if count <= most || unit / 8 > waterfall.ticks {
-            // If there are still too many spans, the outer calls are kept.
+            // If there are still too many spans, keep the outer calls.
             return lines.into_iter().flatten().take(most).collect();
         }
         unit = unit.saturating_mul(2);

@@ -18,7 +18,7 @@ fn page_of(snapshot: &Snapshot) -> String {
     page(snapshot, &FormOptions::default()).unwrap()
 }
 
-/// Returns the JSON data of the page's scripts.
+/// Returns the JSON data that the page's scripts read.
 fn data_of(html: &str) -> &str {
     let (_, data) = html.split_once("id=\"data\">").unwrap();
     data.split_once("</script>").unwrap().0
@@ -30,7 +30,7 @@ fn encoded(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Returns a program whose names look like markup and scripts.
+/// Returns a snapshot whose names look like markup and scripts.
 fn wicked() -> Snapshot {
     let mut s = fixtures::order_sim_with_latencies();
     let names = [
@@ -78,7 +78,8 @@ fn wicked() -> Snapshot {
     s
 }
 
-/// Returns the activity of threads in `records` records that are a second apart. In the middle there is a minute without records.
+/// Returns the activity of threads over `records` records, which are one second apart except for a pause of a minute in the
+/// middle.
 fn over_time(end: &Snapshot, records: usize) -> Slots {
     let unix_ns: Vec<u64> = (0..records as u64)
         .map(|at| at + if at * 2 > records as u64 { 60 } else { 0 })
@@ -98,7 +99,7 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
         snapshot.capture.since_reset_ns = unix_ns[at] - unix_ns[0] + 1;
         let (at, most) = (at as f64, records as f64);
         for (row, ticks) in (0u32..).zip(&mut snapshot.nodes.self_ticks) {
-            // Each row works during another part of the run.
+            // Each row is active during a different part of the run.
             let begin = f64::from(row % 7) / 10.0 * most;
             *ticks = ((at - begin).clamp(0.0, most / 3.0) * 0.2 / f64::from(row + 1)
                 * end.clock.ticks_per_second) as u64;
@@ -111,7 +112,7 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
     Slots::of(&epochs, &unix_ns, (0, records - 1), read).unwrap()
 }
 
-/// Returns the part of the page's data that has the timeline.
+/// Returns the timeline from the page's data, or an empty string if the page has none.
 fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
     let options = FormOptions {
         slots: Some(Arc::new(slots)),
@@ -128,7 +129,7 @@ fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
 fn what_threads_did_over_time() {
     let snapshot = fixtures::order_sim();
     let mut slots = over_time(&snapshot, 40);
-    // Function 4711 does not exist in the page, so the timeline leaves it out.
+    // The page has no function 4711, so the timeline leaves it out.
     slots.functions.insert(1, 4711);
     slots.rows[0].loads[1].functions[0].0 = 4711;
     slots.rows[1].name = slots.rows[0].name.clone();
@@ -151,7 +152,7 @@ fn names_of_threads_are_data_over_time_as_well() {
     assert!(names.iter().any(|name| name.starts_with("<script>")), "{names:?}");
 }
 
-/// Checks that each tag is closed by its own end tag, and that no text looks like a tag.
+/// Checks that each tag is closed by the matching end tag, and that no text looks like a tag.
 fn assert_well_formed(html: &str) {
     let mut open = Vec::new();
     let mut rest = html;
@@ -174,7 +175,7 @@ fn assert_well_formed(html: &str) {
     assert_eq!(open, Vec::<&str>::new(), "left open");
 }
 
-/// Returns the page without the style and the scripts, which are the same in all pages.
+/// Returns the page with placeholders for the style and the scripts, which are the same in all pages.
 fn own_part(html: &str) -> String {
     let mut own = html.replace(STYLE, "(style)\n");
     for script in SCRIPTS {
@@ -213,7 +214,7 @@ fn slow_answer(snapshot: &Snapshot) -> String {
 #[test]
 fn slow_calls_of_watched_functions() {
     let mut snapshot = fixture::slow_frames();
-    // Keep 6 of the 600 calls of `lookup`.
+    // Keep only 6 of the 600 calls of `lookup` in the trace.
     let calls = &mut snapshot.watches[0].exemplars;
     let trace = calls[1].trace.as_mut().unwrap();
     trace.path.drain(8..1_196);
@@ -246,7 +247,7 @@ fn every_tag_is_closed_and_nothing_is_fetched() {
         for fetched in [
             "http://", "https://", " src=", " href=", "url(", "@import", "<link", "<img", "fetch(",
         ] {
-            // Names that look like markup are shown as text.
+            // A name that looks like an `<img>` tag is shown as text, so its ` src=` is allowed.
             let in_names = page_of(&snapshot).matches("img src=x").count();
             let found = own.matches(fetched).count();
             let allowed = if fetched == " src=" { in_names } else { 0 };
@@ -320,8 +321,8 @@ fn what_carries_no_snapshot_says_so() {
 #[test]
 fn a_row_takes_few_bytes() {
     let bytes = |rows| page_of(&fixtures::large(rows)).len() as u64;
-    // A node takes less than 150 bytes: half of them for the snapshot, half for the scripts' data, with five buckets of
-    // latencies.
+    // A node with five latency buckets takes less than 150 bytes. About half of them are for the snapshot, the rest for the
+    // scripts' data.
     assert!((bytes(5_000) - bytes(1_000)) / 4_000 < 150);
     assert!(page_of(&fixtures::empty()).len() < 175_000, "scripts and style");
 }
@@ -330,7 +331,7 @@ proptest! {
     #[test]
     fn a_page_gives_its_snapshot_back_and_is_always_the_same(snapshot in fixtures::any_snapshot()) {
         let html = page_of(&snapshot);
-        // Bytes are compared, because a cost of NaN does not equal itself.
+        // Compare bytes, because a cost of NaN does not equal itself.
         let bytes = encoded(&snapshot);
         if codec::decode(&bytes).is_ok() {
             prop_assert_eq!(encoded(&snapshot_of(&html).unwrap()), bytes);

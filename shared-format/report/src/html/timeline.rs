@@ -1,14 +1,16 @@
-//! The timeline of a recording for the page's scripts. Each thread has a text with a few letters for each slot of time.
+//! The timeline of a recording for the page's scripts. Each thread is a string with a few characters per time slot.
 //!
-//! Numbers are written in letters of `LETTERS`, the lowest digit first. A number below 64 is one letter. In larger numbers, each
-//! letter before the last is a digit to the base of 22. A slot consists of these numbers:
+//! Numbers are written with the characters of `LETTERS`, least significant digit first. A number below 64 is a single character.
+//! In a larger number, each character except the last is a digit in base 22, and the last one holds the remaining high part.
+//!
+//! A slot consists of these numbers:
 //!
 //! ```text
-//! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if waiting > 0
+//! working  waiting  N  (function share) N times  1 + function that waited most, or 0 if unknown; only if waiting > 0
 //! ```
 //!
-//! Times and shares are in percent of one CPU, and functions are indices in the list. A space is an empty slot, and `=` repeats
-//! the previous slot.
+//! Times and shares are percentages of one CPU, and functions are indices into the list `functions`. A space stands for an empty
+//! slot, and `=` repeats the previous slot.
 
 use std::collections::HashMap;
 
@@ -20,18 +22,18 @@ use crate::escape::visible;
 use crate::modules::{COLOURS, HUES, Modules};
 use crate::slots::{Load, Row, Slots};
 
-/// Letters that write numbers. JSON needs no escapes for them.
+/// The characters that numbers are written with. None of them has to be escaped in JSON.
 const LETTERS: &[u8; ENDS + MORE] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 
-/// How many of the letters end a number, and how many may only come before others.
+/// How many of these characters can end a number, and how many occur only before the end.
 const ENDS: usize = 64;
 const MORE: usize = 22;
 
-/// Number of tones of each module's colour. The functions of a module take them in turn.
+/// Number of shades of each colour. Functions of the same colour cycle through the shades.
 const TONES: usize = 4;
 
-/// Appends the timeline; nothing if there are no slots.
+/// Appends the timeline, or nothing if there are no slots.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     if slots.times.is_empty() {
         return;
@@ -40,7 +42,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     let modules = Modules::of(&functions);
     let all = functions.list.iter().enumerate();
     let by_key: HashMap<u64, usize> = all.map(|(at, f)| (f.key, at)).collect();
-    // The functions that the page knows. It lacks functions of which all rows were left out.
+    // The functions that the page knows, which excludes functions whose rows were all left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
         .iter()
@@ -84,7 +86,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     out.push(',');
 }
 
-/// Returns the name of a thread, followed by its id if several threads have this name.
+/// Returns the name of a thread. If several threads have this name, the thread's id is added, or `(ended)` if the row stands for
+/// ended threads.
 fn label(slots: &Slots, row: &Row) -> String {
     let name = visible(&row.name, false);
     match slots.rows.iter().filter(|other| other.name == row.name).count() {
@@ -94,7 +97,7 @@ fn label(slots: &Slots, row: &Row) -> String {
     }
 }
 
-/// Returns the colour of function number `number` in a module with this hue.
+/// Returns the shade for the function with the index `number` among those with the colour `hue`.
 fn tone(hue: usize, number: usize) -> u32 {
     let [light, dark] = COLOURS[hue];
     let mixed = |colour: u32, with: u32, percent: u32| {

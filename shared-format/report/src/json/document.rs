@@ -1,4 +1,4 @@
-//! The JSON document as structs. Its members are in the order of the fields.
+//! The structs that are serialized as the JSON document. The order of the fields is the order of the members.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -45,12 +45,13 @@ pub(super) struct Document<'a> {
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
-    /// Whether the snapshot is a window: its numbers cover only the last `since_reset_ns`, not all the time since the reset.
+    /// Whether the snapshot is a window, which means that its numbers cover only the last `since_reset_ns` rather than the whole
+    /// time since the reset.
     window: bool,
     /// Functions in focus, outermost first; empty for the whole program.
     focus: &'a [String],
     tick: u64,
-    /// Function by whose calls times and calls are divided; null if they are not divided.
+    /// The function whose number of calls is the divisor of times and calls; null if they are not divided.
     per: Option<Per<'a>>,
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
@@ -100,7 +101,7 @@ struct OverBudget<'a> {
     learned: bool,
 }
 
-/// Members that are named after the counters of losses.
+/// Loss counters, each as a member with the counter's name.
 struct Counters(Losses);
 
 impl Serialize for Counters {
@@ -109,7 +110,8 @@ impl Serialize for Counters {
     }
 }
 
-/// Function by whose calls the document's numbers are divided. The numbers in this struct are not divided.
+/// The function whose number of calls is the divisor of the document's numbers. The numbers in this struct itself are not
+/// divided.
 #[derive(Serialize)]
 struct Per<'a> {
     name: &'a str,
@@ -170,7 +172,7 @@ struct Thread<'a> {
     began_ticks: Vec<u64>,
     #[serde(flatten)]
     measures: Members,
-    /// State of the thread: "running", "ready" or "waiting". If the thread waits, `now_in` is the system call. Left out if
+    /// What the thread is doing: "running", "ready" or "waiting". If it is waiting, `now_in` has the system call. Left out if
     /// unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<&'static str>,
@@ -287,7 +289,7 @@ fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
 fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
-    // JSON has no infinity and no NaN, so such a cost and its share are written as 0.
+    // JSON has no infinity and no NaN, so a cost that is not finite is written as 0, and so is its share.
     let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
     Cost {
         lower_ns: finite(cost.lower_ns),

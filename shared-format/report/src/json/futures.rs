@@ -1,4 +1,4 @@
-//! The calls of futures: how the calls of each node ended, and which calls are in flight.
+//! Calls of futures: how those of each node began and ended, and which calls are in flight.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tickscope_format::snapshot::{Quantity, Snapshot};
 
 use crate::quotient::Quotient;
 
-/// How the calls of a future began and ended in one node.
+/// How the calls in one node of a future began and ended.
 #[derive(Serialize)]
 pub(super) struct Futures {
     /// Calls whose first poll was in this node.
@@ -20,25 +20,26 @@ pub(super) struct Futures {
     ended: Quotient,
     /// Calls that were dropped in this node before they were ready.
     cancelled: Quotient,
-    /// Calls that are over, although nothing saw their end.
+    /// Calls that are over, but whose end was not observed.
     vanished: Quotient,
-    /// Calls that began in this node minus calls that ended in it, since the program began. Negative if calls end on another
-    /// thread; the sum over all nodes of the future is correct.
+    /// Calls that have begun in this node minus calls that have ended in it, since the program began. It can be negative, because
+    /// a call may begin in one node and end in another, for example on another thread. The sum over all nodes of the future is
+    /// correct.
     in_flight: i64,
     polls: Quotient,
-    /// Wall time of the ended calls from their first polls to their ends; null if no call has ended.
+    /// Wall time of the calls that have ended, each from first poll to end; null if no call has ended.
     wall_p50_ns: Option<u64>,
     wall_p99_ns: Option<u64>,
     wall_max_ns: Option<u64>,
-    /// Nanoseconds in polls, including polls of awaited futures.
+    /// Nanoseconds spent in polls, including the polls of awaited futures.
     busy_ns: Quotient,
-    /// Nanoseconds between the wakes of tasks and the next polls.
+    /// Nanoseconds that woken tasks waited for their next poll.
     scheduled_ns: Quotient,
-    /// Number of polls that `scheduled_ns` covers.
+    /// Number of polls that `scheduled_ns` includes.
     scheduled_polls: Quotient,
 }
 
-/// A logical path of futures with calls in flight.
+/// A logical path of futures that has calls in flight.
 #[derive(Serialize)]
 pub(super) struct Task {
     /// Index of the path in this list.
@@ -57,7 +58,7 @@ pub(super) struct Task {
     age_p99_ns: Option<u64>,
 }
 
-/// Returns for each node of a future how its calls began and ended.
+/// Returns how the calls of futures began and ended, by node.
 pub(super) fn of_nodes(
     snapshot: &Snapshot,
     total_ns: &[u64],
@@ -102,8 +103,8 @@ pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     let mut ids = vec![None; table.rows.len()];
     let mut tasks = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
-        // A path is left out if the path above it has no call in flight. That happens only if the awaiting call has moved to
-        // another path.
+        // A path is left out if the path above it has no call in flight, which happens only if the awaiting call has since moved
+        // to another path.
         let above = row.parent.map(|parent| ids[parent as usize]);
         if row.in_flight == 0 || above == Some(None) {
             continue;

@@ -19,7 +19,7 @@ pub(super) struct Group {
     threads: Vec<InThread>,
 }
 
-/// Sums over the members. Totals are those of outermost calls.
+/// Sums over the members. Totals include only outermost calls, so that nothing is counted twice.
 #[derive(Serialize)]
 struct Sum {
     calls: Quotient,

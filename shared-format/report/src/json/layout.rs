@@ -1,7 +1,7 @@
-//! The version of all JSON documents, and how they are laid out.
+//! The version of all JSON documents, and their layout.
 //!
-//! Each member of the document and each element of its lists is on a separate line, with everything inside it. So a person can
-//! read the document, and `grep` finds whole nodes.
+//! Each member of the document is on its own line, and so is each element of a list in it, with everything nested inside it. This
+//! makes the document readable, and `grep` finds whole nodes.
 
 use std::io::{self, Write};
 
@@ -12,12 +12,12 @@ use crate::escape::shapeless;
 /// Version of the documents.
 pub(crate) const VERSION: u32 = 1;
 
-/// Nesting depth at the writer's position, and whether the bracket at depth 2 is that of a list.
+/// Nesting depth at the current position, and whether the bracket at depth 2 opened a list.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     depth: usize,
     in_list: bool,
-    /// Whether the bracket that was closed last had contents.
+    /// Whether the innermost open bracket has any contents so far.
     filled: bool,
 }
 
@@ -84,7 +84,8 @@ impl Formatter for Lines {
         self.next(writer, first)
     }
 
-    /// Writes text that parses to the same string but has escapes for characters that move a terminal's cursor or reorder a line.
+    /// Writes a string with escapes for characters that could move a terminal's cursor or reorder a line. Parsing the result
+    /// gives the same string.
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {

@@ -5,13 +5,13 @@ use tickscope_analysis::code::{Code, Scope, code};
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, SampledIn, Snapshot};
 
-/// Members of the document for samples of the program counter.
+/// The members of the document that describe samples of the program counter.
 #[derive(Serialize)]
 pub(super) struct Lines<'a> {
     lines: Sampling,
     modules: Vec<Module<'a>>,
     line_samples: Vec<Sample>,
-    /// Functions, most CPU time first; empty if the addresses were not looked up.
+    /// Sampled functions, most CPU time first; empty if the addresses were not looked up.
     line_functions: Vec<Function>,
 }
 
@@ -73,7 +73,7 @@ struct Called {
     amount: Amount,
 }
 
-/// Returns the members about samples, or `None` if sampling was never on.
+/// Returns the members that describe samples, or `None` if sampling was never on.
 pub(super) fn lines<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Option<Lines<'a>> {
     let lines = &snapshot.lines;
     if lines.is_empty() {
@@ -156,7 +156,7 @@ fn amount(Sampled { samples, cpu_ns }: Sampled) -> Amount {
     Amount { samples, cpu_ns }
 }
 
-/// Returns the word for a scope, and the index of its site if it has one.
+/// Returns the name of a scope's kind, and the index of its site if it has one.
 fn scope(scope: Scope) -> (&'static str, Option<u32>) {
     match scope {
         Scope::Site(site) => ("site", Some(site)),

@@ -1,5 +1,5 @@
-//! Quantities other than calls and time, as members of nodes and threads. Quantities that the program did not measure have no
-//! members.
+//! Quantities other than calls and time, as members of nodes and threads. A quantity that the program did not measure has no
+//! member.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -7,9 +7,9 @@ use tickscope_format::snapshot::{Column, Quantity, Snapshot, live_error};
 
 use crate::quotient::Quotient;
 
-/// The quantities that the document has, with their values in all rows.
+/// The quantities in the document, with their values in all rows.
 pub(super) struct Measures<'a> {
-    /// The quantities; empty if none was measured.
+    /// One column for each quantity; empty if none was measured.
     columns: Vec<Dense<'a>>,
     snapshot: &'a Snapshot,
     per: Option<&'a PerCall>,
@@ -23,10 +23,10 @@ struct Dense<'a> {
     totals: Vec<u64>,
 }
 
-/// Names and values of the members of a node or a thread.
+/// Some members of a node or a thread: their names and values.
 pub(super) struct Members(Vec<(&'static str, Quotient)>);
 
-/// Returns the quantities that the document has: waits if they are measured, all counts of the allocator if any of them was
+/// Returns the quantities in the document: times off the CPU if they were measured, all allocator counts if any of them was
 /// counted, and every other quantity that was counted.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
     let counts = snapshot
@@ -35,7 +35,7 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
         .any(|(quantity, _)| quantity.is_of_allocator());
     let is_known = move |quantity: &Quantity| {
         if quantity.is_of_futures() {
-            // For each node, these quantities are in the object `futures`.
+            // These quantities are written separately, in the object `futures` of each node.
             false
         } else if quantity.is_off_cpu() {
             snapshot.waits
@@ -55,7 +55,8 @@ impl<'a> Measures<'a> {
         let of = |quantity| {
             let column = snapshot.measures.of(quantity);
             let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
-            // Errors do not add up, but variances do. So the total is made of variances, and then becomes an error.
+            // Variances can be added up, but errors cannot. So the total is first computed as a variance and then converted to an
+            // error.
             let of_variances = (quantity == Quantity::LiveVariance).then(|| snapshot.nodes.totals(&ticks));
             let own = in_unit(snapshot, quantity, ticks);
             let totals = match of_variances {
@@ -76,7 +77,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Returns the self value and the total of each quantity in a row.
+    /// Returns the self value and the total of each quantity, for one row.
     pub(super) fn of_row(&self, row: usize) -> Members {
         let value = |values: &[u64]| Quotient::of(values.get(row).copied().unwrap_or(0), self.per);
         let of_rows = self.columns.iter().filter(|dense| dense.quantity.is_of_rows());
@@ -89,7 +90,7 @@ impl<'a> Measures<'a> {
         Members(members.collect())
     }
 
-    /// Returns the value of each quantity in a thread outside any scope.
+    /// Returns the value of each quantity that a thread has outside any scope.
     pub(super) fn outside(&self, thread: u32) -> Members {
         let members = self.columns.iter().map(|dense| {
             let outside = dense.column.map_or(0, |column| column.of_outside(thread));
@@ -100,13 +101,14 @@ impl<'a> Measures<'a> {
     }
 }
 
-/// Returns values as reports show them, see [`value_of`].
+/// Converts values to what reports show; see [`value_of`].
 fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64> {
     let in_unit = |value| value_of(snapshot, quantity, value);
     values.into_iter().map(in_unit).collect()
 }
 
-/// Returns a value as reports show it: a time in nanoseconds, a variance as a standard error, any other value unchanged.
+/// Returns what reports show for a value: nanoseconds for a time, the error bound of [`live_error`] for a variance, and otherwise
+/// the value itself.
 fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)

@@ -36,7 +36,7 @@ pub(super) struct Node<'a> {
     self_ns: Quotient,
     total_ticks: Quotient,
     self_ticks: Quotient,
-    /// Whether no call was counted, and the time comes from samples of the code.
+    /// Whether no call was counted and none is open, so that the time comes from samples alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) sampled: bool,
     open: bool,
@@ -49,10 +49,11 @@ pub(super) struct Node<'a> {
     site: u32,
     #[serde(flatten)]
     measures: Members,
-    /// System calls in which threads waited while this node was innermost, most frequent first; left out if there are none.
+    /// System calls in which threads waited directly in this node, most frequent first; left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits_in: Vec<WaitsIn>,
-    /// How calls of a future began and ended; left out for other nodes. The latencies above are those of polls.
+    /// How the calls of a future began and ended; left out for other nodes. For a future, the latencies above are those of single
+    /// polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     futures: Option<Futures>,
 }
@@ -68,7 +69,7 @@ pub(super) struct WaitsIn {
 /// Durations of finished calls, including their callees; null if no call has finished or histograms are off.
 #[derive(Serialize)]
 pub(super) struct Latency {
-    /// Percentiles. Each is the middle of a bucket, which is within 6.3 % of the true value.
+    /// Percentiles. Each is the midpoint of a histogram bucket and differs from the true value by at most 6.3 %.
     p50_ns: Option<u64>,
     p90_ns: Option<u64>,
     p99_ns: Option<u64>,
@@ -85,7 +86,8 @@ pub(super) struct Estimate {
     /// Standard errors of self and total time; null if the time is exact.
     self_error_ns: Option<Quotient>,
     total_error_ns: Option<Quotient>,
-    /// Standard error of the self time minus waits; left out if there are no samples for it.
+    /// Standard error of the working time, which is the self time minus waits; left out if the working time was not estimated
+    /// from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     working_error_ns: Option<Quotient>,
     timed_calls: Quotient,
@@ -129,8 +131,8 @@ impl Estimate {
     }
 }
 
-/// Returns the nodes, thread by thread and parents before children, as in the snapshot. With `per`, times and calls are divided
-/// by the calls of that function.
+/// Returns the nodes in the order of the snapshot: one thread after the other, parents before children. With `per`, times and
+/// calls are divided by the number of calls of that function.
 pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
@@ -164,7 +166,7 @@ pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
             let site = snapshot.site_of(id);
             let tally = tallies[row];
             let histogram = snapshot.latencies.of(id.0);
-            // The histogram of a value holds numbers and no latencies.
+            // The histogram of a value is one of its numbers, not of latencies.
             let (latencies, numbers) = match tally {
                 Some(Tally::Value { .. }) => (Histogram::default(), histogram),
                 _ => (histogram, Histogram::default()),

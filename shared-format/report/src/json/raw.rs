@@ -1,4 +1,4 @@
-//! Measurements that only some nodes have, as they are stored: latencies and estimates.
+//! Measurements that only some nodes have, in the units in which they are stored: latencies and estimates.
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;
@@ -10,7 +10,7 @@ pub(super) struct Histogram {
     node: u32,
     /// Longest call if it is known exactly, else 0.
     max_ticks: u64,
-    /// Index of each bucket, and its number of calls.
+    /// Index of each bucket, and the number of calls in it.
     buckets: Vec<(u16, u64)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
             buckets: histogram.buckets,
         }
     };
-    // Histograms of values hold numbers and no latencies.
+    // The histogram of a value is one of its numbers, not of latencies.
     let rows = latencies
         .row
         .iter()

@@ -10,7 +10,8 @@ use super::layout::VERSION;
 use crate::ProcessState;
 use crate::quotient::Quotient;
 
-/// Document of `tickscope sites`. It names the program, and has the same members about sites as the document of a whole snapshot.
+/// The document of `tickscope sites`. It names the program, and has the same members for sites as the document of a whole
+/// snapshot.
 #[derive(Serialize)]
 pub(super) struct SitesDocument<'a> {
     tickscope: u32,
@@ -36,7 +37,7 @@ pub(super) struct Site<'a> {
     id: u32,
 }
 
-/// A site that is not in the source but sums up rows, such as "(pruned)".
+/// A site without a place in the source. For example, the site "(pruned)" stands for rows that were merged.
 #[derive(Serialize)]
 pub(super) struct OtherSite<'a> {
     id: u32,

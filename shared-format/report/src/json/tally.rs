@@ -1,4 +1,4 @@
-//! What nodes have about values and gauges.
+//! The members of a node that is a value or a gauge.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Tally;
 
 use crate::quotient::Quotient;
 
-/// Numbers that a value received; null if they are unknown.
+/// The numbers that a value received. A member is null if it is unknown.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Value {
     calls: Quotient,
@@ -19,16 +19,17 @@ pub(super) struct Value {
     /// Whether `max` is exact. If not, all numbers are at most `max`.
     max_exact: Option<bool>,
     mean: Option<f64>,
-    /// Percentiles. Each is the middle of a bucket, within 6.3 % of the true value; up to 15 they are exact.
+    /// Percentiles. Each is the midpoint of a histogram bucket and within 6.3 % of the true value. Percentiles up to 15 are
+    /// exact.
     p50: Option<u64>,
     p90: Option<u64>,
     p99: Option<u64>,
     p999: Option<u64>,
-    /// Smallest and largest number that each bucket can contain, and how many it contains.
+    /// For each bucket: the smallest and the largest number that it can contain, and how many numbers are in it.
     buckets: Vec<(u64, u64, u64)>,
 }
 
-/// Levels of a gauge; null if it was never set.
+/// The levels of a gauge, which are null if it was never set.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Gauge {
     last: Option<i64>,
@@ -41,8 +42,8 @@ pub(super) struct Gauge {
 }
 
 impl Value {
-    /// Returns the numbers of a value, or `None` for another row. With `per`, calls and sum are divided by the calls of that
-    /// function.
+    /// Returns the numbers of a value, or `None` if the row is not a value. With `per`, calls and sum are divided by the number
+    /// of calls of that function.
     pub(super) fn of(tally: Tally, calls: u64, numbers: &Histogram, per: Option<&PerCall>) -> Option<Self> {
         if !tally.is_value() {
             return None;
@@ -71,7 +72,7 @@ impl Value {
 }
 
 impl Gauge {
-    /// Returns the levels of a gauge, or `None` for another row.
+    /// Returns the levels of a gauge, or `None` if the row is not a gauge.
     pub(super) fn of(tally: Tally) -> Option<Self> {
         let range = tally.level().map(|level| level.range);
         tally.is_gauge().then(|| Self {

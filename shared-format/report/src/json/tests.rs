@@ -152,7 +152,7 @@ fn functions_of_the_compiler() {
         budget: 0.05,
         cost_share: 0.031,
         call_ns: 31.5,
-        // There is no site with the last index.
+        // No site has the index `u32::MAX`.
         over_budget: vec![over_budget(1, true), over_budget(u32::MAX, false)],
         choice: FunctionChoice {
             every: true,

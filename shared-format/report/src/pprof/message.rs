@@ -2,7 +2,7 @@
 
 use super::wire::messages;
 
-/// Id of the only mapping, which is the program. All its names are resolved.
+/// Id of the only mapping, which stands for the whole program. Tools need not look up any names in it, because all are known.
 pub(super) const MAPPING: u64 = 1;
 
 /// Returns the value as a signed integer, as the format requires. A value that is too large becomes the maximum.
@@ -19,13 +19,13 @@ messages! {
         4 => location: Vec<Location>,
         5 => function: Vec<Function>,
         6 => string_table: Vec<String>,
-        /// Begin of the profile, in nanoseconds since the Unix epoch.
+        /// Start of the profile, in nanoseconds since the Unix epoch.
         9 => time_nanos: i64,
         10 => duration_nanos: i64,
         11 => period_type: Option<ValueType>,
         12 => period: i64,
         13 => comment: Vec<i64>,
-        /// Sample type that readers show first.
+        /// Sample type that tools show first.
         14 => default_sample_type: i64,
     }
 

@@ -1,4 +1,4 @@
-//! Samples of the program counter, with the line of each.
+//! Samples of the program counter, each with its source line.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ struct Tables<'a> {
     functions: HashMap<(i64, i64), u64>,
 }
 
-/// Returns the samples. Adds their sample type, functions and locations to the tables.
+/// Returns the samples, and adds their sample type, functions and locations to the tables.
 pub(super) fn samples(
     snapshot: &Snapshot,
     addresses: &Addresses,
@@ -58,7 +58,7 @@ impl Tables<'_> {
         {
             lines.push(self.line(&callee));
         }
-        // Locations of scopes have the same indices as their sites.
+        // The first locations are those of the sites, in the same order, so a site has the same index as its location.
         let scope = match located.scope {
             Scope::Site(site) => self.profile.location.get(site as usize),
             Scope::Outside | Scope::Measuring => None,
@@ -67,7 +67,8 @@ impl Tables<'_> {
         let mut stack = Vec::new();
         match (scope, located.own_line()) {
             (Some((_, function_id)), Some(own)) => {
-                // Readers search for the source file at this path, and only the debug information has the full path.
+                // Tools open the source file at this path. It comes from the debug information, because only that has the full
+                // path.
                 let filename = self.strings.number(&in_one_line(&own.file, ""));
                 let function = self.profile.function.get_mut(function_id as usize - 1);
                 function
@@ -87,7 +88,7 @@ impl Tables<'_> {
         stack
     }
 
-    /// Adds a location. All of its lines except the last belong to inlined functions.
+    /// Adds a location and returns its id. In a location with several lines, all functions except the last are inlined.
     fn location(&mut self, line: Vec<Line>) -> u64 {
         let id = self.profile.location.len() as u64 + 1;
         self.profile.location.push(Location {

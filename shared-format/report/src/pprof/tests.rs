@@ -35,7 +35,7 @@ fn decoded_by(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> Profil
     profile
 }
 
-/// Checks that the tables are written first, then each sample as a separate message.
+/// Checks that the bytes are what the library `prost` writes: first the tables, then each sample as a separate message.
 fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
     let tables = Profile {
         sample: Vec::new(),
@@ -50,7 +50,7 @@ fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
     assert!(raw == wanted, "{} bytes, {} wanted", raw.len(), wanted.len());
 }
 
-/// Returns the profile as text with strings instead of their indices.
+/// Returns the profile as text, with strings in place of their indices.
 fn text(profile: &Profile) -> String {
     let string = |number: i64| profile.string_table[number as usize].as_str();
     let unit = |of: &ValueType| format!("{}/{}", string(of.r#type), string(of.unit));
@@ -111,7 +111,8 @@ fn samples_have_a_period() {
     assert_eq!(profile.string_table[unit as usize], "nanoseconds");
 }
 
-/// Checks a profile against the published schema: its numbers and ids, and the flat and cumulative times.
+/// Checks a profile against the published schema (indices and ids), and compares its calls and its flat and cumulative times with
+/// the call tree.
 fn check(snapshot: &Snapshot) {
     let profile = decoded(snapshot);
     assert_eq!(profile.string_table[0], "");

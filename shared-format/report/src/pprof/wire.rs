@@ -1,19 +1,20 @@
-//! The encoding of Protocol Buffers (version 3), as far as pprof's messages need it.
+//! The part of the Protocol Buffers encoding (version 3) that pprof's messages need.
 //!
-//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven bits per
-//! byte, lowest bits first. A field with its default value is not written. All numbers of a list are in one field.
+//! A message is a sequence of fields. Each field is a tag (field number and wire type) followed by a value. Integers are varints:
+//! seven bits per byte, lowest bits first. A field that has its default value is not written. A list of integers is packed into
+//! one field.
 //!
 //! | wire type | value |
 //! |--:|---|
-//! | 0 | a varint: integers, negative ones as their 64 bits, and booleans |
-//! | 2 | a length in bytes as a varint, then the bytes: texts, messages, lists of numbers |
+//! | 0 | a varint: integers (negative ones as 64-bit two's complement) and booleans |
+//! | 2 | a length in bytes as a varint, then the bytes: strings, messages, lists of integers |
 
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 
 /// A type that a field of a message may have.
 pub(super) trait Field {
-    /// Appends the field; nothing if it has its default value.
+    /// Appends the field, or nothing if it has its default value.
     fn write(&self, number: u64, out: &mut Vec<u8>);
 }
 

@@ -1,14 +1,14 @@
 //! Chooses the records at which slots begin and end.
 
-/// If two records are further apart than this, there is a gap between them, unless most records are nearly as far apart. A
-/// program that publishes makes a record at least every ten seconds.
+/// If two records are further apart than this, there is a gap between them, unless records are usually far apart; see [`GAPS`].
+/// While a program publishes, it makes a record at least every ten seconds.
 const GAP_NS: u64 = 12_000_000_000;
 
-/// A gap is also longer than this many times the usual time between two records.
+/// A gap must also be longer than the usual time between two records times this factor.
 const GAPS: u64 = 3;
 
 /// Returns the first and the last record of each slot, given the times of all records. There are at most `most` slots, not
-/// counting slots that a gap ends.
+/// counting the slots that are cut short by a gap.
 pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     let lengths: Vec<u64> = unix_ns
         .windows(2)
@@ -18,7 +18,7 @@ pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     sorted.sort_unstable();
     let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
     let gap = GAP_NS.max(usual.saturating_mul(GAPS));
-    // A reset makes two records at almost the same time, between which there is no slot.
+    // A reset makes two records at almost the same time, which are too close together for a slot.
     let mut least = usual / 10;
     if lengths.len() > most {
         let known = lengths.iter().filter(|&&length| length <= gap);
@@ -78,7 +78,7 @@ mod tests {
                     .all(|slot| (short..=long).contains(&of(slot)))
             );
         }
-        // A minute with ten records per second does not make all slots shorter.
+        // A minute with ten records per second must not shorten all slots.
         let dense = (0..600).map(|tenth| tenth * S / 10);
         let found = slots(&dense.chain(at(60..600)).collect::<Vec<_>>(), 300);
         assert!(found.len() <= 300);
@@ -94,7 +94,7 @@ mod tests {
         // The record at 40 s is between two gaps, so it is in no slot. The other slots have several records.
         let times = at((0..10).chain([40]).chain(80..90));
         assert_eq!(slots(&times, 4), [(0, 5), (5, 9), (11, 16), (16, 20)]);
-        // If records are expensive, they are made every ten seconds, which is no gap.
+        // If records are expensive, they are made only every ten seconds. That is not a gap.
         assert_eq!(slots(&at([0, 1, 2, 12, 22]), 300).len(), 4);
         assert_eq!(slots(&at([0, 60, 120, 180]), 300).len(), 3);
     }

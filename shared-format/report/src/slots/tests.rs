@@ -7,7 +7,7 @@ use super::*;
 
 const S: u64 = 1_000_000_000;
 
-/// A record: when it was made, for how long it had counted, and the functions of each thread.
+/// A record: when it was made, its reset epoch, the time since the reset, its kind, and the functions of each thread.
 struct Record {
     at: u64,
     epoch: u64,
@@ -16,7 +16,8 @@ struct Record {
     threads: Vec<Row>,
 }
 
-/// A thread: name, id and functions. A function: name, self ticks, and the part of them off the CPU.
+/// A thread with its name, id and functions. A function has a name, self ticks, and the number of these ticks that were off the
+/// CPU.
 type Row = (&'static str, u32, Vec<Function>);
 
 type Function = (&'static str, u64, u64);
@@ -105,7 +106,7 @@ fn slots_of(records: &[Record]) -> Slots {
     slots.unwrap()
 }
 
-/// Returns one line for each thread, with names of functions in place of keys.
+/// Returns one line for each thread, with function names in place of keys.
 fn told(slots: &Slots) -> Vec<String> {
     let names = ["parse", "draw", "wait"];
     let mut s = snapshot(&record(0, vec![("", 1, names.map(|name| (name, 0, 0)).into())]));

@@ -1,4 +1,4 @@
-//! What is known of the slow calls of a watched function, with names, and its numbers as texts.
+//! What is known about the slow calls of a watched function, with names, and with numbers formatted as text.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
@@ -16,7 +16,7 @@ use crate::number;
 pub struct SlowOptions {
     /// Whether the answer contains only ASCII characters.
     pub ascii: bool,
-    /// Offset of local time from UTC, in seconds. By default, times are in UTC and end in a Z.
+    /// Offset of local time from UTC, in seconds. If `None`, times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
     /// Where the reader types the suggested commands. In a shell, they begin with `tickscope `.
     pub typed: Typed,
@@ -32,7 +32,7 @@ pub enum Typed {
     Viewer,
 }
 
-/// What is known of the slow calls of a watched function, with names.
+/// What is known about the slow calls of a watched function, with names.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     /// The snapshot that contains the watch.
@@ -42,7 +42,7 @@ pub struct Answer<'a> {
     /// The comparison of slow and typical calls.
     pub slow: Slow,
     pub(super) functions: Functions,
-    /// By function: its label.
+    /// Label of each function, by id.
     labels: Vec<String>,
     pub(super) options: SlowOptions,
 }
@@ -74,11 +74,12 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Returns the labels on a path below the watched function. For the path of the watched function, returns its label.
+    /// Returns the labels of the functions on a path, beginning below the watched function. For the watched function itself,
+    /// returns its own label.
     pub fn path_name(&self, path: u32) -> String {
         let lineage = slow::lineage(self.watch, path);
         let roots = self.watch.paths.iter().filter(|path| path.parent == NO_PARENT);
-        // If the pattern matches several functions, the path must also name which one it is.
+        // If the pattern matches several functions, the path must also show in which of them it begins.
         let shown = match roots.count() {
             1 if lineage.len() > 1 => &lineage[1..],
             _ => &lineage[..],
@@ -102,8 +103,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the system call of more than half of the samples that found threads waiting on a path; `None` if there is no such
-    /// call.
+    /// Returns the system call in which threads waited on a path, if one call accounts for more than half of the samples of these
+    /// waits. Otherwise returns `None`.
     pub(super) fn waits_in(&self, path: u32) -> Option<String> {
         let lineage = slow::lineage(self.watch, path);
         let nodes = &self.snapshot.nodes;
@@ -120,7 +121,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Returns the slow calls that were kept with their trace. The longest call of each cause comes first, followed by all other
-    /// calls. Both lists begin with their longest call, so the first call is the longest of all.
+    /// calls. Both parts are sorted by duration, longest first, so the very first call is the longest of all.
     pub fn exemplars(&self) -> Vec<&'a Exemplar> {
         slow::exemplars(self.watch)
     }
@@ -130,8 +131,8 @@ impl<'a> Answer<'a> {
         clock::time_of_day(exemplar.began_unix_ns, self.options.utc_offset_s)
     }
 
-    /// Returns the cells of a table row: difference, share of the whole difference, time in a typical call, time in a slow call,
-    /// calls.
+    /// Returns the cells of a table row: difference between a slow and a typical call, share of the whole difference, time in a
+    /// typical call, time in a slow call, calls.
     pub(crate) fn cells(&self, row: &SlowRow) -> [String; 5] {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let mean = |side: Option<Means>| or_dash(side.map(|means| self.duration(means.ns)));
@@ -144,8 +145,8 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Returns by how much waiting and ready time differ, each after a comma. A difference below the row's whole difference
-    /// divided by `least` is left out.
+    /// Returns by how much waiting and ready time differ between a slow and a typical call, each with a comma before it.
+    /// Differences that are less than the row's whole difference divided by `least` are left out.
     pub(crate) fn off_cpu(&self, row: &SlowRow, least: f64) -> String {
         let whole = row.difference_ns().unwrap_or(0.0).abs();
         let parts = [
@@ -159,7 +160,7 @@ impl<'a> Answer<'a> {
         shown.collect()
     }
 
-    /// Returns the texts about a kept slow call: when it began, duration, thread, cause, notes.
+    /// Returns the texts that describe a kept slow call: when it began, duration, thread, cause, notes.
     pub(crate) fn exemplar_texts(&self, exemplar: &Exemplar) -> [String; 5] {
         let trace = exemplar.trace.as_ref();
         [
@@ -171,12 +172,12 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Formats a mean in nanoseconds, in the character set of the answer.
+    /// Formats a duration that is given in nanoseconds, in the character set of the answer.
     pub fn duration(&self, ns: f64) -> String {
         duration(ns, self.options.ascii)
     }
 
-    /// Formats a difference in nanoseconds with its sign, in the character set of the answer.
+    /// Formats a difference that is given in nanoseconds, with its sign and in the character set of the answer.
     pub fn difference(&self, ns: f64) -> String {
         difference(ns, self.options.ascii)
     }
@@ -186,12 +187,12 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Formats a mean in nanoseconds, in at most 6 cells.
+/// Formats a duration that is given in nanoseconds, in at most 6 cells.
 pub fn duration(ns: f64, ascii: bool) -> String {
     number::in_charset(number::duration(ns.max(0.0).round() as u64), ascii)
 }
 
-/// Formats a difference in nanoseconds with its sign, in at most 7 cells.
+/// Formats a difference that is given in nanoseconds, with its sign, in at most 7 cells.
 pub fn difference(ns: f64, ascii: bool) -> String {
     let sign = match ns.round() {
         ns if ns < 0.0 => "-",
@@ -210,7 +211,7 @@ pub fn calls(calls: f64) -> String {
     }
 }
 
-/// Formats the calls of a path in a typical call and in a slow call, such as `6 → 600`.
+/// Formats how often a path is called in a typical call and in a slow call of the watched function, such as `6 → 600`.
 pub fn both_calls(row: &SlowRow, ascii: bool) -> String {
     let side = |means: Option<Means>| means.map_or_else(|| "-".to_owned(), |means| calls(means.calls));
     let arrow = if ascii { "->" } else { "→" };

@@ -1,4 +1,4 @@
-//! The answer as JSON. All values of causes and rows that end in `_ns` are means per call of the watched function.
+//! The answer as JSON. In causes and rows, all members whose names end in `_ns` are means per call of the watched function.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -53,7 +53,7 @@ struct Cause {
     kind: &'static str,
     typical_path_calls: Option<f64>,
     slow_path_calls: f64,
-    /// Number of the longest kept slow call with this cause.
+    /// The `number` of the longest kept slow call with this cause.
     exemplar: Option<u64>,
 }
 
@@ -95,8 +95,8 @@ pub fn json(answer: &Answer<'_>, next: &Next) -> String {
     document(answer, next, total(answer), false)
 }
 
-/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes. It has the same members, but only the first causes, rows
-/// and slow calls, and long paths lose their middle.
+/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes. It has the same members as the complete answer, but only
+/// the first causes, rows and slow calls, and long paths are cut in the middle.
 pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     let total = total(answer);
     let mut shown = Counts {

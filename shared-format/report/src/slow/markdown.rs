@@ -6,7 +6,7 @@ use super::answer::Answer;
 use crate::markup::{code, words};
 use crate::text_of;
 
-/// Maximum number of rows of the table.
+/// Maximum number of rows in a table.
 const ROWS: usize = 12;
 
 /// Returns the answer as Markdown.

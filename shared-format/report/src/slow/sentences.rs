@@ -10,14 +10,14 @@ use crate::number;
 const NAMED: usize = 3;
 
 impl Answer<'_> {
-    /// Returns how many calls were slow and how much longer they took; `None` if no call was slow.
+    /// Returns how many calls were slow and how much longer they took; `None` if no call was slow. For example:
     ///
     /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms instead of
     /// 510µs`
     pub fn facts(&self) -> Option<String> {
         let slow = &self.slow;
         let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
-        // `doubt` has the sentence that no call was slow.
+        // If no call was slow, `doubt` says so.
         if slow.slow_calls == 0 {
             return None;
         }
@@ -44,7 +44,7 @@ impl Answer<'_> {
         Some(facts)
     }
 
-    /// Returns the causes of slow calls; `None` if no cause is known.
+    /// Returns the causes of slow calls; `None` if no cause is known. For example:
     ///
     /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each, waiting`
     pub fn why(&self) -> Option<String> {
@@ -103,7 +103,7 @@ impl Answer<'_> {
         )
     }
 
-    /// Returns whether waiting is at least half of the extra time that a slow call spends in a path.
+    /// Returns whether waiting accounts for at least half of the extra time that a slow call spends in a path.
     fn mostly_waits(&self, path: u32) -> bool {
         let row = self.slow.rows.iter().find(|row| row.path == path);
         let waiting = row.and_then(|row| row.difference(|means| means.waiting_ns));
@@ -113,7 +113,7 @@ impl Answer<'_> {
             .is_some_and(|(waiting, all)| all > 0.0 && waiting >= all / 2.0)
     }
 
-    /// Returns why there is no answer or what it lacks, and what to do; `None` if nothing is in doubt.
+    /// Returns why there is no answer or what the answer lacks, and what the user can do about it; `None` if nothing is in doubt.
     pub fn doubt(&self) -> Option<String> {
         let function = self.function();
         let slow = &self.slow;
@@ -182,7 +182,7 @@ impl Answer<'_> {
         })
     }
 
-    /// Returns which calls the numbers leave out; `None` if they leave out none.
+    /// Returns how many calls were not counted or not kept, and why; `None` if there are none.
     pub fn lost(&self) -> Option<String> {
         let lost = &self.watch.lost;
         let mut parts = Vec::new();
@@ -203,8 +203,7 @@ impl Answer<'_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Returns what caused the duration of a kept call, such as `scene::lookup × 600, 3.00ms`. `trace` is the call's trace, if it
-    /// has one.
+    /// Returns what made a kept call slow, such as `scene::lookup × 600, 3.00ms`. `trace` is the call's trace, if it has one.
     pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
         let Some((path, kind)) = exemplar.cause else {
             return "no typical call was known yet".into();
@@ -231,7 +230,7 @@ impl Answer<'_> {
                 format!("{name} {}", time(sum.ticks.saturating_sub(off)))
             }
         };
-        // A lack of CPU may add to another cause.
+        // Whatever the cause, the call may also have been without a CPU for a considerable time.
         match all.filter(|all| all.ready > exemplar.ticks / 8) {
             Some(all) => format!("{cause}, {}", without_cpu(all.ready)),
             None => cause,
@@ -248,7 +247,7 @@ impl Answer<'_> {
         notes.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the threshold that the user requested, in words.
+    /// Returns the requested threshold in words.
     fn over(&self) -> String {
         match self.watch.over {
             Over::Tail => "where the tail begins".into(),

@@ -42,7 +42,7 @@ fn the_short_answer_has_the_same_members_and_the_first_of_each_list() {
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&short), keys(&whole));
     assert_eq!(short["total"], whole["total"]);
-    // Long names must not make the answer longer.
+    // Long names must not make the answer exceed its limit.
     for site in &mut snapshot.sites {
         site.module = format!("{}\u{202e}", "\"quoted\"::".repeat(400));
     }
@@ -160,7 +160,7 @@ fn a_call_that_is_slow_by_itself_and_had_no_cpu_says_both() {
 #[test]
 fn a_wait_has_the_name_of_the_call_that_threads_were_found_in() {
     let mut snapshot = fixture::slow_frames();
-    // Samples on the path of `flush` and on another path.
+    // Add samples of waiting on the path of `flush` and on another path.
     let (flush, lookup) = (3, 2);
     snapshot.waits_in = WaitsIn::new(
         [(lookup, "futex", 70), (flush, "fsync", 9), (flush, "futex", 2)],

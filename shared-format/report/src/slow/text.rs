@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::answer::{Answer, calls};
 use crate::text_of;
 
-/// Maximum numbers of paths and of slow calls that are shown.
+/// Maximum number of paths, and of slow calls, that are shown.
 const ROWS: usize = 6;
 const CALLS: usize = 3;
 

@@ -1,4 +1,4 @@
-//! The columns of numbers that the call tree and the list of functions share.
+//! The numeric columns that the call tree and the list of functions have in common.
 
 use std::fmt::{self, Write};
 
@@ -12,35 +12,35 @@ use super::scale::{SAMPLED, Time, tilde};
 use crate::unit::Unit;
 use crate::{number, tally};
 
-/// Minimum width of the report, in cells, for percentiles in the tree. It leaves 28 cells for names.
+/// Minimum report width, in cells, at which the call tree shows percentiles. Names still get 28 cells.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
 
-/// Minimum width of the report, in cells, for percentiles in the list of functions. It is larger, because file and line follow
-/// the name.
+/// Minimum report width, in cells, at which the list of functions shows percentiles. The list is wider than the tree,
+/// because file and line follow the name.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
-/// Minimum widths of the report, in cells, for a column of waiting time, and for another one of ready time.
+/// Minimum report widths, in cells, for showing the WAIT column, and for showing the READY column next to it.
 const WIDTH_FOR_WAIT: usize = 100;
 const WIDTH_FOR_READY: usize = 116;
 
-/// Which columns a table has besides the six that all tables have.
+/// The column layout of a table: the width of its times, and which columns it has beyond the six that every table has.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
-    /// Width of a time in cells, and the gap before it.
+    /// Width of a time column in cells, and the gap before it.
     pub(super) cells: (usize, &'static str),
-    /// Number of columns of time off the CPU: waiting, then ready.
+    /// Number of columns for time off the CPU: 0, 1 (waiting) or 2 (waiting and ready).
     pub(super) off_cpu: usize,
     pub(super) latencies: bool,
     pub(super) errors: bool,
 }
 
-/// Texts of one line's columns, from left to right.
+/// The texts in one line's columns, from left to right.
 pub(super) struct Cells {
     pub(super) share: String,
     pub(super) time: String,
     pub(super) other_time: String,
     pub(super) other_share: String,
-    /// Waiting and ready time, which are parts of the total time.
+    /// Waiting and ready time, both of which are included in the total time.
     pub(super) off_cpu: [String; 2],
     pub(super) calls: String,
     pub(super) average: String,
@@ -48,7 +48,7 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
-/// Returns whether any row could fill the columns of percentiles and maximum.
+/// Returns whether any row has data for the P50, P99 and MAX columns.
 fn has_latencies(snapshot: &Snapshot) -> bool {
     !snapshot.latencies.row.is_empty() || !snapshot.gauge_rows.is_empty()
 }
@@ -56,7 +56,7 @@ fn has_latencies(snapshot: &Snapshot) -> bool {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
-        // In both units, a column of times needs twice the width.
+        // If both units are shown, each time column needs room for a second number.
         let second = if page.unit() == Unit::Both {
             cells + gap.len()
         } else {
@@ -78,7 +78,7 @@ impl Columns {
     }
 
     pub(super) fn write(self, out: &mut String, cells: &Cells) -> fmt::Result {
-        // The first column has no gap before it. Times in both units are already padded to their full width.
+        // There is no gap before the first column. Times in both units have already been padded to their full width.
         let (width, gap) = self.cells;
         let Cells {
             share,
@@ -110,7 +110,7 @@ impl Columns {
 }
 
 impl Cells {
-    /// Returns cells without numbers, for a row that has none.
+    /// Returns cells that all contain a dash, for rows without numbers.
     pub(super) fn nothing(page: &Page<'_>) -> Self {
         let text = || "-".to_string();
         let time = || page.nothing(page.time_cells().0);
@@ -127,7 +127,7 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a row. If `own_first` is true, the self time comes before the total time.
+    /// Returns the cells of a row. The self time comes before the total time if `own_first` is true.
     pub(super) fn of(
         page: &Page<'_>,
         row: &Figures,
@@ -154,8 +154,8 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a counter, a value or a gauge. Its sum or level is in place of the times, with a sign that it is not
-    /// a time.
+    /// Returns the cells of a counter, value or gauge. Its sum or level is shown in place of a time, so the share
+    /// column holds a symbol that says it is not a time.
     fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
         let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
@@ -166,13 +166,13 @@ impl Cells {
             other_time: in_place_of_time(tally::least(of, page.options.ascii)),
             calls: page.count(calls),
             average: in_place_of_time(tally::mean(of, calls)),
-            // A bound has an ASCII sign here, like other bounds in this report.
+            // The MAX column always uses ASCII (`<=`, `>=`) for bounds, so the signs are ASCII here too.
             latency: [quantile(0.5), quantile(0.99), or_none(tally::most(of, true))],
             ..Self::nothing(page)
         }
     }
 
-    /// Returns the titles. Those of the shares and times depend on the table, so the caller passes them.
+    /// Returns the column titles. The titles of shares and times differ between tables, so the caller passes them.
     pub(super) fn titles(page: &Page<'_>, [share, time, other_time, other_share]: [&str; 4]) -> Self {
         let title = |text: &str| page.title(text, page.time_cells().0);
         Self {
@@ -194,7 +194,7 @@ impl Page<'_> {
         tilde(time.estimated, self.percent(time.ns))
     }
 
-    /// Explains the columns of time off the CPU, if the table has any.
+    /// Writes a note that explains the WAIT and READY columns, if the table has them.
     pub(super) fn write_off_cpu(&self, out: &mut String, columns: Columns) -> fmt::Result {
         match columns.off_cpu {
             0 => Ok(()),
@@ -214,13 +214,13 @@ impl Page<'_> {
         }
     }
 
-    /// Returns waiting and ready time as texts. They are times even if the report is by another measure.
+    /// Formats waiting and ready time. They are shown as times even if the report uses another measure.
     pub(super) fn off_cpu(&self, off: OffCpu) -> [String; 2] {
         let (width, _) = self.time_cells();
         [off.waiting_ns, off.ready_ns].map(|ns| self.part_off_cpu(ns, width))
     }
 
-    /// Returns the sign before the sum of a counter, or before the level of a gauge.
+    /// Returns the symbol that is shown before the sum of a counter or the level of a gauge.
     pub(super) fn sign_of(&self, of: Tally) -> &'static str {
         if of.is_gauge() {
             tally::LEVEL
@@ -229,7 +229,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains sampled rows, if there are any.
+    /// Writes a note that explains the `~` of sampled rows, if there are any.
     pub(super) fn write_sampled(&self, out: &mut String) -> fmt::Result {
         match self.tree.rows.iter().any(|row| row.sampled.is_all(row.calls)) {
             true => writeln!(
@@ -240,7 +240,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains counters, values and gauges, if there are any, for a table with these columns.
+    /// Writes notes on how counters, values and gauges are shown in these columns, if there are any.
     pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
         self.write_signs(out)?;
         let at_least = tally::at_least(self.options.ascii);
@@ -259,7 +259,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Explains the signs before the sums of counters and the levels of gauges.
+    /// Writes notes on the symbols before the sums of counters and the levels of gauges, if there are any.
     pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
         let snapshot = self.snapshot;
         if snapshot.counts.len() > snapshot.gauge_rows.len() {
@@ -276,7 +276,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Returns the latencies that half, 99 of 100, and all of the finished calls did not exceed.
+    /// Returns the 50th and 99th percentile and the maximum of the latencies of finished calls, as text.
     pub(super) fn latency(
         &self,
         latency: &Histogram,

@@ -1,4 +1,4 @@
-//! The flat profile with gprof's columns: functions by self time, with cumulative time and time per call.
+//! The flat profile, in the column layout of gprof: functions by self time, with cumulative time and time per call.
 
 use std::fmt::{self, Write};
 
@@ -7,11 +7,11 @@ use super::scale::Time;
 use super::top::{by_self_time, hide_small, marked};
 use crate::tally;
 
-/// Widths of the columns of time per call, in cells.
+/// Widths of the two columns of time per call, in cells.
 const PER_CALL: usize = "SELF/CALL".len();
 const TOTAL_PER_CALL: usize = "TOTAL/CALL".len();
 
-/// Writes the list. Returns whether a row is marked as doubtful.
+/// Writes the flat profile. Returns whether any row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     let mut rows = by_self_time(page);
     let all = rows.len();
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     )?;
     page.write_signs(out)?;
     writeln!(out)?;
-    // With estimates, each column needs one more cell for the tilde.
+    // If there are estimates, each column needs one more cell for the tilde.
     let (width, _) = page.time_cells();
     let mut line = |[share, cumulative, own, calls, per_call, total_per_call]: [&str; 6], name: &str| {
         writeln!(

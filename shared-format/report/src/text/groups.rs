@@ -1,5 +1,5 @@
-//! The table of groups, with the time inside the outermost calls of their members. It is a separate table, because members are
-//! also in the list of functions.
+//! The table of groups. The time of a group is the time spent in the outermost calls of its members. Groups have their
+//! own table, because their members already appear in the list of functions.
 
 use std::fmt::{self, Write};
 
@@ -14,10 +14,10 @@ use crate::label::column_width;
 /// Maximum number of members listed after the name of a group.
 const NAMED: usize = 3;
 
-/// Maximum width of the column of names, in cells.
+/// Maximum width of the name column, in cells.
 const MAX_NAME_COLUMN: usize = 24;
 
-/// Writes the table; nothing if there are no groups.
+/// Writes the table, or nothing if there are no groups.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let chosen = page.options.thread;
     let rows = groups(page.snapshot, |thread| chosen.is_none_or(|one| one == thread));

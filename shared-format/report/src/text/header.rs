@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(out)
 }
 
-/// Returns the lines of the header below its title, each as name and text.
+/// Returns the header lines below the title, each as a label and its text.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     let part = &page.options.extent;
     let mut facts = Vec::new();
@@ -76,7 +76,7 @@ fn reset(page: &Page<'_>) -> String {
 }
 
 fn measured(page: &Page<'_>) -> String {
-    // Updates of counters are not calls of scopes.
+    // Updates of counters do not count as calls of scopes.
     let scopes = page.tree.rows.iter().filter(|row| row.tally.is_none());
     let calls = page.count(saturating_sum(scopes.map(|row| row.calls)));
     format!("{} inside scopes, {calls} calls", measured_time(page))
@@ -99,7 +99,7 @@ fn measured_time(page: &Page<'_>) -> String {
     }
 }
 
-/// Returns the sums of the report's measure; `None` for time.
+/// Returns the sums of the report's measure inside and outside scopes, or `None` if the measure is time.
 fn by(page: &Page<'_>) -> Option<String> {
     let ticks = page.tree.outside_ticks;
     let outside = Time::own(page.snapshot.value(ticks), ticks, None);
@@ -136,7 +136,7 @@ fn mode(page: &Page<'_>) -> String {
     }
 }
 
-/// Returns what `~` means, and the uncertainty of the sum of all times.
+/// Explains which numbers are estimates and how accurate their sum is. Returns `None` if there are no estimates.
 fn estimates(page: &Page<'_>) -> Option<String> {
     let of = match page.dimension() {
         Dimension::Time => "times",
@@ -144,7 +144,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
     };
     page.has_estimates.then(|| match page.measured_uncertainty() {
         None => format!("{of}, with ~ if rough; the sum of all is exact"),
-        // If threads never left their scopes, samples give no error of the sum.
+        // If threads never left their scopes, the samples give no error for the sum.
         Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of}, with ~ if rough"),
         Some(uncertainty) => {
             let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
@@ -161,7 +161,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
     })
 }
 
-/// Returns the length of a tick; `None` if no time is in ticks.
+/// Returns the length of a tick, or `None` if the report shows no ticks.
 fn unit(page: &Page<'_>) -> Option<String> {
     let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
     let ticks = format!("ticks of the clock, {per_ns:.2} ticks a nanosecond");
@@ -172,7 +172,7 @@ fn unit(page: &Page<'_>) -> Option<String> {
     }
 }
 
-/// Returns the function by whose calls times and calls are divided; `None` if they are not.
+/// If times and counts are reported per call of a function, returns the name of that function and its number of calls.
 fn per_call(page: &Page<'_>) -> Option<String> {
     let per = page.options.per.as_ref()?;
     Some(format!(
@@ -273,7 +273,7 @@ fn cost(page: &Page<'_>) -> String {
     )
 }
 
-/// Returns how many functions are switched on; `None` if no function has sleds.
+/// Returns how many functions are switched on, or `None` if no function has sleds.
 fn functions(page: &Page<'_>) -> Option<String> {
     let functions = page.snapshot.functions.as_ref()?;
     let also = |count: u64, what: &str| match count {

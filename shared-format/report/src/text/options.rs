@@ -1,4 +1,4 @@
-//! The options of the text form. Other forms use some of them.
+//! The options of the text report. Other report formats use some of them as well.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
@@ -20,11 +20,11 @@ pub enum View {
     Hot,
     /// The [`top`](TextOptions::top) functions with the most self time.
     Top,
-    /// All functions by self time, in the columns of gprof's flat profile.
+    /// All functions by self time, with the columns of gprof's flat profile.
     Flat,
-    /// The threads and what they do now.
+    /// The threads and what each of them is doing now.
     Threads,
-    /// The source lines of each function, by samples of the program counter.
+    /// The source lines in which each function spends its time, according to samples of the program counter.
     Source,
 }
 
@@ -39,22 +39,22 @@ pub struct TextOptions {
     pub thread: Option<ThreadId>,
     /// Whether the report contains only ASCII characters.
     pub ascii: bool,
-    /// Maximum number of functions listed by self time, below the tree or alone; 0 leaves the list out.
+    /// Maximum number of functions in the list by self time, with or without the tree above it; 0 omits the list.
     pub top: usize,
-    /// Minimum share of the measured time (0 to 1) for showing a row of the tree, or for showing a function by its self time.
-    /// Smaller rows are only counted.
+    /// Minimum share of the measured time, from 0 to 1. Rows of the tree with less total time, and functions with less
+    /// self time, are not shown but only counted.
     pub min_share: f64,
     /// Which part of the run the report covers.
     pub extent: Extent,
-    /// Maximum width of a line, in cells. A narrow report has no columns of percentiles.
+    /// Maximum width of a line, in cells. Narrow reports omit the percentile columns.
     pub width: usize,
-    /// Unit of times. It does not affect other measures.
+    /// Unit in which times are shown. Other measures are not affected.
     pub unit: Unit,
-    /// Measure by which the report shows shares and totals and sorts its rows.
+    /// The measure that the report shows, as shares and totals, and by which it sorts its rows.
     pub by: Measure,
-    /// The function by whose calls times and counts are divided; `None` if they are not.
+    /// If set, times and counts are divided by the number of calls of this function.
     pub per: Option<PerCall>,
-    /// Source code of the program, for [`View::Source`] and for forms that have source lines.
+    /// Source code of the program, for [`View::Source`] and for other report formats that show source lines.
     pub code: SourceCode,
 }
 

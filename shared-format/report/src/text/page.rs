@@ -1,4 +1,4 @@
-//! What all parts of a text report share.
+//! The state that all parts of a text report share.
 
 use std::fmt::{self, Write};
 
@@ -10,22 +10,23 @@ use crate::glyphs::Glyphs;
 use crate::{label, number};
 
 pub(super) struct Page<'a> {
-    /// The snapshot by the chosen measure.
+    /// The snapshot, converted to the measure of the report.
     pub(super) snapshot: &'a Snapshot,
-    /// The snapshot as it was measured.
+    /// The original snapshot, as it was measured.
     pub(super) raw: &'a Snapshot,
     pub(super) options: &'a TextOptions,
     pub(super) tree: CallTree,
-    /// By function id: its label.
+    /// Label of each function, indexed by function id.
     pub(super) labels: Vec<String>,
     pub(super) glyphs: &'static Glyphs,
-    /// What is 100 % for shares, in nanoseconds or in the measure's unit.
+    /// The value that corresponds to 100 %, in nanoseconds or in the unit of the measure.
     pub(super) measured_ns: u64,
     /// Whether any time in the tree is an estimate.
     pub(super) has_estimates: bool,
 }
 
-/// How many rows were left out because they are small, and the sum of their values.
+/// Number of rows that were left out because they are too small, and the sum of their times, or of whatever else the
+/// report measures.
 #[derive(Default)]
 pub(super) struct Hidden {
     rows: u64,
@@ -38,7 +39,8 @@ impl Hidden {
         self.value = self.value.saturating_add(value);
     }
 
-    /// Writes a sentence about the hidden rows, which it calls `what`; nothing if there are none.
+    /// Writes a sentence about the hidden rows, if there are any. `what` is the plural noun for them, such as
+    /// `functions`.
     pub(super) fn write(&self, out: &mut String, page: &Page<'_>, what: &str) -> fmt::Result {
         if self.rows == 0 {
             return Ok(());
@@ -92,12 +94,13 @@ impl<'a> Page<'a> {
         number::percent(self.share(ns))
     }
 
-    /// Returns whether a row with this value is too small to show. A counter has no value, so it is always shown.
+    /// Returns whether a row with this value is too small to be shown. Counters have no share of the total, so they are
+    /// always shown.
     pub(super) fn is_small(&self, row: &Figures, value: u64) -> bool {
         row.tally.is_none() && self.share(value) < self.options.min_share
     }
 
-    /// Returns whether calls of a row are so short that measuring takes much of their time.
+    /// Returns whether the calls of a row are so short that the measurement overhead makes up much of their time.
     pub(super) fn is_doubtful(&self, row: &Figures) -> bool {
         let counted_ns = row.sampled.counted_ns(row.total_ns);
         row.tally.is_none() && self.snapshot.is_doubtful(counted_ns, row.calls)

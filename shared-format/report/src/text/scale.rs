@@ -1,6 +1,7 @@
-//! Formats times and counts in the chosen unit, for all calls or per call of a function.
+//! Formats times and counts in the chosen unit, either as totals or per call of a function.
 //!
-//! A division by calls is the last step, and rounds its result only once. Shares, means and percentiles are not divided.
+//! The division by the number of calls comes last, so that results are rounded only once. Shares, means and percentiles
+//! are not divided.
 
 use tickscope_analysis::call_tree::{AsyncCalls, Figures, SampledTime};
 use tickscope_analysis::measure::Dimension;
@@ -31,7 +32,8 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
-    /// Returns self and total time of a row. A row that was never called has an exact time of 0.
+    /// Returns the self time and the total time of a row. The time of a row that was never called is exactly 0, not an
+    /// estimate.
     pub(super) fn own_and_total(row: &Figures, uncertainty: Option<Uncertainty>) -> (Self, Self) {
         let was_called = row.calls > 0 || row.open > 0;
         let if_called = |time: Self| Self {
@@ -44,7 +46,7 @@ impl Time {
         )
     }
 
-    /// Returns the part of the time that counted calls took.
+    /// Returns the part of the time that belongs to counted calls, without the part that was only sampled.
     pub(super) fn counted(self, sampled: SampledTime) -> Self {
         Self {
             ns: sampled.counted_ns(self.ns),
@@ -53,17 +55,18 @@ impl Time {
         }
     }
 
-    /// Returns whether the time is an estimate of 0. No sample hit it, so it is short, but its length is unknown.
+    /// Returns whether the time is an estimate of 0. No sample fell into it, so it is short, but its actual length is
+    /// unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }
 }
 
-/// Replaces the number of calls of a sampled row.
+/// Shown instead of the number of calls in a sampled row, whose calls were not counted.
 pub(super) const SAMPLED: &str = "~";
 
 impl Page<'_> {
-    /// Returns the sum of all self times, as if it were exact.
+    /// Returns the sum of all self times, without its uncertainty.
     pub(super) fn measured(&self) -> Time {
         let ticks = saturating_sum(self.tree.rows.iter().map(|row| row.self_ticks));
         Time::own(self.measured_ns, ticks, None)
@@ -74,7 +77,7 @@ impl Page<'_> {
         self.tree.sum_of(self.tree.top())
     }
 
-    /// Returns the unit of times. A measure other than time has only one unit.
+    /// Returns the unit in which times are shown. Measures other than time have only one unit.
     pub(super) fn unit(&self) -> Unit {
         match self.dimension() {
             Dimension::Time => self.options.unit,
@@ -82,12 +85,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the unit of the report's measure.
+    /// Returns the dimension of the report's measure: time, a count or bytes.
     pub(super) fn dimension(&self) -> Dimension {
         self.options.by.dimension()
     }
 
-    /// Formats a value of the report's measure for a sentence.
+    /// Formats a value of the report's measure for use in a sentence.
     pub(super) fn time(&self, time: Time) -> String {
         let in_ticks = format!("{} ticks", self.ticks(time));
         let value = match self.unit() {
@@ -101,7 +104,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats a time for a column. If both units are shown, `width` is the width of the first one in cells.
+    /// Formats a time for a column. If both units are shown, `width` is the width of the nanoseconds, in cells.
     pub(super) fn cell(&self, time: Time, width: usize) -> String {
         if time.is_unseen() {
             return self.nothing(width);
@@ -109,7 +112,7 @@ impl Page<'_> {
         self.in_unit(self.nanos(time), self.ticks(time), width)
     }
 
-    /// Returns the title of a column of times, with both units if both are shown.
+    /// Returns the title of a time column, followed by the title `TICKS` if both units are shown.
     pub(super) fn title(&self, title: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => title.into(),
@@ -117,12 +120,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns what a column of times shows in a row without a time.
+    /// Returns what a time column shows in a row that has no time.
     pub(super) fn nothing(&self, width: usize) -> String {
         self.no_time("-", width)
     }
 
-    /// Returns a text in place of a time, for a column of times.
+    /// Formats a text that is shown in a time column instead of a time.
     pub(super) fn no_time(&self, text: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
@@ -130,7 +133,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns what a column of times shows: nanoseconds, ticks, or both.
+    /// Returns the contents of a time column: nanoseconds, ticks, or both.
     fn in_unit(&self, nanos: String, ticks: String, width: usize) -> String {
         match self.unit() {
             Unit::Ns => nanos,
@@ -144,12 +147,14 @@ impl Page<'_> {
         format!("{first:>width$}{gap}{second:>cells$}")
     }
 
-    /// Returns the width of a time in cells, and the gap before it. A tilde takes one of the two spaces of the gap.
+    /// Returns the width of a time column in cells, and the gap before it. If any time is an estimate, columns are one
+    /// cell wider to fit a tilde, and the gap shrinks from two spaces to one.
     pub(super) fn time_cells(&self) -> (usize, &'static str) {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
 
-    /// Formats the mean duration of a row's calls for a column. For a future it is by the wall clock.
+    /// Formats the mean duration of a row's calls for a column. For a future, this is the mean wall-clock time of the
+    /// calls that have ended.
     pub(super) fn average_of(&self, total: Time, row: &Figures, width: usize) -> String {
         if !row.asynchronous.is_future {
             return self.average(total, row.calls, width);
@@ -159,8 +164,8 @@ impl Page<'_> {
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
 
-    /// Formats the mean duration of a call for a column. If no call began since the reset, the mean is unknown, although a call
-    /// may be open.
+    /// Formats the mean duration of a call for a column. If no call began since the reset, the mean is unknown, even if
+    /// an earlier call is still open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
         if calls == 0 || total.is_unseen() {
             return self.nothing(width);
@@ -171,7 +176,7 @@ impl Page<'_> {
         self.in_unit(nanos, ticks, width)
     }
 
-    /// Formats the duration of a call with two digits, which is what a histogram knows.
+    /// Formats the duration of a call from a histogram. Two digits are enough, because histograms are no more precise.
     pub(super) fn length(&self, ticks: u64) -> String {
         match self.unit() {
             Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
@@ -179,7 +184,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats the number of calls of a row, or the sign that it is unknown.
+    /// Formats the number of calls of a row, or [`SAMPLED`] if the number is unknown.
     pub(super) fn calls(&self, calls: u64, sampled: SampledTime) -> String {
         match sampled.is_all(calls) {
             true => SAMPLED.into(),
@@ -195,7 +200,8 @@ impl Page<'_> {
         }
     }
 
-    /// Formats waiting or ready time for a column. Most rows never wait, so 0 is a dash, and so is an unknown time.
+    /// Formats waiting or ready time for a column. Most rows never wait, so 0 is shown as a dash, and so is an unknown
+    /// time.
     pub(super) fn part_off_cpu(&self, ns: u64, width: usize) -> String {
         if ns == 0 || !self.snapshot.waits {
             return self.nothing(width);
@@ -207,15 +213,15 @@ impl Page<'_> {
         self.in_unit(nanos, self.count(self.ticks_of(ns)), width)
     }
 
-    /// Converts nanoseconds to ticks, for times that are measured in nanoseconds.
+    /// Converts nanoseconds to ticks, for times that were measured in nanoseconds.
     pub(super) fn ticks_of(&self, ns: u64) -> u64 {
         (ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64
     }
 
-    /// Formats the mean time of `calls` calls that took `ns` nanoseconds together.
+    /// Formats the mean time per call, where `calls` calls took `ns` nanoseconds in total.
     fn part(&self, ns: u64, calls: u64) -> String {
         match number::rounded(ns, calls.max(1)) {
-            // A short time must not look like no time.
+            // A time that rounds to 0 must not be shown as 0.
             0 if ns > 0 => "<1ns".into(),
             ns => self.duration(ns),
         }

@@ -1,4 +1,4 @@
-//! Shows where in its code each function spends time: source lines, and unmeasured functions that it calls.
+//! The source view: the source lines in which each function spends its time, and the unmeasured functions it calls.
 
 use std::fmt::{self, Write};
 
@@ -10,16 +10,16 @@ use crate::escape::visible;
 use crate::label::place;
 use crate::number;
 
-/// Maximum number of source lines, and of called functions, that are listed for a function.
+/// Maximum number of source lines, and of called functions, to list below each function.
 const LISTED: usize = 12;
 
-/// Minimum share of the samples for listing a function. Functions with fewer samples are only counted.
+/// Minimum share of the sampled CPU time for a function to be listed. Functions below it are only counted.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Spaces before the column of names and source text.
+/// Indentation up to the column with names and source text.
 const INDENT: &str = "                     ";
 
-/// Writes the functions that have samples, most CPU time first.
+/// Writes the functions that have samples, in order of decreasing CPU time.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let lines = &page.snapshot.lines;
     let codes = code(page.snapshot, &page.options.code.addresses);
@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         .try_for_each(|problem| writeln!(out, "{}", visible(problem, page.options.ascii)))
 }
 
-/// Returns why there are no samples of the program counter, and what to do.
+/// Explains why there are no samples of the program counter, and what to do about it.
 pub fn without_samples(state: LinesState) -> String {
     let why: String = match state {
         LinesState::On(_) => " yet: no thread with a scope has used the CPU".into(),
@@ -99,7 +99,7 @@ fn title(page: &Page<'_>, scope: Scope) -> String {
     }
 }
 
-/// Formats CPU times as shares of the CPU time of all samples.
+/// Formats CPU times together with their shares of the total sampled CPU time.
 struct Shares<'a> {
     page: &'a Page<'a>,
     all: u64,
@@ -143,7 +143,7 @@ impl Shares<'_> {
         self.write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled))
     }
 
-    /// Writes how many lines or functions are not listed.
+    /// Writes how many more lines or functions there are that are not listed.
     fn write_hidden(
         &self,
         out: &mut String,

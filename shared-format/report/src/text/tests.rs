@@ -12,7 +12,7 @@ use crate::{Extent, ProcessState};
 
 mod views;
 
-/// Returns the report with options changed by `change`.
+/// Returns a report with the default options, as modified by `change`.
 fn with(snapshot: &Snapshot, change: impl FnOnce(&mut TextOptions)) -> String {
     let mut options = TextOptions::default();
     change(&mut options);

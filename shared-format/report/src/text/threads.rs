@@ -1,4 +1,4 @@
-//! The table of threads, with state, times and open scopes of each thread.
+//! The table of threads, with the state, times and open scopes of each thread.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -14,20 +14,20 @@ use crate::escape::visible;
 use crate::extent;
 use crate::number;
 
-/// Maximum number of open scopes that are listed; the innermost ones are chosen.
+/// Maximum number of open scopes listed for a thread. If there are more, only the innermost ones are listed.
 const NAMED: usize = 8;
 
 /// Number of spaces before the names of open scopes.
 const OPEN_INDENT: usize = 4;
 
-/// Widths in cells of those columns of times that differ from other columns of times.
+/// Widths, in cells, of the time columns whose width differs from that of the others.
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
-/// A thread that uses less than this share of a CPU is shown as waiting, as on the screen.
+/// Share of a CPU below which a thread is shown as waiting. The viewer uses the same limit.
 const WAITING_BELOW: f64 = 0.1;
 
-/// What the table shows of one thread.
+/// The data for one row of the table.
 struct Row<'a> {
     thread: &'a Thread,
     now: Option<Now<'a>>,
@@ -100,7 +100,7 @@ fn line(out: &mut String, page: &Page<'_>, cells: [&str; 9], name: &str) -> fmt:
     )
 }
 
-/// Returns the threads to show, longest time in scopes first.
+/// Returns the threads to show, in order of decreasing time in scopes.
 fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     let snapshot = page.snapshot;
     let (self_ns, uncertainties) = (snapshot.self_nanos(), uncertainties(snapshot));
@@ -127,7 +127,7 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     rows
 }
 
-/// Formats a CPU time for a column. It is a time even if the report is by another measure.
+/// Formats CPU time for a column. It is shown as a time even if the report uses another measure.
 fn cpu(page: &Page<'_>, ns: u64) -> String {
     match page.dimension() {
         Dimension::Time => page.cell(Time::own(ns, page.ticks_of(ns), None), CPU),
@@ -135,7 +135,8 @@ fn cpu(page: &Page<'_>, ns: u64) -> String {
     }
 }
 
-/// Returns the state of a thread. A window tells whether a thread in a scope has worked or waited.
+/// Returns the state of a thread. A thread inside a scope is only called running or waiting if the snapshot covers a
+/// window of time, because its CPU time in the window shows which of the two it was.
 fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     let window_ns = page.snapshot.capture.since_reset_ns;
     match (thread.state, thread.cpu_ns) {
@@ -150,7 +151,8 @@ fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     }
 }
 
-/// Formats a thread's share of one CPU since the reset. It is unknown for ended threads, because their lifetime is unknown.
+/// Formats a thread's share of one CPU since the reset. For an ended thread it cannot be computed, because it is not
+/// known how long the thread lived.
 fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     let since_ns = page.snapshot.capture.since_reset_ns;
     match thread.cpu_ns {
@@ -175,7 +177,8 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
         let site = snapshot.nodes.site.get(frame.node.index());
         let function = site.and_then(|&site| page.tree.functions.of_site.get(site as usize));
         let name = function.map_or("?", |function| page.labels[function.index()].as_str());
-        // If no clock was read when the frame opened, or it is newer than the snapshot's tick, its age is left out.
+        // No age is shown if the clock was not read when the frame opened. A frame that is newer than the snapshot's
+        // tick has an age of 0.
         pieces.push(match frame.began_tick {
             0 => name.to_string(),
             tick => {
@@ -187,7 +190,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
     if let Some(call) = now.and_then(Now::call) {
         pieces.push(format!("waits in {call}"));
     }
-    // Lines are broken between pieces, like text between words.
+    // Lines wrap between pieces, as text wraps between words.
     let mut cells = page.options.width.max(1);
     for (at, piece) in pieces.iter().enumerate() {
         let then = if at == 0 { "" } else { " > " };

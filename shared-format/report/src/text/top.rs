@@ -1,4 +1,4 @@
-//! The functions with the most self time. Each function's values are sums over all its call sites.
+//! The functions with the most self time. The values of a function are summed over all places from which it is called.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -12,17 +12,17 @@ use super::page::{Hidden, Page};
 use crate::budget::off_for_the_budget;
 use crate::label::{column_width, place};
 
-/// Maximum width of the column of names, in cells.
+/// Maximum width of the name column, in cells.
 const MAX_NAME_COLUMN: usize = 36;
 
-/// Writes at most `most` functions. Returns whether a row is marked as doubtful.
+/// Writes up to `most` functions. Returns whether any of them is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bool, fmt::Error> {
     if most == 0 || page.tree.rows.is_empty() {
         return Ok(false);
     }
     let mut rows = by_self_time(page);
     let all = rows.len();
-    // In other views the list is short, so small functions stay.
+    // The other views list only a few functions, so small ones are not hidden.
     let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
     rows.truncate(most);
     let marked = |row: &HotRow| marked(page, row);
@@ -67,7 +67,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     Ok(rows.iter().any(|row| page.is_doubtful(row)))
 }
 
-/// Returns all functions, largest self value first. If the measure is time, they are sorted by the part of it on a CPU.
+/// Returns all functions, sorted by decreasing self value. If the measure is time, only the part spent on a CPU counts.
 pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     let mut rows = hot(&page.tree);
     let is_wall = page.options.by == Measure::Time;
@@ -97,7 +97,8 @@ pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
     hidden
 }
 
-/// Returns the label of a function, with a mark if its calls are so short that measuring takes much of their time.
+/// Returns the label of a function, with a mark if its calls are so short that the measurement overhead makes up much
+/// of their time.
 pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
     let name = &page.labels[row.function.index()];
     if page.is_doubtful(row) {

@@ -1,5 +1,5 @@
-//! The call tree with its branches. A tree may be 4 096 levels deep, so it is drawn with a stack on the heap instead of
-//! recursion.
+//! The call tree, drawn with branch lines. A tree can be 4,096 levels deep, so it is drawn with an explicit stack on
+//! the heap instead of recursion.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -9,10 +9,10 @@ use super::page::{Hidden, Page};
 use super::scale::Time;
 use crate::extent;
 
-/// Maximum depth that is shown by indentation. Deeper rows show their depth as a number.
+/// Maximum depth that is shown as indentation. Deeper rows show the remaining levels as a number.
 const MAX_INDENT: usize = 40;
 
-/// Writes the tree. Returns whether a row is marked as doubtful.
+/// Writes the tree. Returns whether any row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
         let mode = page.snapshot.capture.mode.traits();
@@ -81,12 +81,12 @@ fn outside(page: &Page<'_>) -> Time {
     }
 }
 
-/// Writes the rows. Returns which rows were left out, and whether a row is marked as doubtful.
+/// Writes the rows. Returns the rows that were left out, and whether any row is marked as doubtful.
 fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<(Hidden, bool), fmt::Error> {
     let (mut hidden, mut doubtful_shown) = (Hidden::default(), false);
     let mut stack = Vec::new();
     push_sorted(&mut stack, page, page.tree.top(), &mut hidden);
-    // For each level above the current row: whether more siblings follow.
+    // Whether more siblings follow, for each level above the current row.
     let mut more = Vec::new();
     while let Some((index, is_last)) = stack.pop() {
         let row = &page.tree.rows[index as usize];
@@ -114,7 +114,8 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<(Hidden, 
     Ok((hidden, doubtful_shown))
 }
 
-/// Pushes siblings so that those with the longest total time are popped first. The last one to be drawn is marked.
+/// Pushes siblings so that those with the longest total time are popped first. The sibling that is popped last is
+/// flagged, because its branch line looks different.
 fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], hidden: &mut Hidden) {
     let row = |index: u32| &page.tree.rows[index as usize];
     let bottom = stack.len();
@@ -147,8 +148,8 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
     rows
 }
 
-/// Writes the tree lines before a row. `more` tells for each row above whether siblings of that row follow. Rows at the top have
-/// no lines.
+/// Writes the branch lines before a row. For each ancestor of the row, `more` says whether more siblings of that
+/// ancestor follow. Rows at the top level have no lines.
 fn indent(out: &mut String, page: &Page<'_>, more: &[bool], is_last: bool) -> fmt::Result {
     let depth = more.len();
     for &more in more.iter().take(MAX_INDENT).skip(1) {

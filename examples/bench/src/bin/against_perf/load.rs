@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// The first answer is complete when the server has sent nothing for this time.
+/// The first answer counts as complete when the server has sent nothing for this long.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Sends requests to a server on this host. The first answer ends when the server falls silent. All others are as long as it.
+/// Sends requests to a server on this host. The first answer ends when the server falls silent. All later answers must
+/// have the same length.
 fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
             Ok(server) => break server,
-            // The server does not listen yet.
+            // The server may not be listening yet.
             Err(_) if begin.elapsed() < Duration::from_secs(30) => thread::sleep(Duration::from_millis(20)),
             Err(error) => return Err(error),
         }
@@ -37,7 +38,8 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends requests to a server from this many connections at the same time. `\r` and `\n` in the text mean CR and LF.
+/// Opens several connections to a server at the same time, and sends the requests over each of them. In `request`, `\r`
+/// and `\n` stand for CR and LF.
 pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");

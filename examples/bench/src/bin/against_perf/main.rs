@@ -1,15 +1,15 @@
-//! Compares a program's hottest functions with the functions that perf sees in the same binary while it measures
-//! nothing. `examples/bench/against_perf/run` makes the files that this program reads.
+//! Compares a program's hottest functions according to tickscope with those that perf finds in the same binary while
+//! tickscope measures nothing. The script `examples/bench/against_perf/run` makes the files that this program reads.
 //!
 //! ```text
-//! against_perf NAME BINARY STACKS... -- REPORT...      texts of `perf script`, and JSON reports of `tickscope`
-//! against_perf load PORT CONNECTIONS REQUESTS TEXT     asks a server TEXT again and again
+//! against_perf NAME BINARY STACKS... -- REPORT...      output of `perf script`, and JSON reports of `tickscope`
+//! against_perf load PORT CONNECTIONS REQUESTS TEXT     sends TEXT to a server again and again
 //! ```
 //!
-//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so kernel time
+//! Both results are added up by symbol. A sample of perf belongs to its innermost address in user code, so kernel time
 //! belongs to the code that entered the kernel. Inlined code belongs to the function that it was inlined into. In a
-//! report, rows of inlined functions are added to the function above them. Instances of a generic function are one
-//! function here, and all names of one piece of code are one name.
+//! report, rows of inlined functions are added to the function above them. All instances of a generic function count as
+//! one function here, and so do all symbols of the same piece of code.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod load;
@@ -27,12 +27,12 @@ use crate::report::Report;
 use crate::seen::{Files, Seen, Symbols};
 use crate::table::Table;
 
-/// Exit code if functions differ from perf's; other failures end with 1.
+/// Exit code if tickscope's functions differ too much from perf's. Other failures exit with 1.
 const DOES_NOT_HOLD: u8 = 3;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Prints the table of a program, and a line of JSON. Returns whether every report is near perf's result.
+/// Prints a table for a program, and a line of JSON. Returns whether every report is close enough to perf's result.
 fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> Outcome<bool> {
     let mut files = Files::from([(binary.to_owned(), Symbols::read(binary)?)]);
     let read = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));

@@ -1,4 +1,4 @@
-//! Names of functions, in a form in which perf's names and tickscope's names are equal.
+//! Normalises the names of functions, so that a function has the same name in perf and in tickscope.
 
 use tickscope_format::path::split_at;
 
@@ -8,7 +8,7 @@ const PRIMITIVES: [&str; 17] = [
     "u64", "u8", "usize",
 ];
 
-/// Returns the readable name of a symbol.
+/// Demangles a symbol. Symbols that are not mangled are returned as they are.
 pub(crate) fn demangled(symbol: &str) -> String {
     match rustc_demangle::try_demangle(symbol) {
         Ok(path) => format!("{path:#}"),
@@ -16,7 +16,7 @@ pub(crate) fn demangled(symbol: &str) -> String {
     }
 }
 
-/// Splits a text at each separator outside brackets.
+/// Splits a text at each separator that is outside of brackets.
 fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -28,7 +28,7 @@ fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     parts
 }
 
-/// Returns a type without paths and generic arguments.
+/// Returns a type without its module path and generic arguments.
 fn short_type(of: &str) -> String {
     let of = of.trim_start_matches(['&', '*']);
     let of = ["mut ", "const "]
@@ -44,7 +44,7 @@ fn short_type(of: &str) -> String {
     }
 }
 
-/// Returns a part of a path without generic arguments and numbers.
+/// Returns a part of a path without generic arguments and closure numbers.
 fn short_part(part: &str) -> String {
     if let Some(inner) = part.strip_prefix('<').and_then(|part| part.strip_suffix('>')) {
         let inner = inner.strip_prefix("impl ").map_or_else(
@@ -60,9 +60,10 @@ fn short_part(part: &str) -> String {
     }
 }
 
-/// Returns the name by which a function is found on both sides: for a method, its type and its own name; for another
-/// function, its path. Generic arguments, traits, numbers and the hash of a symbol are left out. So are leading
-/// underscores of C functions, because libraries have several such names for one function.
+/// Returns the name under which a function is looked up both in perf and in tickscope. For a method, this is its type
+/// and its own name; for any other function, it is its path. Generic arguments, traits, closure numbers and the
+/// symbol's hash are left out. So are leading underscores of C functions, because a library may have several such names
+/// for one function.
 pub(crate) fn key(path: &str) -> String {
     let parts = split(path, "::");
     if let [name] = parts[..]
@@ -79,7 +80,7 @@ pub(crate) fn key(path: &str) -> String {
             || part.starts_with("dyn ")
             || PRIMITIVES.contains(part)
     };
-    // The last part is the function. A part `<T>` after it has the function's generic arguments.
+    // The last part is the name of the function. A part `<T>` after it has the function's generic arguments.
     let is_argument = |at: usize| at > 0 && parts[at].starts_with('<') && !parts[at].starts_with("<impl ");
     let first = (0..parts.len()).find(|&at| is_type(&parts[at]) && !is_argument(at));
     let kept = (first.unwrap_or(0)..parts.len()).filter(|&at| !is_argument(at));

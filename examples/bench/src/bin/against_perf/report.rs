@@ -1,4 +1,4 @@
-//! Functions in a JSON report of tickscope.
+//! The functions in one of tickscope's JSON reports.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// Each of perf's hottest functions must be among this many hottest ones of tickscope: as many as a tall screen shows.
+/// Each of perf's hottest functions must be among this many of tickscope's hottest: as many as a tall screen shows.
 const SHOWN: usize = 40;
 
-/// Numbers of a function in a report.
+/// What a report says about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) cpu_ns: f64,
@@ -18,14 +18,14 @@ pub(crate) struct Shown {
     pub(crate) error_ns: f64,
 }
 
-/// The functions of a report by their keys, and its sums.
+/// The functions of a report by their keys, and the totals of the report.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) functions: BTreeMap<String, Shown>,
-    /// CPU time inside and outside of all functions, in nanoseconds.
+    /// CPU time of the whole program, whether inside or outside functions, in nanoseconds.
     pub(crate) all_ns: f64,
     pub(crate) samples: u64,
-    /// Functions that are off to keep the budget.
+    /// Functions that were switched off to stay within the budget.
     pub(crate) off: BTreeSet<String>,
 }
 
@@ -41,12 +41,12 @@ fn array<'a>(of: &'a Value, member: &str) -> &'a [Value] {
     of[member].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Rows of a report, with the functions in which their samples are.
+/// Rows of a report, with the functions in which their samples lie.
 struct Rows<'a> {
     nodes: BTreeMap<u64, &'a Value>,
     /// Names of the libraries that the program has loaded.
     libraries: BTreeSet<&'a str>,
-    /// For each row, the functions of the binary that contain the row's samples.
+    /// For each row, the functions in the program's binary that the row's samples hit.
     called: HashMap<u64, BTreeSet<&'a str>>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the key of a row's function. Functions of C have no module.
+    /// Returns the key of a row's function. C functions have no module.
     fn key(&self, node: &Value) -> String {
         match (text(node, "module"), text(node, "name")) {
             ("", name) => key(name),
@@ -87,8 +87,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the key of the function that contains a row's code. A sampled row was inlined into the row above if no
-    /// sample of the row above is in a function with the sampled row's name.
+    /// Returns the key of the function whose machine code a row belongs to. A sampled row counts as inlined into its
+    /// parent if the parent has samples, but none of them lies in a function with the row's name.
     fn function(&self, node: &Value) -> String {
         let key = self.key(node);
         let is_elsewhere = self.libraries.contains(text(node, "module")) || key.starts_with('(');
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Report {
-    /// Adds up the rows of a report by function. `binary` is the program that ran.
+    /// Adds up a report's rows per function. `binary` is the path of the program that ran.
     pub(crate) fn of(report: &Value, binary: &str, symbols: &Symbols) -> Self {
         let rows = Rows::of(report, binary, symbols);
         let mut out = Self::default();
@@ -136,7 +136,7 @@ impl Report {
         out
     }
 
-    /// Returns the share of the function with these keys, and the stated error of the share, both from 0 to 1.
+    /// Returns the share of the function that has these keys, and the stated error of that share, both from 0 to 1.
     pub(crate) fn share(&self, keys: &BTreeSet<String>) -> (f64, f64) {
         let of = keys.iter().filter_map(|key| self.functions.get(key));
         let (cpu_ns, error_ns) = of.fold((0.0, 0.0_f64), |(cpu_ns, error_ns), of| {
@@ -145,8 +145,8 @@ impl Report {
         (cpu_ns / self.all_ns, error_ns / self.all_ns)
     }
 
-    /// Returns the standard error that a share has with this report's number of samples. One sample more in the
-    /// function and one more outside avoid an error of 0.
+    /// Returns the binomial standard error of a share, given the number of samples in this report. Assumes one extra
+    /// sample inside the function and one outside, so that the error is never 0.
     pub(crate) fn binomial(&self, share: f64) -> f64 {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);
@@ -165,7 +165,7 @@ impl Report {
         shown.map(|(key, _)| key).collect()
     }
 
-    /// Returns the functions that have used the CPU, the hottest first.
+    /// Returns the functions that used any CPU time, hottest first.
     fn hottest_first(&self) -> Vec<(&str, &Shown)> {
         let all = self.functions.iter().map(|(key, shown)| (key.as_str(), shown));
         let mut all: Vec<_> = all.filter(|(_, shown)| shown.cpu_ns > 0.0).collect();

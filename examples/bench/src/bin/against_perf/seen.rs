@@ -1,4 +1,4 @@
-//! Finds the functions of perf's samples, from the symbols of a binary and the text of `perf script`.
+//! Finds the functions to which perf's samples belong, from the symbols of the binaries and the output of `perf script`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -8,19 +8,19 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use crate::Outcome;
 use crate::names::{demangled, key};
 
-/// Directory where distributions keep debug information, by build id.
+/// Directory where distributions install separate debug information, organised by build id.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 
 /// The functions of a binary or a library.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
-    /// Keys of the symbols at each address, and the size of the largest symbol in bytes.
+    /// For each address, the keys of all symbols there, and the size of the largest of them in bytes.
     at: BTreeMap<u64, (BTreeSet<String>, u64)>,
     of_symbol: HashMap<String, u64>,
 }
 
 impl Symbols {
-    /// Reads the functions of a file, and the functions in its distribution's debug information.
+    /// Reads the functions of a file, and those in its separate debug information if the distribution's package is installed.
     pub(crate) fn read(file: &str) -> Outcome<Self> {
         let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
         let object = object::File::parse(&*bytes)?;
@@ -56,7 +56,8 @@ impl Symbols {
         (address - begin < *size).then_some(keys)
     }
 
-    /// Returns all keys of the code that a symbol of perf names.
+    /// Returns the keys of all symbols that share an address with `symbol`, a name from perf's output. If the symbol is
+    /// unknown, returns only its own key.
     pub(crate) fn keys_of(&self, symbol: &str) -> BTreeSet<String> {
         let address = self.of_symbol.get(symbol);
         match address.and_then(|address| self.at.get(address)) {
@@ -66,22 +67,22 @@ impl Symbols {
     }
 }
 
-/// Functions of files, by the path of each file.
+/// The functions of several files, by file path.
 pub(crate) type Files = HashMap<String, Symbols>;
 
-/// Samples of perf.
+/// The samples of one or more perf runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
-    /// Samples by the keys of their functions.
+    /// perf's samples, counted by the keys of their functions.
     pub(crate) samples: BTreeMap<BTreeSet<String>, u64>,
-    /// Samples in the kernel that no user code has caused.
+    /// Samples in the kernel with no user code on the stack.
     pub(crate) without_user: u64,
 }
 
 impl Seen {
-    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, innermost
-    /// first, and an empty line. Only the first process counts; others are children. Reads the symbols of files that
-    /// `files` lacks.
+    /// Parses the output of `perf script -F pid,ip,sym,dso`. Each sample is a line with the process id, then one line
+    /// per frame (innermost first), then an empty line. Only the process of the first sample counts; all others are its
+    /// children. Reads the symbols of each file that is not yet in `files`.
     pub(crate) fn of(text: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
         let mut process = None;
@@ -117,7 +118,7 @@ impl Seen {
     }
 }
 
-/// Returns the symbol and the file of a frame, unless it is in the kernel. Kernel addresses have the highest bit set.
+/// Returns the symbol and the file of a frame, or `None` for a frame in the kernel. Kernel addresses have the highest bit set.
 fn user_code(frame: &str) -> Option<(&str, &str)> {
     let (address, rest) = frame.trim().split_once(' ')?;
     let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;

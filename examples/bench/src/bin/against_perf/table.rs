@@ -9,16 +9,16 @@ use crate::seen::Seen;
 /// Number of perf's hottest functions that are compared.
 const HOTTEST: usize = 10;
 
-/// Number of functions whose shares may differ by more than [`POINTS`].
+/// Number of functions whose share may differ from perf's by more than the allowed difference (see [`POINTS`]).
 const OFF_MAX: usize = 1;
 
-/// Allowed difference of two shares; twice their stated error is allowed as well.
+/// Allowed difference between tickscope's share and perf's. If twice the stated error is larger, that is allowed instead.
 const POINTS: f64 = 0.02;
 
-/// Maximum ratio of a stated error to the binomial error of the samples.
+/// Maximum ratio of the stated error to the binomial error that follows from the number of samples.
 const ERROR_MAX: f64 = 2.0;
 
-/// Share of a function in a report of tickscope, compared with its share in perf's samples.
+/// A function's share in a tickscope report, compared with its share of perf's samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beside {
     share: f64,
@@ -38,7 +38,7 @@ impl Beside {
             share,
             error,
             is_shown: keys.iter().any(|key| hottest.contains(key.as_str())),
-            // A stated error counts only up to its limit, so a larger one allows no larger difference.
+            // The stated error is capped at `error_max`, so that overstating it does not widen the tolerance.
             is_near: (share - truth).abs() <= POINTS.max(2.0 * error.min(error_max)),
             is_sure: error <= error_max,
         }
@@ -58,7 +58,8 @@ impl Beside {
     }
 }
 
-/// Joins sets that have a key in common, because they are of one function. The result has the most samples first.
+/// Merges sets that have a key in common, because they belong to the same function. Sorts the result by number of
+/// samples, most first.
 fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u64)> {
     let mut all: Vec<(BTreeSet<String>, u64)> = Vec::new();
     for (keys, count) in samples {
@@ -75,18 +76,19 @@ fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u
     all
 }
 
-/// A function that perf has found.
+/// A function in perf's samples.
 struct Row {
     keys: BTreeSet<String>,
-    /// Share of all samples of perf, 0 to 1.
+    /// Share of the samples from all perf runs together, from 0 to 1.
     truth: f64,
-    /// Share in each run of perf, because a machine's speed changes.
+    /// Share in each perf run. It varies, because the machine's speed changes.
     of_runs: Vec<f64>,
-    /// Comparison with each report.
+    /// Comparison with each of tickscope's reports.
     beside: Vec<Beside>,
 }
 
-/// Returns the functions that are off in some reports and on in others, and the mean of their joint share of CPU time.
+/// Returns the functions that are off in some reports but on in others, and their combined share of CPU time, averaged
+/// over all reports.
 fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     let all: BTreeSet<&String> = reports.iter().flat_map(|report| &report.off).collect();
     let differs = |key: &&&String| reports.iter().any(|report| !report.off.contains(**key));
@@ -96,8 +98,8 @@ fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     (differing, share)
 }
 
-/// Returns the number of reports in which another function is hotter than the first report's hottest function, by more
-/// than twice the stated error.
+/// Returns the number of reports whose hottest function differs from that of the first report. Counts a report only if
+/// its hottest function beats the other one in that report by more than twice the stated error.
 fn other_tops(reports: &[Report]) -> usize {
     let Some((first, ..)) = reports.first().and_then(Report::top) else {
         return 0;
@@ -111,7 +113,7 @@ fn other_tops(reports: &[Report]) -> usize {
     reports.iter().filter(is_other).count()
 }
 
-/// The functions with most samples of perf, hottest first.
+/// The functions with the most perf samples, hottest first.
 pub(crate) struct Table {
     rows: Vec<Row>,
     /// Number of perf's samples.
@@ -138,12 +140,13 @@ impl Table {
         }
     }
 
-    /// Returns for how many functions `holds` is true in a report.
+    /// Returns the number of functions for which `holds` is true in the given report.
     fn count(&self, report: usize, holds: impl Fn(&Beside) -> bool) -> usize {
         self.rows.iter().filter(|row| holds(&row.beside[report])).count()
     }
 
-    /// Returns whether a report shows all functions, with stated errors within the limit and nearly all shares right.
+    /// Returns whether a report shows all of perf's hottest functions, with stated errors within the limit and nearly
+    /// all shares correct.
     pub(crate) fn holds(&self, report: usize) -> bool {
         let is_wrong = |beside: &Beside| !beside.is_shown || !beside.is_sure;
         self.rows.len() == HOTTEST
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_function_is_near_by_points_or_by_an_error_that_is_no_excuse() {
-        // The binomial error of a share of 50 % is 1 %.
+        // With 2500 samples, the binomial error of a 50 % share is 1 percentage point.
         for (share, error, truth, near, sure) in [
             (50.0, 0.5, 51.9, true, true),
             (50.0, 0.5, 52.1, false, true),
@@ -284,7 +287,8 @@ mod tests {
             }
         };
         let runs = [run(62), run(60), run(64)];
-        // The truth has 260 samples. The report has the same shares, except for the functions in `others`.
+        // Each perf run has 260 samples. The report has the average shares of these runs, except for the functions in
+        // `others`.
         let report = |others: &[(&str, f64, f64)]| {
             let of = |&name: &&'static str| match name {
                 "a" => (name, 62.0 / 2.6, 1.0),

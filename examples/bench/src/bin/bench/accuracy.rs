@@ -1,4 +1,4 @@
-//! Compares the numbers that tickscope shows with the truth. Every part prints JSON objects, each on its own line.
+//! Compares the numbers that tickscope shows with the true ones. Every subcommand prints JSON objects, one per line.
 
 mod cost;
 mod errors;
@@ -12,13 +12,13 @@ use tickscope_bench::share::{self, Program};
 
 use crate::cases::{CASES, Case};
 
-/// The options of the command line.
+/// Command-line options.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// The numbers to compare with the truth.
     #[arg(value_enum)]
     part: Part,
-    /// The time of each unit of the part [default: 10, of a cost 8, of errors 0.5].
+    /// Length of each measurement in seconds [default: 8 for cost, 10 for share, 0.5 for errors].
     #[arg(long, value_parser = seconds)]
     seconds: Option<Duration>,
     /// Compares this case alone.
@@ -29,11 +29,11 @@ pub(crate) struct Options {
 /// Numbers that are compared with the truth.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
-    /// Cost of a scope as tickscope claims it, against the plain copy of a workload; SECONDS is the time of a row.
+    /// Cost of a scope as claimed by tickscope, compared with a copy of the workload without scopes; SECONDS is per row.
     Cost,
-    /// Shares of self time that each mode shows, against `perf record` of the plain program; SECONDS is for each mode.
+    /// Shares of self time in each mode, compared with `perf record` of the program without scopes; SECONDS is per recording.
     Share,
-    /// How often the truth is within two of the shown standard errors; SECONDS is the time of a run.
+    /// How often the true share is within two standard errors of the one shown; SECONDS is per run.
     Errors,
 }
 
@@ -61,7 +61,8 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the shares of the cases that have functions. If perf is not permitted, prints only a line that says so.
+/// Compares the shares of all cases that list functions. If perf is missing or not permitted, only a message that says
+/// so is printed.
 fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     let file = std::env::current_exe().map_err(|error| error.to_string())?;
     for case in cases.iter().filter(|case| !case.functions.is_empty()) {
@@ -76,7 +77,7 @@ fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as the program that perf records: the copy of a case with scopes in a mode, or the copy without scopes.
+/// Runs as the child process that perf records: a case with scopes in the given mode, or without scopes if there is no mode.
 pub(crate) fn recorded(case: &str, mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let case = Case::named(case)?;
     share::be_recorded(|| case.run_unit(mode.is_some()), mode, seconds)

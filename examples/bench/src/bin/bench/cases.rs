@@ -1,4 +1,4 @@
-//! The cases of `overhead` and `accuracy`: the code inside and around the scopes.
+//! The workloads that `overhead` and `accuracy` measure.
 
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::memory::memory;
@@ -17,9 +17,9 @@ const UNIT: &str = "unit";
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// Amount of one run of `overhead`, in scopes or rows of the picture; 0 if the case is not measured there.
+    /// Size of one run of `overhead`, in scopes or in rows of the picture; 0 if `overhead` does not measure this case.
     pub(crate) amount: u64,
-    /// Amount in a unit of `accuracy`, which repeats units; 0 if the case is not compared there.
+    /// Size of one unit of `accuracy`, which repeats units; 0 if `accuracy` does not measure this case.
     pub(crate) unit: u64,
     pub(crate) clock: Clock,
     /// Functions with scopes; empty if shares are not compared.
@@ -72,7 +72,7 @@ impl Case {
     }
 }
 
-/// Runs a unit: this amount of a workload, in a scope.
+/// Runs a unit: a workload of this size, inside a scope.
 #[inline(never)]
 fn unit<P: Probe>(workload: fn(u64), amount: u64) {
     probe!(P, "unit");
@@ -95,8 +95,8 @@ macro_rules! cases {
     };
 }
 
-// A run takes about 2 ms, the picture and the waits more. This is short compared with the time between interruptions,
-// and long compared with a read of the clock. With scopes, a unit takes 0.5 to 5 ms.
+// A run takes about 2 ms, or longer if it renders or sleeps. That is short compared with the time between two
+// interruptions by the system, and long compared with reading the clock. A unit with scopes takes 0.5 to 5 ms.
 cases! {
     empty Wall 100_000, 50_000, [];
     work20ns Wall 60_000, 50_000, [];
@@ -139,7 +139,7 @@ mod tests {
             };
             assert!(whole >= least && half < whole, "{}: {half}, {whole}", case.name);
             let ratio = whole as f64 / half as f64;
-            // In the middle of the picture more rays hit something, so the ratio is not exactly 2.
+            // Half a picture consists of the middle rows, where more rays hit something, so the ratio is not exactly 2.
             assert!((1.2..2.3).contains(&ratio), "{}: {half}, {whole}", case.name);
         }
         for case in CASES.iter().filter(|case| case.unit > 0) {

@@ -1,5 +1,5 @@
-//! Costs of small operations with tickscope and without it. Each case runs in a separate process, in which turns with
-//! and without tickscope alternate.
+//! Costs of small operations with and without tickscope. Each case runs in a separate process, which alternates between
+//! the two.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -15,17 +15,17 @@ use tickscope_bench::workloads::Pending;
 
 use crate::spans;
 
-/// Number of operations in a turn.
+/// Number of operations per turn.
 const TIMES: u64 = 100_000;
 
-/// Takes a lock of this module and releases it `count` times.
+/// Acquires and releases a lock from the module `$sync`, `count` times.
 macro_rules! locks {
     ($sync:path, $lock:ident, $get:ident) => {
         |count| {
             use $sync as sync;
             let lock = black_box(sync::$lock::new(0u64));
             for _ in 0..count {
-                // Avoids `unwrap`, because a panic is not part of the comparison.
+                // Avoids `unwrap`, so that its code for panics is not measured.
                 if let Ok(guard) = lock.$get() {
                     black_box(&*guard);
                 }
@@ -34,7 +34,7 @@ macro_rules! locks {
     };
 }
 
-/// Ways of doing one kind of operation.
+/// A group of similar operations.
 #[derive(Debug)]
 struct Group {
     name: &'static str,
@@ -43,7 +43,7 @@ struct Group {
     cases: &'static [Case],
 }
 
-/// Two ways of doing an operation several times: without tickscope and with it.
+/// An operation in two versions: without and with tickscope. Each function repeats it a given number of times.
 #[derive(Debug)]
 struct Case {
     name: &'static str,
@@ -151,9 +151,9 @@ fn allocate(allocator: &impl GlobalAlloc, bytes: usize, count: u64) {
         return;
     };
     for _ in 0..count {
-        // SAFETY: the layout is not of size 0.
+        // SAFETY: the layout has a nonzero size.
         let block = black_box(unsafe { allocator.alloc(layout) });
-        // SAFETY: this allocator has just made the block with this layout.
+        // SAFETY: the block was just allocated by this allocator with this layout.
         unsafe { allocator.dealloc(block, layout) };
     }
 }
@@ -166,12 +166,12 @@ fn run(future: impl Future<Output = ()>) {
     while black_box(future.as_mut().poll(&mut context)).is_pending() {}
 }
 
-/// Runs one future with this many polls.
+/// Runs one future that takes this many polls.
 fn one(polls: u64) {
     run(Pending(polls - 1));
 }
 
-/// Runs this many futures with one poll each.
+/// Runs this many futures that take one poll each.
 fn many(calls: u64) {
     for _ in 0..calls {
         run(Pending(black_box(0)));
@@ -184,7 +184,7 @@ fn many_calls(calls: u64) {
     }
 }
 
-/// Returns the parser for the words of the command line.
+/// Returns the command-line parser for the name of a group.
 pub(crate) fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(GROUPS.iter().map(|group| group.name))
 }
@@ -216,7 +216,8 @@ pub(crate) fn print(group_name: &str, rounds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as a child: does both ways of a case in turns, and prints the nanoseconds of each, and their difference.
+/// Runs as a child process: alternates between the two versions of a case, and prints the median nanoseconds of each,
+/// and their difference with its confidence interval.
 pub(crate) fn times(group: &str, case: &str, rounds: u64) -> Result<(), String> {
     let case = case_of(group, case)?;
     let _session = tickscope::Builder::new("cost").mode(Mode::Exact).start();

@@ -1,18 +1,18 @@
-//! Measures the cost of the first visit of a node in the call tree: the beginning of a scope that needs a new node. One
-//! process has latency histograms and one has none, each with 21 844 nodes.
+//! Measures the cost of visiting a node of the call tree for the first time, that is, of opening a scope that needs a
+//! new node. One process has latency histograms and another one does not, each with 21 844 nodes.
 
 use std::time::Instant;
 
 use tickscope_bench::child;
 use tickscope_bench::statistics::{quantile, sorted};
 
-/// The quantiles of the times that are printed; 1.0 is the longest time.
+/// Quantiles that are printed for the measured times; 1.0 is the longest time.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// Depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.
+/// Depth of the tree in which four functions call each other: it has 4 + 16 + ... + 4^7 nodes.
 const DEPTH: u32 = 7;
 
-/// Opens a scope and pushes the nanoseconds that this took.
+/// Opens a scope, records how many nanoseconds that took, and then visits the scopes below it.
 macro_rules! visit {
     ($name:literal, $depth:ident, $times:ident) => {{
         let before = Instant::now();
@@ -32,13 +32,13 @@ fn visit_below(depth: u32, times: &mut Vec<f64>) {
     visit!("west", depth, times);
 }
 
-/// Runs as a child that visits all nodes twice, and prints the times of both visits in microseconds.
+/// Runs as a child process that visits all nodes twice, and prints the times of both visits in microseconds.
 pub(crate) fn visit(histograms: bool) {
     let _session = tickscope::Builder::new("first_visit")
         .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
-    // Writes to the memory for all times, so that later only the collector's memory is new to the process.
+    // Touches the memory for all times in advance, so that from then on only the collector touches new memory.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     for _ in 0..2 {

@@ -1,35 +1,35 @@
-//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, compared with the same
+//! Measures how much a publisher and a viewer slow down the slowest of many short operations, compared with the same
 //! program without them.
 //!
-//! Operations without a session and with one take turns.
+//! Series with and without a session alternate.
 
 mod series;
 
 use tickscope_bench::kernel;
 use tickscope_bench::statistics::Middle;
 
-/// Allowed growth of p99.9, in nanoseconds.
+/// Allowed increase of p99.9, in nanoseconds.
 const GOAL: f64 = 100.0;
 
-/// Allowed number of additional interruptions of 1 us or longer, in 100,000 operations. With more of them, p99.99 is 1
-/// us higher even if nothing else interrupts.
+/// Allowed number of additional interruptions of 1 us or longer, per 100,000 operations. Any more of them would by
+/// themselves raise p99.99 by 1 us.
 const INTERRUPTED: f64 = 10.0;
 
-/// Numbers of paired rounds: enough for a confidence interval; with `--long`, enough to distinguish ten interruptions
-/// from none.
+/// Number of paired rounds: normally enough for a confidence interval, and with `--long` enough to tell ten
+/// interruptions from none.
 const ROUNDS: usize = 9;
 const ROUNDS_LONG: usize = 121;
 
-/// Verdicts: the whole interval of a figure is within its goal, or beyond it, or contains it.
+/// Verdicts: the confidence interval lies entirely within the goal, lies entirely beyond it, or includes it.
 const REACHED: &str = "reached";
 const MISSED: &str = "MISSED";
 const OPEN: &str = "not told from noise";
 
-/// Prints the figures. Returns false if a long measurement shows that a goal was missed; a short one decides nothing.
+/// Prints the measurements. Returns false if a long measurement shows that a goal was missed; a short one never fails.
 ///
-/// The machine itself interrupts about one operation in 1,000 (timers, its host), so p99.9 of all operations is the
-/// cost of an interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an
-/// interruption, and the number of additional interruptions.
+/// The machine itself (timers, its host) interrupts about one operation in 1,000. So it is a matter of chance whether
+/// p99.9 of all operations includes the cost of an interruption. The goal is therefore split in two: p99.9 of the
+/// operations that were not interrupted, and the number of additional interruptions.
 pub(crate) fn run(long: bool) -> Result<bool, String> {
     let rounds = if long { ROUNDS_LONG } else { ROUNDS };
     println!(
@@ -57,12 +57,12 @@ pub(crate) fn run(long: bool) -> Result<bool, String> {
     Ok(!long || !verdicts.contains(&MISSED))
 }
 
-/// Formats the value that a session adds, with its interval.
+/// Formats the increase caused by a session, with its confidence interval.
 fn text(Middle { low, middle, high }: Middle) -> String {
     format!("{middle:+.0} [{low:+.0} {high:+.0}]")
 }
 
-/// Prints the figures without a session and with one.
+/// Prints the measurements without and with a session.
 fn print(both: &[[f64; series::FIGURES]; 2]) {
     println!(
         "\n{:>5} {:<7} {:>6} {:>7} {:>7} {:>8} {:>7} {:>7} {:>6} {:>6} {:>7}",

@@ -1,5 +1,5 @@
-//! Measures the cost of sampling lines: the CPU time of a picture of `sphereflake`, including all handling of samples
-//! in the process. Turns with and without samples alternate; a turn takes a second.
+//! Measures the cost of sampling lines: the CPU time for rendering pictures of `sphereflake`, including all that the
+//! process does to handle the samples. Turns with and without sampling alternate; a turn takes a second.
 
 use std::error::Error;
 use std::thread;
@@ -15,7 +15,7 @@ use tickscope_format::slots::Op;
 
 use crate::viewer;
 
-/// Number of samples a second, as a user requests them.
+/// Number of samples to request per second.
 const HZ: u32 = 1_000;
 
 /// Number of pictures in a turn.
@@ -44,7 +44,7 @@ pub(crate) fn print(rounds: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the nanoseconds of CPU time of a turn with this many samples a second.
+/// Returns the CPU time of a turn with this many samples per second, in nanoseconds.
 fn turn(slot: &mut Slot, hz: u32) -> Result<f64, FormatError> {
     let sent = slot.send(Op::Lines(hz))?;
     while slot.reply(&sent)?.is_none() {
@@ -55,7 +55,7 @@ fn turn(slot: &mut Slot, hz: u32) -> Result<f64, FormatError> {
     Ok(cpu_ns() - begin)
 }
 
-/// Returns the CPU time of all threads, in nanoseconds.
+/// Returns the CPU time of all threads of the process, in nanoseconds.
 fn cpu_ns() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

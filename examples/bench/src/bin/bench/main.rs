@@ -1,4 +1,4 @@
-//! Benchmarks of the cost of tickscope and of the truth of its numbers. docs/design/benchmarks.md has the figures.
+//! Benchmarks that measure tickscope's cost and the accuracy of its numbers. The results are in docs/design/benchmarks.md.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tickscope_bench::child;
 
-/// Measures the cost of tickscope, and the accuracy of its numbers.
+/// Measures the cost of tickscope and the accuracy of its numbers.
 #[derive(Debug, Parser)]
 struct Options {
     #[command(subcommand)]
@@ -35,44 +35,44 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    /// Cost of a scope in all modes, in turns with the same code without scopes.
+    /// Cost of a scope in all modes, compared with the same code without scopes.
     Overhead(overhead::Options),
-    /// Time that the slowest of many operations of 1 us lose to a publisher and a viewer.
+    /// How much a publisher and a viewer slow down the slowest of many 1 us operations.
     Harm {
-        /// Measures more rounds, and fails if more is lost than allowed.
+        /// Measures more rounds, and fails if a goal is missed.
         #[arg(long)]
         long: bool,
     },
-    /// Accuracy of the shown numbers.
+    /// Accuracy of the numbers that tickscope shows.
     Accuracy(accuracy::Options),
-    /// Cost of small operations with tickscope and without it, in turns.
+    /// Cost of small operations, with and without tickscope.
     Cost {
         #[arg(value_parser = costs::names())]
         what: String,
         #[arg(default_value = "101", value_parser = rounds())]
         rounds: u64,
     },
-    /// Cost of sampling lines: CPU time with and without it, in turns.
+    /// Cost of sampling lines: CPU time with and without sampling.
     Lines {
         #[arg(default_value = "101", value_parser = rounds())]
         rounds: u64,
     },
-    /// Waiting and ready time as tickscope shows it, and as the kernel measures it.
+    /// Waiting and ready time as shown by tickscope and as measured by the kernel.
     Waits {
-        /// Multiplies the number of rounds.
+        /// Factor by which the number of rounds is multiplied.
         #[arg(default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000))]
         factor: u32,
     },
-    /// Cost of a record for the publisher, step by step.
+    /// What a record costs the publisher, step by step.
     Publish {
-        /// Nodes of the call tree [default: 1000, 10000 and 100000].
+        /// Number of nodes in the call tree [default: 1000, 10000 and 100000].
         nodes: Option<usize>,
     },
-    /// Cost of the start and the end for a program.
+    /// Cost of starting and ending a session or a program.
     Start,
-    /// Cost of the first visit of a place in the call tree.
+    /// Cost of visiting a node of the call tree for the first time.
     FirstVisit,
-    /// Does a task of a benchmark, which has started this process for it.
+    /// Runs one task of a benchmark, as the child process that the benchmark started for it.
     #[command(name = child::FLAG, hide = true)]
     Child { words: Vec<String> },
 }

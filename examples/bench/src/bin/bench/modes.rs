@@ -1,4 +1,4 @@
-//! The modes of the benchmark: which code is around the work, and how the process is switched to a mode.
+//! The modes of the benchmark: what surrounds the work, and how to switch the process to a mode.
 
 use std::thread;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use clap::ValueEnum;
 pub(crate) enum Mode {
     /// Nothing surrounds the work.
     Plain,
-    /// Two bare reads of the time stamp counter.
+    /// Two bare reads of the time stamp counter surround the work.
     Floor,
-    /// A scope, as in all modes below.
+    /// A scope surrounds the work, in this mode and all modes below.
     Exact,
     #[value(name = "exact_nohist")]
     ExactWithoutHistogram,
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
     Off,
 }
 
-/// Time that the publisher may need for a switch.
+/// Time that the publisher may need to switch modes.
 const SETTLED: Duration = Duration::from_millis(5);
 
 impl Mode {
@@ -45,7 +45,8 @@ impl Mode {
         thread::sleep(SETTLED);
     }
 
-    /// Returns the mode of tickscope. `Plain` and `Floor` open no scopes; for them the publisher works as in exact mode.
+    /// Returns the corresponding mode of tickscope. `Plain` and `Floor` open no scopes, and the publisher works as in
+    /// exact mode.
     pub(crate) fn of_tickscope(self) -> tickscope::Mode {
         match self {
             Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,

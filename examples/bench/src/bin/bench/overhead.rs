@@ -1,5 +1,5 @@
-//! Cost of a scope, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope
-//! with the publisher running.
+//! Cost of a scope, measured side by side in one process: without scopes (plain), with two bare clock reads (the
+//! floor), and in all modes of tickscope. The publisher runs all the time.
 
 pub(crate) mod instructions;
 mod markdown;
@@ -17,13 +17,13 @@ use crate::modes::Mode;
 use crate::{start, viewer};
 use measure::Measured;
 
-/// The options of the command line.
+/// Command-line options.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// Measures this case alone.
     #[arg(long, value_parser = PossibleValuesParser::new(all().map(|case| case.name)))]
     case: Option<String>,
-    /// The number of threads [default: one and two].
+    /// Number of threads [default: 1, then 2].
     #[arg(long, value_parser = value_parser!(u64).range(1..=64))]
     threads: Option<u64>,
     /// Counts no instructions.
@@ -45,7 +45,7 @@ pub(crate) fn run(mut options: Options) -> Result<(), String> {
         );
         options.no_instructions = true;
     }
-    // The publisher runs all the time, as it does in a program.
+    // The publisher runs all the time, as it would in a real program.
     let session = tickscope::start("overhead");
     let threads = options.threads;
     let counts = threads.map_or(vec![1, 2], |threads| vec![threads as usize]);
@@ -77,7 +77,7 @@ fn measure_case(
     session: &tickscope::Session,
 ) -> Vec<Measured> {
     let mut rows = measure::measure(case, threads, Mode::all(), false);
-    // With fewer scopes, the rest of the program dominates the difference.
+    // With fewer scopes, the rest of the program would dominate the difference in instructions.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {
             Ok(added) => {
@@ -85,7 +85,7 @@ fn measure_case(
                     row.instructions = Some(added);
                 }
             }
-            // An error of valgrind must not hide the times.
+            // The times are still useful if valgrind fails.
             Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
         }
     }

@@ -1,5 +1,5 @@
-//! Measures the publisher's cost of a record, separately for capturing, encoding and writing it, and the reader's cost
-//! of decoding it. Each measurement has its own process, because a process has one collector.
+//! Measures what a record costs: the publisher captures, encodes and writes it, and the reader decodes it. Each
+//! measurement has its own process, because a process can have only one collector.
 
 mod tree;
 
@@ -44,7 +44,7 @@ fn ring() -> Result<OwnRing, FormatError> {
     Err(failed)
 }
 
-/// Prints the tables of trees with this many nodes, or of three sizes.
+/// Prints the measurements for a tree with this many nodes, or for trees of three sizes.
 pub(crate) fn print(nodes: Option<usize>) -> Result<(), String> {
     println!(
         "Medians of {REPEATS}, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was."
@@ -62,7 +62,8 @@ pub(crate) fn print(nodes: Option<usize>) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as a child that prints the figures of a tree without calls, and of a tree in which every node was called.
+/// Runs as a child process that prints the measurements for a tree, first when nothing is called between two records,
+/// and then when every node is called.
 pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> {
     let _session = Builder::new("publish")
         .mode(Mode::Exact)
@@ -72,7 +73,7 @@ pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> 
         // The interval is so long that the publisher does not interfere.
         .interval(Duration::from_secs(3600))
         .start();
-    // Fills the histograms with durations of several octaves.
+    // Fills the histograms with durations that span several octaves.
     for round in 0..20 {
         tree::visit(nodes, &|node| {
             (0..(node * 7 + round * 31) % 200).for_each(|_| std::hint::spin_loop())
@@ -82,12 +83,13 @@ pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> 
     parts(nodes, true)
 }
 
-/// Prints the medians of the steps, and the bytes of a record.
+/// Prints the median time of each step in microseconds, and the bytes of a record. `all` says whether every node is
+/// called before each record.
 fn parts(nodes: usize, all: bool) -> Result<(), FormatError> {
     let mut ring = ring()?;
     let mut payload = Vec::new();
     let mut times: [Vec<f64>; 4] = Default::default();
-    // The first rounds fill caches and buffers.
+    // The first rounds fill caches and buffers, and do not count.
     for round in 0..REPEATS + 5 {
         if all {
             tree::visit(nodes, &|_| {});

@@ -1,6 +1,5 @@
-//! Spans of the crate `tracing` in a loop: with the bare subscriber of `tickscope-tracing`, with its layer on a
-//! `Registry`, with a layer that does nothing, and with a layer that keeps times in the span's extensions, as other
-//! layers do.
+//! Loops that open spans of the crate `tracing`: with the bare subscriber of `tickscope-tracing`, with its layer on a
+//! `Registry`, with a layer that does nothing, and with a layer that, like many others, stores times in the span's extensions.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -18,7 +17,8 @@ struct Nothing;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for Nothing {}
 
-/// A layer that keeps the time of entry and the open time in the span's extensions.
+/// A layer that stores two times in each span's extensions: when the span was last entered, and how long it has been
+/// entered in total.
 #[derive(Debug)]
 struct Times;
 
@@ -65,7 +65,7 @@ where
     }
 }
 
-/// Installs the global subscriber of the program, which has none yet.
+/// Installs the program's global subscriber. There must not be one yet.
 fn begin(subscriber: impl Subscriber + Send + Sync) {
     if let Err(error) = set_global_default(subscriber) {
         eprintln!("{error}");
@@ -88,7 +88,7 @@ pub(crate) fn nothing() {
     begin(registry().with(Nothing));
 }
 
-/// Runs the same loop without spans.
+/// Runs the same loop without any spans.
 pub(crate) fn none(spans: u64) {
     for number in 0..spans {
         black_box(number);
@@ -109,7 +109,7 @@ pub(crate) fn spans(spans: u64) {
     }
 }
 
-/// Opens spans with a field, which no subscriber keeps, and enters them by reference.
+/// Opens spans with a field, which none of the subscribers stores, and enters them by reference.
 pub(crate) fn with_field(spans: u64) {
     for number in 0..spans {
         let span = info_span!("with a field", number);

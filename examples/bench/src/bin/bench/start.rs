@@ -1,4 +1,4 @@
-//! Measures the cost of a start and an end: `start()`, the first record, the end of a session, the exit of a process.
+//! Measures the cost of starting and ending: `start()`, the first record, dropping the session, and exiting the process.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use tickscope_format::file::open::RingFile;
 /// Number of processes of each kind, one after another.
 const PROCESSES: usize = 50;
 
-/// Ends of a process: it drops its session after 5 ms or after 100 ms, or exits with its session open.
+/// How a process ends: it drops its session 5 ms or 100 ms after the first record, or exits with the session still open.
 const ENDS: [(&str, &str); 3] = [
     ("young", "drop of a session, 5 ms old"),
     ("settled", "drop of a session, 100 ms old"),
@@ -25,7 +25,8 @@ fn ms(begin: Instant) -> f64 {
     1e3 * begin.elapsed().as_secs_f64()
 }
 
-/// Runs as a child with one session. Prints the milliseconds of the start, until the first record, and of the end.
+/// Runs as a child process with one session. Prints three times in milliseconds: until `start()` returned, until the
+/// first record was written, and for dropping the session.
 pub(crate) fn life(end: &str) -> Result<(), String> {
     let begin = Instant::now();
     let session = tickscope::start("life");
@@ -52,7 +53,8 @@ pub(crate) fn life(end: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a child, and returns its figures. The figure of an exit is the time from the child's last output to its end.
+/// Runs a child process, and returns the times that it prints. If the process exits with its session open, the last one
+/// is the time from its output to its end.
 fn run(end: &str) -> Result<[f64; 3], String> {
     let mut command = child::command(&["life", end])?;
     let spawned = command.stdout(Stdio::piped()).spawn();
@@ -94,12 +96,12 @@ fn series(load: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table without additional load.
+/// Prints the table without adding any load to the machine.
 pub(crate) fn print_quiet() -> Result<(), String> {
     series("nothing beside them")
 }
 
-/// Prints the table without additional load, and then the table while four busy loops run for each CPU.
+/// Prints the table without added load, and then once more while four busy loops per CPU are running.
 pub(crate) fn print() -> Result<(), String> {
     print_quiet()?;
     let over = AtomicBool::new(false);

@@ -1,9 +1,9 @@
-//! A viewer of this process, for which its session writes ten records a second.
+//! A viewer attached to this process, so that its session writes ten records per second.
 
 use tickscope::Session;
 use tickscope_format::file::open::{RingFile, Slot};
 
-/// Opens the ring of a session, and takes a slot in it. The session has a viewer until the slot is dropped.
+/// Opens a session's ring and takes a viewer slot in it. The session has a viewer until the slot is dropped.
 pub(crate) fn attach(session: &Session) -> Result<(RingFile, Slot), String> {
     let path = session.path();
     let path = path.ok_or_else(|| format!("no ring: {}", session.warnings().join("; ")))?;

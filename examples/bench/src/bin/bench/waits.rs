@@ -1,5 +1,5 @@
-//! Compares waiting and ready time in tickscope with the kernel's times of the same scopes: sleeps, pipes, locks, work,
-//! and threads without a CPU.
+//! Compares the waiting and ready time that tickscope shows with the kernel's times for the same scopes: sleeps, pipes,
+//! locks, work, and threads without a CPU.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -22,7 +22,7 @@ fn sleep(us: u64) {
     thread::sleep(Duration::from_micros(us));
 }
 
-/// Computes for this long on the CPU.
+/// Keeps the CPU busy for this long.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {
@@ -30,7 +30,7 @@ fn work(us: u64) {
     }
 }
 
-/// Wall time and time off the CPU of all rounds of a case, as the kernel measures them.
+/// Wall time and off-CPU time of a case, measured by the kernel and summed over all rounds.
 #[derive(Default)]
 struct Truth {
     name: &'static str,
@@ -47,7 +47,7 @@ impl Truth {
     }
 }
 
-/// Runs a body in a scope of this name, and adds its times to the case of this name.
+/// Runs a body in a scope with this name, and adds the times to the case with the same name.
 macro_rules! timed {
     ($table:expr, $name:literal, $body:expr) => {{
         let begin = (Instant::now(), cpu());
@@ -68,7 +68,7 @@ fn add(table: &mut Vec<Truth>, name: &'static str, begin: (Instant, Duration)) {
     table[at].since(begin);
 }
 
-/// Prints a line for each case, and compares the time off the CPU of the whole main thread with `whole`.
+/// Prints a line for each case, and compares the main thread's total time off the CPU with `whole`.
 fn print_table(table: &[Truth], snapshot: &Snapshot, whole: &Truth) {
     println!(
         "{:<24} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
@@ -95,7 +95,7 @@ fn print_table(table: &[Truth], snapshot: &Snapshot, whole: &Truth) {
     );
 }
 
-/// Returns the sum of a quantity over the rows of a name, in ticks.
+/// Returns the sum of a quantity over all rows with this name, in ticks.
 fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     let column = snapshot.measures.of(quantity);
     let rows = column.into_iter().flat_map(|column| &column.rows);
@@ -103,8 +103,8 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     named.map(|(_, ticks)| ticks).sum()
 }
 
-/// Returns two sums of the main thread's ticks off the CPU: ticks charged to a row or to the time outside rows, and
-/// ticks charged to neither.
+/// Returns the main thread's ticks off the CPU as two sums: those charged to a row or to the time outside all rows, and
+/// those charged to neither.
 fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     let mut threads = (0..).zip(&snapshot.threads);
     let Some((at, _)) = threads.find(|(_, thread)| thread.name == "main") else {
@@ -121,7 +121,7 @@ fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     [placed, unplaced.map_or(0, |column| column.of_outside(at))]
 }
 
-/// Runs all cases, `factor` times as many rounds as usual.
+/// Runs all cases. The usual number of rounds is multiplied by `factor`.
 pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     let _session = tickscope::Builder::new("waits")
         .mode(tickscope::Mode::Exact)
@@ -161,7 +161,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
         timed!(table, "sleep 40 us, then", sleep(40));
         timed!(table, "work 200 us", work(200));
     }
-    // Many waits that are too short to be examined come before work that is long enough to be examined.
+    // Many waits, each too short to be examined, are followed by work that is long enough to be examined.
     for _ in rounds(1_000) {
         (0..20).for_each(|_| timed!(table, "20 echoes, then", quick()));
         timed!(table, "work of 200 us", work(200));
@@ -173,8 +173,8 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts a thread that sends each byte back through two pipes, after this many microseconds. Returns a function that
-/// sends a byte and waits for it. The thread ends with the pipes.
+/// Starts a thread that sends back each byte that it receives, after this many microseconds. Returns a function that
+/// sends a byte and waits until it comes back. The thread ends when the pipes are closed.
 fn echo(us: u64) -> io::Result<impl FnMut()> {
     let (mut there, mut send) = io::pipe()?;
     let (mut receive, mut back) = io::pipe()?;
@@ -195,7 +195,8 @@ fn echo(us: u64) -> io::Result<impl FnMut()> {
     })
 }
 
-/// Runs two busy threads on one CPU, and one thread that sleeps in between.
+/// Makes this thread share a CPU with a busy thread, first while this thread works all the time, and then while it
+/// sleeps before each piece of work.
 fn rivals(table: &mut Vec<Truth>, factor: u32) -> Result<(), Box<dyn Error>> {
     let before = sched_getaffinity(None)?;
     let cpu = (0..CpuSet::MAX_CPU).find(|&cpu| before.is_set(cpu)).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Threads that run the same task at the same time. They live for the whole measurement, so their nodes, caches and
-//! learned rates stay.
+//! Threads that run the same task at the same time. They live for the whole measurement, and so keep their nodes, warm
+//! caches and learned rates.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
@@ -13,7 +13,7 @@ pub(crate) struct Workers<T> {
 }
 
 impl<T: Copy + Send + 'static> Workers<T> {
-    /// Starts this many threads. `run` runs a task and returns the nanoseconds that the task took.
+    /// Starts this many threads. `run` executes a task and returns how many nanoseconds it took.
     pub(crate) fn start(count: usize, run: fn(T) -> f64) -> Self {
         let barrier = Arc::new(Barrier::new(count));
         let (time_sender, times) = mpsc::channel();
@@ -32,10 +32,10 @@ impl<T: Copy + Send + 'static> Workers<T> {
         }
     }
 
-    /// Returns the nanoseconds of one run, as the mean over the threads; NaN if a thread has panicked.
+    /// Runs a task on all threads. Returns the mean of their times in nanoseconds, or NaN if a thread has panicked.
     pub(crate) fn run(&self, task: T) -> f64 {
         for tasks in &self.tasks {
-            // A thread that has ended returns no time, which makes the result NaN.
+            // A thread that has ended sends no time, which makes the result NaN.
             _ = tasks.send(task);
         }
         let times = self.tasks.iter().map(|_| self.times.recv().unwrap_or(f64::NAN));

@@ -36,18 +36,18 @@ struct Ranges {
     max_ns: (f64, f64),
 }
 
-/// A run. It has cells only for rows that were known when it was added.
+/// A run. It has cells only for those rows that were known when the run was added.
 #[derive(Clone, Debug)]
 struct Run {
     is_after: bool,
     functions: Vec<Cell>,
-    /// By function; `None` without latencies.
+    /// By function; `None` if it has no latencies.
     latencies: Vec<Option<Ranges>>,
     paths: Vec<Cell>,
     whole: Cell,
 }
 
-/// A path: the index of the path above it, and the last function.
+/// A path: the index of its parent path, and its last function.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     parent: Option<u32>,
@@ -55,7 +55,7 @@ struct Path {
     function: FunctionId,
 }
 
-/// Which numbers of a row stay per run when the others are divided by the calls of the scope.
+/// Which numbers of a row stay per run, while the others are divided by the number of calls of the scope.
 #[derive(Clone, Copy, Debug, Default)]
 struct Basis {
     calls_per_run: bool,
@@ -97,7 +97,7 @@ impl Cell {
             ..Self::default()
         };
         let latencies = latency.quantile(0.99).zip(latency.max());
-        // The histogram of a value holds its numbers, which are no latencies.
+        // The histogram of a value contains the numbers that were recorded for it, which are not latencies.
         if let Some((p99, (max, is_exact))) = latencies.filter(|_| !cell.is_counter) {
             let uncertainty = uncertainty.unwrap_or(Uncertainty {
                 timed: row.calls,
@@ -168,7 +168,7 @@ impl Merged {
         let rough = whole.unwrap_or_default().rough(measured_ticks, measured_ticks);
         run.whole = Cell {
             values: Values {
-                // A counter's updates are no calls. Reports leave them out as well.
+                // The updates of a counter are not calls. Reports leave them out as well.
                 calls: (run.functions.iter())
                     .filter(|cell| !cell.is_counter)
                     .map(|cell| cell.values.calls)
@@ -179,7 +179,7 @@ impl Merged {
             },
             self_estimated: estimated,
             total_estimated: estimated,
-            // The sum of all self times is the total, so both are equally rough.
+            // The total is the sum of all self times, so both are equally rough.
             is_rough: [rough.total_estimated; 2],
             ..Cell::default()
         };
@@ -210,7 +210,8 @@ impl Merged {
         })
     }
 
-    /// Divides the numbers of each run by the run's calls of the scope `name`, except numbers that stay per run.
+    /// Divides the numbers of each run by the number of times that the run called the scope `name`. Numbers that do not depend
+    /// on the scope stay per run.
     pub(super) fn divide(&mut self, per_calls: &(Vec<u64>, Vec<u64>), name: &str) {
         let each = per_calls.0.iter().chain(&per_calls.1);
         let per: Vec<f64> = each.map(|&n| n as f64).collect();
@@ -254,8 +255,7 @@ impl Merged {
         }
     }
 
-    /// Returns two flags by path: whether it goes through the scope, and whether it is outside the scope but has the scope below
-    /// it.
+    /// Returns two flags for each path: whether it goes through the scope, and whether it is outside the scope but leads to it.
     fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
         let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
         let mut around = vec![false; self.paths.len()];
@@ -399,7 +399,7 @@ fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
     values.all(|value| Some(value) == first)
 }
 
-/// Returns the cell of a row. A row that was added after the run has an empty cell.
+/// Returns the cell of a row. The cell is empty if the row was not known yet when the run was added.
 fn cell(cells: &[Cell], index: usize) -> Cell {
     cells.get(index).copied().unwrap_or_default()
 }

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
-/// Error message for a text that is no condition.
+/// Error message for a text that is not a condition.
 const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or for one function calls(parse) > 0";
 
 /// How much a value may grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// Limit as a percentage of the value before.
+    /// Limit as a percentage of the value before the change.
     Percent(f64),
     /// Limit in the unit of the value: calls, nanoseconds, bytes or another unit.
     Absolute(f64),
@@ -23,22 +23,23 @@ pub enum Growth {
 pub struct Condition {
     /// Quantity that is compared with the limit.
     pub what: Quantity,
-    /// Measure of which `what` is the self or total value.
+    /// Measure by which the builds must be compared.
     pub measure: Measure,
     /// Name of the functions to judge; `None` for all functions.
     pub function: Option<String>,
-    /// Whether a growth equal to the limit already fails (`>=`).
+    /// Whether growth that is equal to the limit also fails (`>=`).
     pub or_equal: bool,
-    /// Limit of the growth of `what`.
+    /// Limit on the growth of `what`.
     pub growth: Growth,
     text: String,
 }
 
 impl Condition {
-    /// Returns whether a count grew by more than the limit allows.
+    /// Returns whether a count has grown beyond the limit.
     pub fn is_exceeded(&self, before: f64, after: f64) -> bool {
         let grown = after - before;
-        // The growth is multiplied by 100, because dividing the percentage would round whole numbers.
+        // Multiply the growth by 100 instead of dividing the percentage by 100, because the division would cause rounding errors
+        // even in whole numbers.
         let (grown, least) = match self.growth {
             Growth::Percent(percent) => (grown * 100.0, percent * before),
             Growth::Absolute(amount) => (grown, amount),
@@ -46,7 +47,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// Returns how large the value after may be, given the value before.
+    /// Returns how large a value may be after the change, given its value before the change.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),
@@ -66,7 +67,7 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
-        // The last `>` begins the limit. A function name may contain others, as `<A as B>::c` does.
+        // The limit begins at the last `>`. The name of a function may contain others, as in `<A as B>::c`.
         let at = text.rfind('>').ok_or(WANTED)?;
         let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
         let (or_equal, amount) = match right.strip_prefix('=') {

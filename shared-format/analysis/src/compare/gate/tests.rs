@@ -10,7 +10,7 @@ fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Returns one run for each percentage, with the times of `rows` scaled by it.
+/// Returns one run for each percentage. In each run, the times of `rows` are multiplied by the percentage.
 fn runs(percent: &[u64], rows: &[(usize, &str, u64, u64)]) -> Vec<Snapshot> {
     let scaled = |percent: u64| {
         let rows: Vec<_> = rows
@@ -263,7 +263,8 @@ fn slower_by_more_than_the_threshold_fails() {
     assert!(name.contains("no function or scope is called tinny"), "{name}");
 }
 
-/// Returns one run for each of `slowest_ns`. In it, two of 100 calls of `work` take that time, and one call takes 20 µs more.
+/// Returns one run for each of `slowest_ns`. In each run, two of the 100 calls of `work` take that time, and one call takes
+/// 20 µs longer.
 fn with_slowest(slowest_ns: &[u64]) -> Vec<Snapshot> {
     let one = |&ns: &u64| {
         let mut snapshot = run(&[
@@ -297,7 +298,8 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
         "the middle of the bucket, as reports have it"
     );
     for (after, text, passes) in [
-        // All values after are in the next bucket, although some are hardly higher, so they count as no growth.
+        // After the change, all values are in the next bucket. Some of them are hardly any higher, so this is not certain to be
+        // growth.
         (&next, "p99 > 1%", true),
         (&next, "p99(work) > 1%", true),
         (&above, "p99 > 20%", false),
@@ -333,7 +335,7 @@ fn latencies_must_be_known_in_five_runs_a_side() {
     assert!(silent.contains("in 0 runs before and 0 after"), "{silent}");
     let mut functions = diff.functions.list.iter();
     let work = functions.position(|function| function.name == "work");
-    // Runs without latencies of `work` are not part of the median.
+    // Runs without latencies of `work` are left out of the median.
     assert_eq!(diff.by_function[work.unwrap()].after.max_ns, Some(50_000.0));
 }
 
@@ -344,7 +346,7 @@ fn many_functions_take_a_clearer_result_and_never_an_impossible_one() {
     let before = runs(&[98, 103, 100, 99, 105], &rows);
     let apart = runs(&[121, 125, 130, 122, 128], &rows);
     assert_eq!(verdict(&before, &apart, "time > 10%").failures.len(), 31);
-    // U is 2, whose probability is 1 in 63. That is significant for one function, but not for 31.
+    // U is 2, which has a probability of 1 in 63. This is significant for one function, but not for 31.
     let nearly = runs(&[111, 125, 130, 122, 128], &rows);
     assert!(!verdict(&before, &nearly, "time(f1) > 10%").is_passed());
     assert!(verdict(&before, &nearly, "time > 10%").is_passed());

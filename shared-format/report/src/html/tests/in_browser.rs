@@ -1,4 +1,4 @@
-//! Tests of the page's scripts in a browser, and of their numbers in Node.js. `.ci/nightly pages` runs them.
+//! Tests of the page's scripts in a browser, and of their number formatting in Node.js. `.ci/nightly pages` runs these tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ const BROWSERS: [&str; 4] = [
 
 const DESKTOP: &str = "1400,900";
 
-/// Size of the narrowest window that the browser can open. The style for phones applies to it.
+/// Size of the narrowest window that the browser can open. It is narrow enough for the page's phone layout.
 const PHONE: &str = "500,900";
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
@@ -48,16 +48,16 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Script that checks the page, after the page's own scripts have run.
+/// Script that checks the page. It runs after the page's own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the HTML of a page after its scripts and then the checks have run in a window of this size.
+/// Opens a page in a window of this size, runs its scripts and then the checks, and returns the resulting HTML.
 fn document(html: &str, window: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
     rendered(&format!("{before}{CHECKS}</script>{after}"), "id=\"app\"", window)
 }
 
-/// Returns the HTML of any page after its scripts have run. It must contain `part`.
+/// Opens any HTML in the browser and returns the result after its scripts have run. The result must contain `part`.
 fn rendered(html: &str, part: &str, window: &str) -> String {
     let browser = on_path(&BROWSERS);
     let browser = browser.expect("wanted chromium or chrome on PATH (Debian: apt-get install chromium)");
@@ -66,7 +66,8 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     fs::write(&file, html).unwrap();
     let document = output_of(
         Command::new(browser)
-            // Run by root, the browser refuses to start with its sandbox. The page is from this test, so it needs no sandbox.
+            // When run by root, the browser refuses to start with its sandbox. The page comes from this test, so it needs no
+            // sandbox.
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -89,7 +90,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     document
 }
 
-/// Returns what the checks in a page found: their results, and the page's table with all rows open.
+/// Returns what the checks in a page found: their results, and the rows of the page's table with everything unfolded.
 fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     let document = document(html, window);
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
@@ -107,7 +108,8 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     (checks, table)
 }
 
-/// Returns the rows of the text report in the form of the page: columns, then the name.
+/// Returns the rows of the text report in the format in which the checks print the page's rows: table, columns and name,
+/// separated by tabs.
 fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
@@ -117,7 +119,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
-    // Without histograms, neither report has the three columns of latencies.
+    // Without histograms, neither report has the three latency columns.
     let mut columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
     if snapshot.has_wait_columns() {
         columns += 2;
@@ -152,7 +154,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     rows
 }
 
-/// Returns the callers and callees of a function, written as the page writes them.
+/// Returns the callers and callees of a function in the format in which the checks print them.
 fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
     let found = Neighbours::of(tree, FunctionId(function)).unwrap();
     let line = |which: &str, link: &Link| {
@@ -185,7 +187,7 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
     assert_eq!(found, wanted);
 }
 
-/// Checks the rows of the bottom-up tree that the page has written.
+/// Checks the rows of the page's bottom-up tree, as printed by the checks in the page.
 fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     let tree = bottom_up(&CallTree::build(snapshot, |_| true), usize::MAX, |_| true).tree;
     let path = |row: &TreeRow| {
@@ -238,7 +240,7 @@ fn assert_checks_hold_in(snapshot: &Snapshot, options: &FormOptions, window: &st
     let wanted = rows_of_text(snapshot, options);
     assert!(wanted.len() >= 8, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
-        // In the text form, the list of functions does not mark open functions.
+        // The text report does not mark open functions in its list of functions.
         let found = if wanted.starts_with("hot") {
             found.replace(" •", "")
         } else {
@@ -272,7 +274,8 @@ fn on_a_phone_everything_is_there_as_well() {
     assert_checks_hold_in(&wicked(), &FormOptions::default(), PHONE);
 }
 
-/// Returns the options of a page that shows a measure, with numbers per call of a function if one is given.
+/// Returns the options for a page that shows the measure `by`. If `per` is given (a function and its number of calls), the page
+/// shows numbers per call of that function.
 fn by(by: Measure, per: Option<(&str, u64)>) -> FormOptions {
     let mut options = FormOptions::default();
     options.text.by = by;
@@ -419,7 +422,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     }
 }
 
-/// Returns values near all limits at which the form of a number changes, and values of every magnitude.
+/// Returns values around every limit at which the format of a number changes, and random values of every magnitude.
 fn values() -> Vec<u64> {
     let mut values = vec![0, u64::MAX];
     let mut random = 1u64;
@@ -446,7 +449,7 @@ fn values() -> Vec<u64> {
 fn scripts_write_numbers_as_the_text_report_does() {
     let node = on_path(&["node", "nodejs"]).expect("wanted Node.js on PATH (Debian: apt-get install nodejs)");
     let values = values();
-    // Multiples of 1/4096 are exact in binary, so some of these shares are exactly half-way between two roundings.
+    // Multiples of 1/4096 are exact in binary, so some of these shares lie exactly halfway between two rounded percentages.
     let shares: Vec<f64> = (0..=8_000)
         .map(|at| f64::from(at) / 8_000.0)
         .chain((0..4_096).map(|at| f64::from(at) / 4_096.0))

@@ -1,4 +1,5 @@
-//! The same messages as declared for the library `prost`, which checks the written bytes independently.
+//! The messages of this format, declared a second time for the library `prost`, so that it checks the written bytes
+//! independently.
 
 /// The root message. Strings are indices into `string_table`, and no id is 0.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -15,7 +16,7 @@ pub(super) struct Profile {
     pub(super) function: Vec<Function>,
     #[prost(string, repeated, tag = "6")]
     pub(super) string_table: Vec<String>,
-    /// Begin of the profile, in nanoseconds since the Unix epoch.
+    /// Start of the profile, in nanoseconds since the Unix epoch.
     #[prost(int64, tag = "9")]
     pub(super) time_nanos: i64,
     #[prost(int64, tag = "10")]
@@ -26,7 +27,7 @@ pub(super) struct Profile {
     pub(super) period: i64,
     #[prost(int64, repeated, tag = "13")]
     pub(super) comment: Vec<i64>,
-    /// Sample type that readers show first.
+    /// Sample type that tools show first.
     #[prost(int64, tag = "14")]
     pub(super) default_sample_type: i64,
 }

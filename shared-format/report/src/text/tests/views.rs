@@ -1,4 +1,4 @@
-//! Tests of the table of threads, of units, and of numbers per call.
+//! Tests of the thread table, of units, and of numbers given per call.
 
 use proptest::prelude::*;
 use tickscope_analysis::per_call::PerCall;
@@ -40,7 +40,7 @@ fn threads_that_wait_say_in_which_call() {
     insta::assert_snapshot!(viewed(&orderbook::waiting(1_340), View::Threads, 0.0));
 }
 
-/// A thread in a scope may sleep, so it must not be shown as "running".
+/// A thread inside a scope may be asleep, so it must not be shown as "running" unless that is known.
 #[test]
 fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
     let mut snapshot = fixture::two_threads();

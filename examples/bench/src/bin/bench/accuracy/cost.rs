@@ -1,4 +1,4 @@
-//! Cost of a scope: as tickscope claims it, and as the difference from the plain copy of the same workload.
+//! Cost of a scope: what tickscope claims, compared with the measured difference between a workload with and without scopes.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use crate::workers::Workers;
 /// Number of units in a run.
 const UNITS: u64 = 3;
 
-/// Minimum number of turns, even if `time` is over.
+/// Minimum number of turns before and after tickscope's own measurement, even if the time is up.
 const TURNS_LEAST: usize = 8;
 
-/// Parts of a row's time: `LEARNING` for adaptive mode to learn, and `CLAIM` for tickscope to measure the cost that it
-/// claims. The turns get the remaining time.
+/// How the time of a row is divided: adaptive mode learns for the fraction `LEARNING`, and tickscope measures the cost
+/// that it claims for the fraction `CLAIM`. The turns get the rest.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
 
-/// Cases that are also measured in other ways, with one thread.
+/// Cases that are also measured without histograms or in adaptive mode, with one thread.
 const WITHOUT_HISTOGRAM: [&str; 4] = ["empty", "work20ns", "sphereflake", "memory"];
 const IN_ADAPTIVE: [&str; 4] = ["work20ns", "body1us", "sphereflake", "memory"];
 
-/// A case, the number of its threads, and the mode of its scopes.
+/// A case, its number of threads, and the mode of its scopes.
 type Row = (&'static Case, usize, Mode);
 
 /// A case, and whether it runs with scopes.
@@ -35,12 +35,12 @@ type Task = (&'static Case, bool);
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     claimed: Middle,
-    /// Source of the claim: `samples` or `calibration`.
+    /// What the claim is based on: `samples` or `calibration`.
     from: &'static str,
     measured: Middle,
 }
 
-/// Measures all rows of the cases, each for `time`. Prints a JSON object for each row, and one for all rows.
+/// Measures all rows of the cases, each for `time`. Prints a JSON object for each row, and a final one that sums up all rows.
 pub(crate) fn print(all: &[&'static Case], time: Duration) {
     let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
     for (case, threads, mode) in all.iter().flat_map(|case| rows(case)) {
@@ -78,8 +78,8 @@ fn rows(case: &'static Case) -> impl Iterator<Item = Row> {
     rows.into_iter().flatten()
 }
 
-/// Measures a row. Half of the turns come before tickscope's own measurement and half after it, because a machine's
-/// speed changes.
+/// Measures a row. Half of the turns run before tickscope's own measurement and half after it, because the machine's
+/// speed drifts.
 fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     mode.enter();
     let workers = Workers::start(threads, |(case, scoped): Task| {
@@ -107,7 +107,7 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     }
 }
 
-/// Measures plain and scoped runs in turns, and appends the nanoseconds that each scope adds.
+/// Measures plain and scoped runs alternately, and appends the nanoseconds that each scope adds.
 fn turns(workers: &Workers<Task>, case: &'static Case, time: Duration, added: &mut Vec<f64>) {
     let scopes = (case.scopes_of_unit() * UNITS) as f64;
     let (begin, least) = (Instant::now(), added.len() + TURNS_LEAST);

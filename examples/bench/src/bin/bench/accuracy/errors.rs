@@ -1,8 +1,8 @@
-//! Test of the standard errors: a program whose shares of time are known runs many times with different seeds.
+//! Tests the standard errors: runs a program whose true shares of time are known many times, each time with a different seed.
 //!
-//! Its functions read the clock until a random number of ticks has passed, and add up the ticks that have really
-//! passed. This sum is the true time under any load. The true working time leaves out the time without a CPU: if far
-//! more ticks have passed than were drawn, only the drawn number counts.
+//! Its functions spin on the clock for a random number of ticks, and add up the ticks that have actually passed. This
+//! sum is the true time, whatever the load. For the true working time, time without a CPU is left out: if far more
+//! ticks have passed than were drawn, only the drawn ticks count.
 
 use std::iter::repeat_n;
 use std::time::{Duration, Instant};
@@ -15,13 +15,14 @@ use tickscope_bench::{Scoped, probe};
 /// Number of runs of a mode.
 const RUNS: u64 = 100;
 
-/// Time in which adaptive mode learns, before the first run.
+/// Time that adaptive mode gets to learn before the first run.
 const LEARNING: Duration = Duration::from_millis(1500);
 
-/// Allowed distance between the shown and the true share, in shown standard errors.
+/// How far the shown share may be from the true one, in units of the shown standard error.
 const WITHIN: f64 = 2.0;
 
-/// Functions that [`handle`] calls: mean ticks, and number among 100 calls. Their shares of the time are 5 to 40 %.
+/// Functions that [`handle`] calls, each with its mean duration in ticks and its number of calls out of 100. Their
+/// shares of the time range from 5 to 40 %.
 const CHILDREN: [Child; 6] = [
     Child::new("scan", scan, 6_000, 40),
     Child::new("parse", parse, 10_000, 12),
@@ -31,20 +32,20 @@ const CHILDREN: [Child; 6] = [
     Child::new("send", send, 3_600, 9),
 ];
 
-/// Mean ticks of `handle` itself, and the number of children that it calls.
+/// Mean duration of `handle` itself in ticks, and the number of children that it calls.
 const HANDLE: u64 = 4_000;
 const CALLS: usize = 3;
 
 /// Index of `handle` in [`Ticks`].
 const OF_HANDLE: usize = CHILDREN.len();
 
-/// If this many more ticks have passed than were drawn, the thread is taken to have been without a CPU.
+/// If this many more ticks have passed than were drawn, the thread is assumed to have been without a CPU for a while.
 const HAD_NO_CPU: u64 = 20_000;
 
-/// Ticks of each child, and of `handle` itself.
+/// Ticks of each child, followed by those of `handle` itself.
 type Ticks = [u64; CHILDREN.len() + 1];
 
-/// True ticks of a run: of all time, and of working time.
+/// True ticks of a run: the total, and those spent working.
 #[derive(Debug, Default)]
 struct Truth {
     time: Ticks,
@@ -52,7 +53,7 @@ struct Truth {
 }
 
 impl Truth {
-    /// Adds a call of the function at an index.
+    /// Adds one call of the function whose index in [`Ticks`] is `place`.
     fn add(&mut self, place: usize, (passed, drawn): (u64, u64)) {
         self.time[place] += passed;
         self.working[place] += if passed - drawn < HAD_NO_CPU {
@@ -82,7 +83,8 @@ impl Child {
     }
 }
 
-/// Reads the clock until this many ticks have passed. Returns the ticks that have passed, and the requested ticks.
+/// Reads the clock until this many ticks have passed. Returns the number of ticks that actually passed, and the number
+/// requested.
 #[inline(always)]
 fn spin(ticks: u64) -> (u64, u64) {
     let begin = tickscope::__private::tsc();
@@ -123,7 +125,7 @@ fn handle(call: &Call, truth: &mut Truth) {
     truth.add(OF_HANDLE, spin(call.own - call.own / 2));
 }
 
-/// Draws calls for a seed. Ticks have an exponential distribution.
+/// Generates random calls from a seed. Their durations are exponentially distributed.
 fn calls(seed: u64, count: usize) -> Vec<Call> {
     let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut draw = || {
@@ -139,7 +141,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
         let lengths = [(); CALLS].map(|()| ticks(1 << 20));
         let children = lengths.map(|length| {
             let child = child(draw() % 100);
-            // The length was drawn with the mean 2^20, and is scaled to the child's mean.
+            // The length was drawn with a mean of 2^20 and is scaled to the child's mean.
             let ticks = (u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20;
             (child, ticks as u64)
         });
@@ -148,22 +150,22 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
     (0..count).map(call).collect()
 }
 
-/// Returns the child that a number below 100 selects.
+/// Maps a random number below 100 to a child, according to each child's number of calls out of 100.
 fn child(number: u64) -> usize {
     let each = (0..).zip(&CHILDREN);
     let mut all = each.flat_map(|(index, child)| repeat_n(index, child.of_100 as usize));
     all.nth(number as usize).unwrap_or(CHILDREN.len() - 1)
 }
 
-/// Number of calls that are drawn for a run. The run repeats these calls.
+/// Number of calls that are drawn for a run. The run cycles through them.
 const DRAWN: usize = 4_000;
 
-/// Runs the program with a seed for this time, and returns the true ticks.
+/// Runs the program with calls drawn from a seed for this time, and returns the true ticks.
 fn run(seed: u64, time: Duration) -> Truth {
     let calls = calls(seed, DRAWN);
     let mut truth = Truth::default();
     let begin = Instant::now();
-    // The reset comes after the calls were drawn, so that the time of drawing does not belong to this run.
+    // The reset comes after the calls have been drawn, so that drawing them does not count as part of this run.
     tickscope::reset();
     for call in calls.iter().cycle() {
         if begin.elapsed() >= time {
@@ -174,19 +176,19 @@ fn run(seed: u64, time: Duration) -> Truth {
     truth
 }
 
-/// Outcomes of all runs of a mode, for all time or for working time.
+/// Results of all runs in a mode, for either total time or working time.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Number of shown shares that were within the limit from the true share.
+    /// Number of shown shares that are close enough to the true ones (see [`WITHIN`]).
     within: u64,
-    /// Number of runs in which all shown shares were within the limit.
+    /// Number of runs in which all shown shares are close enough.
     runs_within: u64,
     /// Largest difference between a shown share and the true share.
     largest: f64,
 }
 
 impl Outcomes {
-    /// Compares the shown shares of a run with the true ones.
+    /// Compares the shares shown after a run with the true ones.
     fn add(&mut self, shown: &Shown, truth: &Ticks) {
         let all: u64 = truth.iter().sum();
         let mut within = 0;
@@ -211,8 +213,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in adaptive and in sampled mode, and prints a JSON object for each mode: errors in total time, and
-/// errors in working time if the mode distinguishes working from waiting.
+/// Runs the program in adaptive and in sampled mode, and prints the errors of each mode as JSON: one object for total
+/// time, and another one for working time if the mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

@@ -1,4 +1,4 @@
-//! Series of short operations. Series without a session and with a session that a viewer watches take turns.
+//! Series of short operations, alternately without a session and with a session that a viewer watches.
 
 use std::hint::black_box;
 use std::thread;
@@ -13,34 +13,34 @@ use tickscope_format::slots::Op;
 
 use crate::viewer;
 
-/// Number of records a second that the viewer requests.
+/// Number of records per second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
 
-/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
-/// the interruptions in the time of 100,000 operations without a session; page faults, voluntary and involuntary
-/// context switches of the thread a second; records a second.
+/// Number of values that are measured for a series. These are the median, p99.9, p99.99, the maximum, and p99.9 of the
+/// uninterrupted operations, all in nanoseconds; the interruptions in the time that 100,000 operations take without a session;
+/// the thread's page faults, voluntary and involuntary context switches per second; and the records per second.
 pub(crate) const FIGURES: usize = 10;
 
-/// Indices of the compared figures: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
+/// Indices of the values that are compared: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
 const COMPARED: [usize; 4] = [1, 2, 4, 5];
 
-/// An operation counts as interrupted if it takes this many nanoseconds longer than the median without a session.
+/// An operation counts as interrupted if it takes this much longer than the median without a session, in nanoseconds.
 const INTERRUPTED: f64 = 1000.0;
 
-/// Number of operations in a series: about 0.3 s.
+/// Number of operations in a series, which takes about 0.3 s.
 const OPERATIONS: usize = 250_000;
 
-/// Number of pages that an operation works on, and words in a page.
+/// Number of pages that an operation touches, and number of words in a page.
 const PAGES: usize = 64;
 const PAGE_WORDS: usize = 512;
 
-/// Pause before each series, in which a session makes its ring and removes the rings of ended programs.
+/// Pause before each series, in which a session creates its ring and removes the rings of programs that have ended.
 const SETTLED: Duration = Duration::from_millis(150);
 
 struct Series {
-    /// Nanoseconds of all operations, sorted.
+    /// Durations of all operations in nanoseconds, sorted.
     times: Vec<f64>,
-    /// Page faults, voluntary and involuntary context switches a second.
+    /// Page faults, voluntary and involuntary context switches per second.
     kernel: [f64; 3],
     records: f64,
 }
@@ -49,12 +49,12 @@ struct Series {
 struct Watched {
     session: tickscope::Session,
     ring: RingFile,
-    /// Slot of the viewer. While it is held, the program publishes for the viewer.
+    /// The viewer's slot. While it is held, the program publishes for this viewer.
     _slot: Slot,
 }
 
-/// Memory that an operation uses, as functions of programs do: one word in each of some pages. On some virtual machines
-/// the host's timer removes page tables. If operations touched no memory, only scopes would suffer from this.
+/// Memory that an operation touches, as functions in real programs do: one word in each of several pages. On some virtual
+/// machines the host's timer drops page tables. If operations touched no memory, only scopes would be slowed down by that.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.
@@ -62,7 +62,7 @@ struct Memory([[u64; PAGE_WORDS]; PAGES]);
 fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
     probe!(P, "operation");
     for (at, page) in memory.0.iter_mut().enumerate() {
-        // The words are in different sets of the CPU's cache.
+        // Spreads the words over different sets of the CPU's cache.
         let word = &mut page[at * 8 % PAGE_WORDS];
         *word = black_box(*word).wrapping_add(seed);
     }
@@ -71,7 +71,7 @@ fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
 
 fn series<P: Probe>() -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
-    // The first operations, which meet cold caches, are not measured.
+    // The first operations run with cold caches and are not measured.
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
     let mut times = vec![1u64; OPERATIONS];
     let (before, begin) = (kernel::thread(), Instant::now());
@@ -88,8 +88,8 @@ fn series<P: Probe>() -> Series {
     }
 }
 
-/// Measures a series without a session. The pause before it is the same as with a session, so that effects of the pause
-/// on the core and its host cancel out.
+/// Measures a series without a session. The pause before it is as long as with a session, so that the effects of the
+/// pause on the core and the host cancel out.
 fn rested() -> Series {
     thread::sleep(SETTLED);
     series::<Plain>()
@@ -98,13 +98,13 @@ fn rested() -> Series {
 /// Medians of all rounds.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// Figures without a session and with one.
+    /// Measured values without and with a session.
     pub(crate) both: [[f64; FIGURES]; 2],
-    /// What a session adds to each of the compared figures.
+    /// What a session adds to each of the compared values.
     pub(crate) added: [Middle; COMPARED.len()],
 }
 
-/// Measures this many paired rounds.
+/// Runs this many paired rounds, each of which measures without and with a session.
 pub(crate) fn run(rounds: usize) -> Result<Told, String> {
     let mut all: [Vec<[f64; FIGURES]>; 2] = Default::default();
     for _ in 0..rounds {
@@ -133,13 +133,13 @@ impl Series {
         quantile(&self.times, 0.5)
     }
 
-    /// Returns the figures. `usual` is the median without a session.
+    /// Returns the measured values. `usual` is the median without a session.
     fn figures(&self, usual: f64) -> [f64; FIGURES] {
         let all = self.times.len();
         let quiet = self.times.partition_point(|time| *time <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| quantile(&self.times, share));
-        // Longer operations are interrupted more often only because they are longer, so interruptions are counted per
-        // time.
+        // Longer operations are interrupted more often just because they take longer, so interruptions are counted per
+        // unit of time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;

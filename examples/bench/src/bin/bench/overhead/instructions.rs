@@ -1,21 +1,21 @@
-//! Counts the instructions that scopes add: the difference between two runs of this program under callgrind, with fewer
-//! and with more scopes.
+//! Counts the instructions that scopes add, as the difference between two runs of this program under callgrind: one
+//! with fewer scopes and one with more.
 
 use tickscope_bench::{callgrind, child};
 
 use crate::cases::Case;
 use crate::modes::Mode;
 
-/// Amounts of runs under callgrind: 1/20 and 3/20 of a timed run.
+/// Lengths of the two runs under callgrind, after the warm-up: 1/20 and 3/20 of a timed run.
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// Lengths of the warm-up, in timed runs: `WARM` to make nodes, and `LEARNING` for adaptive mode to learn. That is less
-/// than the warm-up before timed runs.
+/// Length of the warm-up, as a multiple of a timed run: `WARM` to create the nodes, and `LEARNING` if adaptive mode has
+/// to learn as well. This is less than the warm-up before timed runs.
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
-/// Returns the instructions that a scope adds to plain code, in each mode.
+/// Returns the number of instructions that a scope adds to plain code, for each mode.
 pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     let plain = per_scope(case, Mode::Plain)?;
     let mut added = vec![0.0];
@@ -25,7 +25,7 @@ pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     Ok(added)
 }
 
-/// Returns the instructions per scope, including the work in it.
+/// Returns the number of instructions per scope, including the work inside it.
 fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
@@ -38,7 +38,7 @@ fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     Ok(added / (case.scopes(many) - case.scopes(few)) as f64)
 }
 
-/// Runs as the process that callgrind watches.
+/// Runs as the process that callgrind observes.
 pub(crate) fn run(case: &str, mode: &str, amount: u64) -> Result<(), String> {
     let (case, mode) = (Case::named(case)?, Mode::named(mode)?);
     callgrind::enter(mode.of_tickscope(), mode.has_histogram());

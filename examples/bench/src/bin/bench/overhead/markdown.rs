@@ -4,10 +4,10 @@ use tickscope_bench::kernel;
 
 use super::measure::Measured;
 
-/// Returns the text that a table shows for a row.
+/// Returns the text of a table cell for a measurement.
 type Cell<'a> = dyn Fn(&Measured) -> Option<String> + 'a;
 
-/// Prints one table for each figure, with a line for each mode and a column for each case.
+/// Prints one table for each quantity and number of threads, with a line for each mode and a column for each case.
 pub(crate) fn print(rows: &[Measured]) {
     println!("Load at the end: {}.", kernel::load());
     let mut counts: Vec<usize> = rows.iter().map(|row| row.threads).collect();

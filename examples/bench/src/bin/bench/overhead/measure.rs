@@ -1,5 +1,5 @@
-//! Measures in pairs in the order ABBA, so that a machine that becomes slower or faster favours neither side. All modes
-//! take turns, so that they can be compared with each other.
+//! Measures in pairs in the order ABBA, so that a gradual change in the machine's speed favours neither side. All modes
+//! take turns, so that their results are comparable.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -17,11 +17,11 @@ const ROUNDS: usize = 4;
 /// Number of pairs in a turn; each pair has two plain and two measured runs.
 const PAIRS: usize = 12;
 
-/// Number of runs after a switch of the mode that are not timed. By then, most nodes have met their usual latencies.
+/// Number of untimed runs after a mode switch. After them, most nodes have seen their usual latencies.
 const WARM: usize = 12;
 
-/// Adaptive mode times most calls until it has learned their durations. It runs for the first of these times before its
-/// first measurement, and for the second before later measurements.
+/// Adaptive mode times most calls until it has learned how long they take. It runs for the first of these durations
+/// before its first measurement, and for the second one before each later measurement.
 const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
 /// The result of a case in a mode.
@@ -34,7 +34,7 @@ pub(crate) struct Measured {
     pub(crate) watched: bool,
     /// Nanoseconds that a scope adds to plain code.
     pub(crate) added_ns: f64,
-    /// Ratio of measured to plain time, over all pairs.
+    /// Ratio of the measured time to the plain time, over all pairs.
     pub(crate) ratio: Middle,
     /// Instructions that a scope adds to plain code, if they were counted.
     pub(crate) instructions: Option<f64>,
@@ -47,7 +47,7 @@ pub(crate) type Task = (&'static Case, Mode);
 struct Turns {
     /// Number of scopes in a run.
     scopes: f64,
-    /// Nanoseconds per scope: plain, and measured.
+    /// Nanoseconds per scope of each pair, first of the plain runs and then of the measured ones.
     pairs: Vec<(f64, f64)>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn start(threads: usize) -> Workers<Task> {
     })
 }
 
-/// Measures a case in modes against plain. `watched` says whether the caller has attached a viewer.
+/// Compares a case in each of `modes` with plain code. `watched` says whether the caller has attached a viewer.
 pub(crate) fn measure(case: &'static Case, threads: usize, modes: &[Mode], watched: bool) -> Vec<Measured> {
     let workers = start(threads);
     let mut turns: Vec<(Mode, Turns)> = modes.iter().map(|&mode| (mode, Turns::new(case))).collect();
@@ -77,7 +77,8 @@ pub(crate) fn measure(case: &'static Case, threads: usize, modes: &[Mode], watch
         .collect()
 }
 
-/// Switches to a mode outside the timed runs. This makes nodes, warms caches and predictors, and lets adaptive mode learn.
+/// Switches to a mode and does some untimed runs, which create nodes, warm up caches and predictors, and let adaptive
+/// mode learn.
 fn prepare(workers: &Workers<Task>, case: &'static Case, mode: Mode, first: bool) {
     mode.enter();
     workers.run((case, Mode::Plain));
@@ -129,8 +130,8 @@ impl Measured {
         format!("{}{watched}", self.mode.name())
     }
 
-    /// Returns the time that the row adds, as a multiple of the time that the floor adds. `rows` are all rows of the
-    /// same case.
+    /// Returns the time that a scope adds in this mode, as a multiple of what the floor adds to the same case. `rows`
+    /// must contain the floor's row.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
         let wanted = (self.case, self.threads, Mode::Floor);
         let floor = rows

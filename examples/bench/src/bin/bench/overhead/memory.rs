@@ -1,4 +1,4 @@
-//! Measures the memory of this process before and after a time at full load.
+//! Measures the memory of this process before and after a period of full load.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use tickscope_bench::timing::run_for;
 use crate::cases::{CASES, Case};
 use crate::modes::Mode;
 
-/// Prints the growth of memory in ten seconds of scopes without a pause (a minute if `long`), after their nodes exist.
+/// Prints the memory before and after ten seconds of scopes without a pause (a minute if `long`). Their nodes are
+/// created beforehand.
 pub(crate) fn print(long: bool) {
     Mode::Exact.enter();
     let cases = ["sites8", "recursion", "cold5000"];
@@ -24,7 +25,7 @@ pub(crate) fn print(long: bool) {
             scopes += count;
         }
     };
-    // These runs make the nodes, and the parts of their histograms for the usual latencies.
+    // These runs create the nodes, and those parts of their histograms that cover the usual latencies.
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };

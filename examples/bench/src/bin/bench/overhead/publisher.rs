@@ -12,17 +12,17 @@ use crate::modes::Mode;
 use crate::viewer;
 use crate::workers::Workers;
 
-/// Time until the publisher has found its interval.
+/// Time for the publisher to settle on an interval.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Times for which the publisher's CPU time is measured, without a viewer and with one. Each is several intervals.
+/// How long the publisher's CPU time is measured, without and with a viewer. Each period spans several publishing intervals.
 const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
 
-/// The case: two threads with 5219 nodes each.
+/// The case: two threads, each with 5219 nodes.
 const CASE: &str = "cold5000";
 const THREADS: usize = 2;
 
-/// Prints the publisher's share of a core in each mode in which it has work, without a viewer and with one.
+/// Prints how much of a core the publisher uses in each mode in which it has work to do, without and with a viewer.
 pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
     let case = Case::named(CASE)?;
     println!("publisher, {THREADS} threads of {CASE} (% of a core)");
@@ -49,7 +49,7 @@ fn share(workers: &Workers<Task>, case: &'static Case, mode: Mode, measured: Dur
     run_for(SETTLED, work);
     let before = publisher_cpu();
     let elapsed = run_for(measured, work);
-    // The kernel accounts a running thread's time when the thread sleeps.
+    // The kernel updates the publisher's CPU time when its thread goes to sleep, so wait for that.
     thread::sleep(Duration::from_millis(5));
     100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64
 }

@@ -1,4 +1,4 @@
-//! Measures the memory of nodes and threads, as the growth of a separate process, and the code size of scopes.
+//! Measures the memory that nodes and threads take, as the growth of a separate process, and the code size of a scope.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -11,12 +11,12 @@ use tickscope_bench::{Plain, Probe, Scoped, child, probe};
 
 use crate::modes::Mode;
 
-/// Number of functions on each level, and number of levels. Each function calls all functions of the next level. The
-/// first pair gives the most nodes that a thread may have, the second gives few nodes that are called often.
+/// Number of functions on each level, and number of levels. Each function calls all functions of the next level. `MANY`
+/// results in as many nodes as a thread may have, and `FEW` in few nodes that are called often.
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
-/// Number of calls of each leaf in the tree of `FEW`.
+/// How often each leaf in the tree of `FEW` is called.
 const CALLS: u64 = 500;
 
 /// Number of threads that live at the same time.
@@ -45,7 +45,7 @@ pub(crate) fn print() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as a child: makes nodes on this thread, and prints their number and the bytes per node.
+/// Runs as a child process: creates nodes on this thread, and prints their number and the bytes per node.
 pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     let mode = Mode::named(mode)?;
     let ((functions, levels), calls) = if mode == Mode::Exact {
@@ -54,7 +54,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
         (MANY, 1)
     };
     mode.enter();
-    // The first scope allocates what a thread needs for any number of scopes.
+    // The first scope allocates what a thread needs regardless of how many scopes follow.
     deep::<Scoped>(0, 1);
     let before = anonymous_bytes();
     for path in 0..functions.pow(levels) * calls {
@@ -66,7 +66,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a path for [`deep`]: the digits of `number` in `base`, read as a number in base 17.
+/// Returns a path for [`deep`]: writes `number` in base `base`, and reads the digits as a number in base 17.
 fn in_base_17(number: u64, base: u64) -> u64 {
     if number == 0 {
         0
@@ -75,7 +75,8 @@ fn in_base_17(number: u64, base: u64) -> u64 {
     }
 }
 
-/// Runs as a child: starts threads that open a scope or none, and wait for each other. Prints the bytes per thread.
+/// Runs as a child process: starts threads that open one scope or none, and stay alive until all have done so. Prints
+/// the bytes per thread.
 pub(crate) fn threads(mode: &str) -> Result<(), String> {
     let is_plain = Mode::named(mode)? == Mode::Plain;
     let body = if is_plain { one::<Plain> } else { one::<Scoped> };
@@ -104,7 +105,8 @@ fn one<P: Probe>() {
     black_box(());
 }
 
-/// Returns the bytes that a scope adds to a function, from this program's symbols as `nm` lists them.
+/// Returns the number of bytes by which a scope enlarges a function, according to the symbol sizes that `nm` prints for
+/// this program.
 fn code() -> Option<f64> {
     // Keeps both functions in the program, so that `nm` lists them.
     black_box([no_scopes as fn(), hundred_scopes as fn()]);

@@ -1,6 +1,6 @@
-//! A call tree with a known number of nodes: ten children per node, numbered level by level.
+//! A call tree with a known number of nodes. Each node has ten children, and the nodes are numbered level by level.
 
-/// Calls every node of a tree of `nodes` nodes once, and the nodes above it on its path. `work` runs in each of them.
+/// Visits every node of a tree with `nodes` nodes: opens the scopes on the path to it, and calls `work` in the innermost one.
 pub(crate) fn visit(nodes: usize, work: &dyn Fn(usize)) {
     for node in 1..=nodes {
         let mut way = Vec::new();
