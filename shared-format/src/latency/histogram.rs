@@ -176,14 +176,7 @@ impl Histogram {
     /// Adds the calls of another histogram. The longest duration is exact afterwards if it was exact in each of the two
     /// histograms that reaches the highest bucket.
     pub fn add(&mut self, other: &Self) {
-        let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
-        self.max_ticks = match highest(self).cmp(&highest(other)) {
-            std::cmp::Ordering::Greater => self.max_ticks,
-            std::cmp::Ordering::Less => other.max_ticks,
-            std::cmp::Ordering::Equal if self.max_ticks == 0 || other.max_ticks == 0 => 0,
-            std::cmp::Ordering::Equal => self.max_ticks.max(other.max_ticks),
-        };
-        self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
+        self.combine(other, u64::saturating_add);
     }
 
     /// Subtracts the calls of an earlier histogram of the same row. The longest duration stays exact only if it has
@@ -221,10 +214,21 @@ impl Histogram {
         }
     }
 
-    /// Raises the count of each bucket, and the longest duration, to at least the value in another histogram.
+    /// Raises the count of each bucket, and the longest duration, to at least the value in another histogram. The longest
+    /// duration is exact afterwards under the same condition as in [`Self::add`].
     pub fn raise_to(&mut self, other: &Self) {
-        self.max_ticks = self.max_ticks.max(other.max_ticks);
-        self.buckets = merged(&self.buckets, &other.buckets, u64::max);
+        self.combine(other, u64::max);
+    }
+
+    fn combine(&mut self, other: &Self, combine: fn(u64, u64) -> u64) {
+        let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
+        self.max_ticks = match highest(self).cmp(&highest(other)) {
+            std::cmp::Ordering::Greater => self.max_ticks,
+            std::cmp::Ordering::Less => other.max_ticks,
+            std::cmp::Ordering::Equal if self.max_ticks == 0 || other.max_ticks == 0 => 0,
+            std::cmp::Ordering::Equal => self.max_ticks.max(other.max_ticks),
+        };
+        self.buckets = merged(&self.buckets, &other.buckets, combine);
     }
 }
 
@@ -330,6 +334,9 @@ mod tests {
         longer.add(&of(&[700]));
         longer.subtract(&earlier);
         assert_eq!(longer.max(), Some((700, true)));
+        let mut raised = of(&[20]);
+        raised.raise_to(&later);
+        assert_eq!(raised.max(), later.max());
     }
 
     proptest! {
