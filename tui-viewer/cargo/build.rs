@@ -1,10 +1,10 @@
-//! Packs the sources of the collector and of all crates that it needs. The command `cargo tickscope` builds these
-//! sources with the compiler of the program that it prepares.
+//! Packs the sources of the collector, together with those of all crates that it needs. `cargo tickscope` builds them
+//! with the same compiler as the program that it prepares for profiling.
 //!
-//! In the repository this script makes the archive. A published package contains the archive as a file from
-//! `.ci/package`, because a crate from the registry comes without the sources of the other crates. The archive is a
-//! complete workspace that needs no registry: each manifest turns on the features that the collector needs, and names
-//! its dependencies by path instead of by version.
+//! In the repository, this script creates the archive. A published package already contains it, created by
+//! `.ci/package`, because crates from the registry come without the sources of the other crates. The archive is a
+//! complete workspace that needs no registry: each manifest enables the features that the collector needs, and refers
+//! to its dependencies by path instead of by version.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,13 +20,13 @@ use serde_json::Value;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// File name of the archive, which is next to this file in a published package, and in OUT_DIR in the repository.
+/// File name of the archive. In a published package, it is next to this file; in the repository, it is in OUT_DIR.
 const ARCHIVE: &str = "sources.tar.gz";
 
-/// Target whose dependencies are packed. Dependencies of other systems are left out.
+/// Target for which dependencies are packed. Those that only other systems need are left out.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// Files and folders of the crate libc that a build for Linux needs: a tenth of the crate.
+/// Files and folders of the libc crate that a build for Linux needs, about a tenth of the crate.
 const LIBC: [&str; 11] = [
     "src/lib.rs",
     "src/macros.rs",
@@ -41,7 +41,7 @@ const LIBC: [&str; 11] = [
     "src/unix/linux_like",
 ];
 
-/// Names of the crate libc's files and folders for other systems and CPUs, which are left out.
+/// Names of files and folders in the libc crate that are left out, because they are for other systems or CPUs.
 const LIBC_OTHERS: [&str; 20] = [
     "aarch64",
     "android",
@@ -77,7 +77,7 @@ fn main() -> Done<()> {
     let packed = out.join(ARCHIVE);
     if root.join("collector/Cargo.toml").exists() && root.join("shared-format/Cargo.toml").exists() {
         let archive = pack(&root, &out)?;
-        // An unchanged archive is left alone, so that cargo does not recompile the crate that includes it.
+        // Leave an unchanged archive alone, so that cargo does not recompile the crate that includes it.
         if fs::read(&packed).ok().as_ref() != Some(&archive) {
             fs::write(&packed, archive)?;
         }
@@ -93,7 +93,7 @@ fn say(line: &str) -> Done<()> {
     Ok(writeln!(std::io::stdout(), "cargo::{line}")?)
 }
 
-/// Returns a hash of this crate's sources. When it or the collector changes, cargo links programs again.
+/// Returns a hash of this crate's sources. Cargo links programs again if the hash or the collector changes.
 fn revision(here: &Path) -> Done<String> {
     let mut files = Vec::new();
     say("rerun-if-changed=src")?;
@@ -113,7 +113,7 @@ struct Package<'a> {
     /// Folder on this machine.
     dir: PathBuf,
     features: Vec<String>,
-    /// Package ids of the dependencies, by the names that the sources use.
+    /// Package ids of the dependencies, by the names under which the sources refer to them.
     normal: BTreeMap<&'a str, &'a str>,
     build: BTreeMap<&'a str, &'a str>,
 }
@@ -145,7 +145,7 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
         )?;
         if package.facts["source"].is_null() {
             for part in ["src", "Cargo.toml", "build.rs"] {
-                // A missing path would make cargo run this script on every build.
+                // If a path here did not exist, cargo would run this script on every build.
                 let part = package.dir.join(part);
                 if part.exists() {
                     say(&format!("rerun-if-changed={}", part.display()))?;
@@ -164,7 +164,8 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// Makes a package that depends only on the collector, because other packages could turn on more features.
+/// Creates a package whose only dependency is the collector. In the workspace, other packages could enable more
+/// features of the shared dependencies.
 fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     let alone = out.join("collector");
     fs::create_dir_all(alone.join("src"))?;
@@ -179,7 +180,7 @@ fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     Ok(alone)
 }
 
-/// Returns the output of a cargo command in the package that [`alone`] has made.
+/// Returns the output of a cargo command that runs in the package created by [`alone`].
 fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
@@ -192,8 +193,8 @@ fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the packages that a build compiles, as `NAME-VERSION`, with their features. `cargo metadata` cannot tell,
-/// because it also lists packages that are only in the lock file.
+/// Returns the packages that a build compiles, as `NAME-VERSION`, with their features. `cargo metadata` does not show
+/// this, because it also lists packages that are only in the lock file.
 fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     let form = ["--prefix", "none", "--no-dedupe", "--format", "{p} |{f}"];
     let mut arguments = vec!["tree", "-e", "normal,build", "--target", PLATFORM];
@@ -214,7 +215,7 @@ fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
-/// Returns all packages by their ids, except the one made by [`alone`].
+/// Returns all packages by id, except the one created by [`alone`].
 fn packages<'a>(
     metadata: &'a Value,
     mut built: BTreeMap<String, Vec<String>>,
@@ -254,7 +255,8 @@ fn packages<'a>(
     Ok(found)
 }
 
-/// Returns a manifest whose default features are those that the collector needs, without dev-dependencies.
+/// Returns a manifest for the archive. Its default features are those that the collector needs, and it has no
+/// dev-dependencies.
 fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<String> {
     let facts = package.facts;
     let mut lines = vec!["[package]".to_string()];
@@ -293,7 +295,7 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
     ] {
         lines.push(format!("[{title}]"));
         for (name, id) in dependencies {
-            // A dependency that is not in `all` is optional, and no feature turns it on.
+            // A dependency that is not in `all` is optional, and no feature enables it.
             let Some(of) = all.get(id) else { continue };
             let (real, path) = (
                 quoted(text(&of.facts["name"])?),
@@ -305,7 +307,8 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
     Ok(lines.join("\n") + "\n")
 }
 
-/// Returns whether a file of a package is needed for its build, or is its licence or readme.
+/// Returns whether a file of a package is packed. It is if the build needs it, or if it is the package's licence or
+/// readme.
 fn is_wanted(package: &str, name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     let upper = file.to_uppercase();
@@ -323,14 +326,14 @@ fn is_wanted(package: &str, name: &str) -> bool {
     is_source && !is_test && !is_foreign
 }
 
-/// Returns whether a build for Linux needs this file of the crate libc.
+/// Returns whether a build for Linux needs this file of the libc crate.
 fn is_linux(name: &str) -> bool {
     let is_below = |start: &&str| name == *start || name.starts_with(&format!("{start}/"));
     let is_other = |part: &str| LIBC_OTHERS.contains(&part.trim_end_matches(".rs"));
     LIBC.iter().any(is_below) && !name.split('/').any(is_other)
 }
 
-/// Adds a file, or all files below a folder, sorted by name.
+/// Appends a file to `found`, or all files below a folder in the order of their names.
 fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
     if !place.is_dir() {
         if place.exists() {
@@ -343,18 +346,18 @@ fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
         .collect::<Done<_>>()?;
     entries.sort();
     for entry in entries {
-        // A checkout may contain these folders, which belong to no package.
-        let is_own = entry
+        // These folders may exist in a checkout, but do not belong to the package.
+        let is_foreign = entry
             .file_name()
             .is_some_and(|name| name == "target" || name == ".git");
-        if !is_own {
+        if !is_foreign {
             list(&entry, found)?;
         }
     }
     Ok(())
 }
 
-/// Adds a file to the archive without a time stamp or an owner, so that equal sources give equal archives.
+/// Adds a file to the archive without a timestamp or an owner, so that equal sources produce equal archives.
 fn append(tar: &mut tar::Builder<GzEncoder<Vec<u8>>>, name: &str, bytes: &[u8]) -> Done<()> {
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);

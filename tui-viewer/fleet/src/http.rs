@@ -1,8 +1,8 @@
-//! The small part of HTTP that a scrape needs, on one thread and in bounded memory whatever clients send.
+//! Just enough HTTP for a scrape, on one thread and in bounded memory no matter what clients send.
 //!
-//! A request is GET or HEAD, its head has at most 8 KiB, and each connection lasts at most ten seconds. There are at most 64
-//! connections; a further one replaces the connection that has waited longest without a complete request. So slow or silent
-//! clients cannot keep a scraper out.
+//! A request must be a GET or HEAD with a head of at most 8 KiB, and each connection lasts at most ten seconds. At most
+//! 64 connections are open. When another one arrives, it replaces the oldest connection to which no response is being
+//! written, or if there is none, the oldest of all. Slow or silent clients therefore cannot keep a scraper out.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Maximum number of open connections.
 pub(crate) const CONNECTIONS_MOST: usize = 64;
 
-/// Maximum number of connections that are accepted before the open connections are served.
+/// Maximum number of connections that are accepted in one turn, so that the open connections are soon served again.
 const ACCEPTED_MOST: usize = 16;
 
 /// Maximum size of the head of a request, in bytes.
@@ -23,26 +23,26 @@ const HEAD_MOST: usize = 8 << 10;
 /// Maximum duration of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Maximum time that a connection stays open after its answer.
+/// Maximum time that a connection stays open after its response has been sent.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A request for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Whether the client wants only the head of the answer.
+    /// Whether this is a HEAD request, which wants no body.
     pub(crate) is_head: bool,
-    /// Path of the resource, without the part from `?` on.
+    /// Path of the resource, without the query string.
     pub(crate) path: String,
-    /// Types of content that the client accepts.
+    /// Values of all `Accept` headers, concatenated.
     pub(crate) accept: String,
 }
 
-/// An answer.
+/// An HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Status code and its text: `200 OK`.
+    /// Status code and reason phrase: `200 OK`.
     pub(crate) status: &'static str,
-    /// The type of the content.
+    /// Value of the `Content-Type` header.
     pub(crate) content_type: &'static str,
     /// The content.
     pub(crate) body: Arc<str>,
@@ -66,18 +66,19 @@ struct Connection {
 enum State {
     /// The part of the request's head that has arrived.
     Reading(Vec<u8>),
-    /// Head and body of the answer, and the number of bytes of both together that were sent.
+    /// Head and body of the response, and the total number of bytes sent so far.
     Writing(Vec<u8>, Arc<str>, usize),
-    /// The answer is sent. Further input is read and dropped: closing with unread input could make the system discard
-    /// the answer.
+    /// The response has been sent. Further input is read and dropped: if the socket were closed with unread input, the
+    /// system could discard the response.
     Leaving,
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts listening on the first of these addresses that can be used.
     ///
     /// # Errors
-    /// The system's error: the address is in use, or belongs to another machine.
+    /// The system's error if none of the addresses can be used, for example because they are in use or belong to
+    /// another machine.
     pub(crate) fn bind(addresses: &[SocketAddr]) -> io::Result<Self> {
         let listener = TcpListener::bind(addresses)?;
         listener.set_nonblocking(true)?;
@@ -87,7 +88,8 @@ impl Server {
         })
     }
 
-    /// Waits at most `wait` until a connection can be served, and serves all that can. A signal ends the wait.
+    /// Waits up to `wait` until connections are ready, then serves these and accepts new ones. A signal ends the wait
+    /// early.
     ///
     /// # Errors
     /// The system's error while waiting.
@@ -157,7 +159,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Reads or writes what is possible without waiting. Returns false if the connection has ended.
+    /// Reads or writes without blocking. Returns false if the connection has ended.
     fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
         let mut buffer = [0; 2048];
         match &mut self.state {
@@ -222,7 +224,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Returns an answer that only names the error.
+/// Returns an error response whose body is just the status.
 pub(crate) fn refusal(status: &'static str) -> Answer {
     Answer {
         status,
@@ -231,15 +233,17 @@ pub(crate) fn refusal(status: &'static str) -> Answer {
     }
 }
 
-/// Parses the head of a request. Returns `None` until it is complete, and the status for the answer if it is invalid.
+/// Parses the head of a request. Returns `None` while it is incomplete, and the status of the response as an error if
+/// it is invalid.
 fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
     const BAD: &str = "400 Bad Request";
-    // Input that is not HTTP is refused before its head is complete.
+    // Input that cannot be HTTP is refused at once, without waiting for a complete head.
     let word = head.split(|&byte| byte == b' ').next().unwrap_or_default();
     if word.len() > 16 || !word.iter().all(u8::is_ascii_uppercase) {
         return Some(Err(BAD));
     }
-    let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") else {
+    let end = head.windows(4).position(|four| four == b"\r\n\r\n");
+    let Some(end) = end.filter(|&end| end <= HEAD_MOST) else {
         let is_long = head.len() > HEAD_MOST;
         return is_long.then_some(Err("431 Request Header Fields Too Large"));
     };
@@ -306,19 +310,19 @@ mod tests {
             assert!(found.starts_with(status), "{found}: {}", head.escape_ascii());
         }
         let long = [&b"GET / HTTP/1.1\r\nA: "[..], &[b'a'; HEAD_MOST]].concat();
-        assert_eq!(
-            parse(&long).unwrap().unwrap_err(),
-            "431 Request Header Fields Too Large"
-        );
+        for long in [&long[..], &[&long[..], b"\r\n\r\n"].concat()] {
+            assert!(parse(long).unwrap().unwrap_err().starts_with("431"));
+        }
     }
 
-    /// Starts a server that ends after this many requests.
+    /// Starts a server that stops after this many requests, once all connections have ended. The thread returns the
+    /// maximum number of connections that were open at the same time.
     fn serve(requests: usize) -> (SocketAddr, thread::JoinHandle<usize>) {
         let mut server = Server::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = server.listener.local_addr().unwrap();
         let serving = thread::spawn(move || {
             let (mut asked, mut most) = (0, 0);
-            // The body is larger than what a socket takes in one write.
+            // The body is too large for a socket to take it in one write.
             let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
             while asked < requests || !server.connections.is_empty() {
                 let mut answer = |_: &Request| {

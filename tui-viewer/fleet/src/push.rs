@@ -1,4 +1,4 @@
-//! `tickscope push`: sends the work of each program of a host to Pyroscope, as a profile every few seconds.
+//! `tickscope push`: sends a profile of each program on a host to Pyroscope every few seconds.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use crate::begin;
 use crate::pyroscope::{Pyroscope, PyroscopeOptions, Secret};
 use crate::windows::Windows;
 
-/// Environment variable with the value of the header `Authorization`.
+/// Environment variable with the value of the `Authorization` header.
 const AUTHORIZATION: &str = "TICKSCOPE_PUSH_AUTHORIZATION";
 
 /// Beginning of a certificate in a PEM file.
@@ -23,11 +23,12 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(200);
 
-/// Sends profiles until SIGTERM or SIGINT. Then sends a last profile of each program, and stops at the first profile
-/// that the server does not take.
+/// Sends profiles until SIGTERM or SIGINT. Then adds a last profile of each program and sends everything in the queue,
+/// but gives up at the first profile that the server does not accept.
 ///
 /// # Errors
-/// The address cannot be used, or a directory cannot be read.
+/// The address cannot be used, a directory or file from the command line cannot be read, or a profile cannot be
+/// written.
 pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
     let (places, ended) = begin(&args.dir)?;
     let options = options(args)?;
@@ -82,7 +83,7 @@ fn add(windows: &mut Windows, queue: &mut Pyroscope) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a message for each new problem, for each dropped profile, and for the end of a problem.
+/// Prints a message when a new problem occurs, when a problem is over, and for each dropped profile.
 fn tell(said: Option<String>, complaint: &mut Option<String>) {
     let reason = |text: &String| text.split(';').next().unwrap_or_default().to_owned();
     let new = said.as_ref().map(reason);
@@ -92,6 +93,14 @@ fn tell(said: Option<String>, complaint: &mut Option<String>) {
         Some(_) | None => {}
     }
     *complaint = new;
+}
+
+/// Returns whether an address without its scheme names this machine.
+fn is_this_machine(address: &str) -> bool {
+    let mut after_host = ["127.0.0.1", "localhost", "[::1]"]
+        .into_iter()
+        .filter_map(|host| address.strip_prefix(host));
+    after_host.any(|rest| rest.is_empty() || rest.starts_with([':', '/']))
 }
 
 fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
@@ -125,12 +134,7 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
         }
         None => from_environment.map(Secret::Value),
     };
-    if authorization.is_some()
-        && scheme == "http"
-        && !["127.0.0.1", "localhost", "[::1]"]
-            .iter()
-            .any(|here| rest.starts_with(here))
-    {
+    if authorization.is_some() && scheme == "http" && !is_this_machine(rest) {
         say("the header Authorization goes to another machine unencrypted: use https");
     }
     Ok(PyroscopeOptions {
@@ -142,7 +146,7 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
     })
 }
 
-/// Reads the certificates of a file.
+/// Reads a PEM file, and checks that it contains a certificate.
 fn authorities(path: &Path) -> anyhow::Result<Vec<u8>> {
     let found = || format!("--ca-file {}", path.display());
     let pem = std::fs::read(path).with_context(found)?;
@@ -150,6 +154,21 @@ fn authorities(path: &Path) -> anyhow::Result<Vec<u8>> {
         true => Ok(pem),
         false => {
             Err(anyhow!("found no certificate, wanted one or more certificates in PEM form").context(found()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_this_machine_may_get_secrets_unencrypted() {
+        for local in ["localhost", "localhost:4040", "127.0.0.1/", "[::1]:4040/a"] {
+            assert!(is_this_machine(local), "{local}");
+        }
+        for other in ["localhost.example.com", "127.0.0.10:4040", "example.com/localhost"] {
+            assert!(!is_this_machine(other), "{other}");
         }
     }
 }
