@@ -1,4 +1,4 @@
-//! Has the linker make the installed programs small.
+//! Tells the linker to keep the installed programs small.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "cargo::rerun-if-changed=build.rs")?;
     if is_small() {
-        // The viewer needs no symbols of its local functions. The demo's line tables, if the profile keeps them, are
+        // The viewer needs no symbols for its local functions. If the profile keeps the demo's line tables, they are
         // compressed.
         writeln!(out, "cargo::rustc-link-arg-bins=-Wl,--discard-all")?;
         writeln!(
@@ -17,8 +17,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether this build is for installation (optimised, without debug information) and its linker knows the
-/// options.
+/// Returns whether this build is meant for installation (optimised, without debug information) and has a linker that
+/// knows the options.
 fn is_small() -> bool {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux")

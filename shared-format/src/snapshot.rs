@@ -1,8 +1,8 @@
 //! The data model: everything that a program publishes about itself at one moment, as flat columns.
 //!
-//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores the counts
-//! of its *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds
-//! by construction.
+//! Times are kept in clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds them once. A node stores
+//! only its *own* calls and time. Totals are sums over a node's subtree and are never stored, so a node's total is
+//! always its self time plus the totals of its children.
 
 mod by_function;
 mod capture;
@@ -61,132 +61,134 @@ pub use self::watches::{
 pub struct Snapshot {
     /// The program.
     pub process: Process,
-    /// The clock that ticks come from.
+    /// The clock that produces the ticks.
     pub clock: ClockInfo,
-    /// Time, reason, mode and cost of the capture.
+    /// When, why and in which mode the snapshot was captured, and what measuring costs.
     pub capture: CaptureInfo,
-    /// Sums since the program's first scope. Resets do not change them.
+    /// Totals since the program's first scope. Resets do not change them.
     pub lifetime: Lifetime,
-    /// The threads, by [`ThreadId`]. Finished threads of one name share one entry.
+    /// The threads, indexed by [`ThreadId`]. Finished threads with the same name share one entry.
     pub threads: Vec<Thread>,
-    /// The sites that nodes refer to, by [`SiteId`].
+    /// The sites that nodes refer to, indexed by [`SiteId`].
     pub sites: Sites,
     /// The call trees of all threads. The rows of a thread are contiguous.
     pub nodes: Nodes,
-    /// The clock errors of nodes that had any, in row order.
+    /// The number of clock errors of each node that had any, in row order.
     pub errors: Vec<NodeErrors>,
-    /// Settings of the measurement, and disabled sites.
+    /// The settings of the measurement, and the disabled sites.
     pub measuring: Measuring,
-    /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here
-    /// as well, over numbers in place of ticks.
+    /// Histograms of the durations of finished calls, if histograms are on. The histograms of values are always here as
+    /// well, and count the recorded numbers instead of ticks.
     pub latencies: Latencies,
-    /// Histograms of the finished calls of futures. A call's duration begins with its first poll. The durations of the polls are
-    /// in [`latencies`](Self::latencies).
+    /// Histograms of the durations of finished calls of futures, each measured from the first poll to the end. The
+    /// durations of the individual polls are in [`latencies`](Self::latencies).
     pub async_latencies: Latencies,
     /// The futures in flight.
     pub tasks: Tasks,
     /// The rows whose times are estimates, in row order.
     pub estimates: Vec<Estimate>,
-    /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is
-    /// never open. Values and gauges are counters as well.
+    /// The rows that are counters, in row order. A counter has a number of calls and a sum, but no time and no
+    /// children, and it is never open. Values and gauges are counters as well.
     pub counts: Vec<Count>,
-    /// The counters that are values, in row order.
+    /// The counters that were recorded with `value!`, in row order.
     pub value_rows: Vec<ValueRow>,
-    /// The counters that are gauges, in row order.
+    /// The counters that were recorded with `gauge!`, in row order.
     pub gauge_rows: Vec<GaugeRow>,
-    /// Quantities of rows other than calls and time.
+    /// What was measured for each row besides calls and time.
     pub measures: Measures,
-    /// Whether time off the CPU was distinguished from work. If not, waiting is not known and has no column.
+    /// Whether time off the CPU was told apart from work. If not, waiting times are unknown, and reports have no
+    /// columns for them.
     pub waits: bool,
-    /// Calls that threads wait in.
+    /// The system calls in which threads were waiting.
     pub waits_in: WaitsIn,
-    /// Facts of the functions that the compiler has prepared; `None` in programs without them.
+    /// Facts about the functions that the compiler has instrumented; `None` if the program has none.
     pub functions: Option<Functions>,
-    /// Enabled sites that were disabled for a part of the time since the reset, so that some of their calls were not
-    /// counted.
+    /// Sites that are enabled now but were disabled for part of the time since the reset, so not all of their calls
+    /// were counted.
     pub was_off: Vec<SiteId>,
-    /// The functions that are watched, at most [`WATCHES_MAX`].
+    /// The watched functions, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
     /// Samples of the program counter, if they were requested.
     pub lines: Lines,
-    /// Time in nanoseconds by which reads of the clock prolong four loads that miss all caches, beyond the time of the reads
-    /// themselves. The clock is read after each load. The time is near 0 if reads of the clock do not wait for loads; see
-    /// [`Snapshot::clock_drains`]. `None` if it was not measured.
+    /// How many nanoseconds clock reads add to four loads that miss all caches, if the clock is read after each load.
+    /// This does not include the cost of the clock reads themselves. It is close to 0 if clock reads do not wait for
+    /// loads; see [`Snapshot::clock_drains`]. `None` if it was not measured.
     pub drains_ns: Option<f64>,
-    /// Cost of measuring as seen by samples; `None` in modes that take no samples.
+    /// The cost of measuring, as estimated from samples; `None` in modes that take no samples.
     pub seen_cost: Option<SeenCost>,
-    /// Whether the snapshot is a window, which `tickscope-analysis` makes: it covers the last `since_reset_ns` before
-    /// its capture, and not all time since a reset.
+    /// Whether `tickscope-analysis` made this snapshot as a window, which covers only the last `since_reset_ns` before
+    /// its capture instead of all the time since a reset.
     pub window: bool,
-    /// Meaning of `self_ticks` and `outside_ticks`. Never written to a record, because only `tickscope-analysis` makes
-    /// snapshots of values other than time.
+    /// What `self_ticks` and `outside_ticks` contain. This is never written to a record, because only
+    /// `tickscope-analysis` makes snapshots that contain anything but time.
     pub values: Values,
 }
 
-/// Kinds of self values in a snapshot.
+/// What the self values of a snapshot are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
-    /// All time, in ticks.
+    /// All of the time, both working and waiting, in ticks.
     #[default]
     Time,
-    /// A part of the time, in ticks, such as waiting.
+    /// Only part of the time, such as waiting, in ticks.
     PartOfTime,
-    /// Counts other than ticks, for example allocations.
+    /// Counts instead of ticks, such as numbers of allocations.
     Counts,
 }
 
-/// The program that carries the collector.
+/// The program that contains the collector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// Name given to `start`, by default the name of the executable.
+    /// Name that was passed to `start`. The default is the name of the executable.
     pub name: String,
     /// Process id, in the program's PID namespace.
     pub pid: u32,
     /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Time since the start by the monotonic clock, in nanoseconds.
+    /// Time since the collector started, according to the monotonic clock, in nanoseconds.
     pub uptime_ns: u64,
-    /// Warnings of the collector to its user, each one sentence with the next step.
+    /// Warnings from the collector to its user. Each is one sentence that includes what to do about it.
     pub warnings: Vec<String>,
-    /// Files in the process that contain another copy of the collector, which measures as well.
+    /// Files loaded into the process that contain another copy of the collector. Such a copy takes its own
+    /// measurements.
     pub copies: Vec<String>,
 }
 
-/// Settings of the measurement, and disabled sites.
+/// The settings of the measurement, and the disabled sites.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
-    /// Whether latencies are collected.
+    /// Whether histograms of call durations are collected.
     pub histograms: bool,
-    /// Samples a second; 0 unless in sampled mode.
+    /// How many times per second each thread is sampled; 0 in modes that take no samples.
     pub sampling_hz: f64,
     /// Samples taken since the reset.
     pub samples: u64,
-    /// The rules that disable and enable sites, oldest first. The last rule that matches a site decides.
+    /// The rules that disable and enable sites, oldest first. If several rules match a site, the last one decides.
     pub rules: Vec<Rule>,
-    /// The sites that are disabled now.
+    /// The sites that are currently disabled.
     pub off_sites: Vec<SiteId>,
 }
 
 /// A rule that disables or enables sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Rule {
-    /// Pattern of the sites; see [`Pattern`](crate::pattern::Pattern).
+    /// Pattern that selects the sites; see [`Pattern`](crate::pattern::Pattern).
     pub pattern: String,
     /// Whether the rule disables the sites; otherwise it enables them.
     pub off: bool,
 }
 
-/// Error of the sampled times of a caller and its callee, in nanoseconds a call. A sample is charged to the call whose
-/// scope is open, so the code before and after a scope, and instructions of the scope itself, are charged to the
-/// caller. In five real programs, samples gave callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4
-/// ns too much.
+/// Uncertainty of sampled times at the border between a caller and its callee, in nanoseconds per call. A sample is
+/// attributed to the call whose scope is open. So the code just before and after a scope, and some of the scope's own
+/// instructions, count as the caller's time. In five real programs, samples attributed 1 to 5 ns per call too much to
+/// callers. For callees, the result was anything from 4 ns too little to 4 ns too much.
 pub const BORDER_NS: f64 = 3.0;
 
-/// The uncertainty of a row's times. The errors are standard errors: the true value is within one error in two of three
-/// cases, and within two errors in 19 of 20 cases.
+/// The uncertainty of a row's times. The errors are standard errors: the true value lies within one error of the
+/// estimate in two of three cases, and within two errors in 19 of 20 cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Estimate {
-    /// Row of the estimate.
+    /// Row that the estimate is for.
     pub node: NodeId,
     /// Number of calls that were timed; 0 in sampled mode.
     pub timed: u64,
@@ -196,32 +198,33 @@ pub struct Estimate {
     pub total_error: u64,
 }
 
-/// Sums over everything that was ever counted, in all reset epochs and all threads.
+/// Totals over all threads and all reset epochs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lifetime {
     /// Calls of all nodes.
     pub calls: u64,
-    /// Self ticks of all nodes, without time outside any scope. In adaptive mode the time of calls that were not timed
-    /// is an estimate. Later calls correct it, so the sum may decrease.
+    /// Self ticks of all nodes. Time outside any scope is not included. In adaptive mode, the time of untimed calls is
+    /// an estimate, which is corrected as more calls are timed, so this total may decrease.
     pub ticks: u64,
 }
 
 impl Snapshot {
-    /// Converts ticks to nanoseconds, rounded to the nearest.
+    /// Converts ticks to nanoseconds, rounding to the nearest integer.
     pub fn nanos(&self, ticks: u64) -> u64 {
         // Products up to 2^53 are exact in f64; above that, the rounding error stays far below the clock's error.
         let ns = ticks as f64 * 1e9 / self.clock.ticks_per_second;
         ns.round() as u64
     }
 
-    /// Returns the self value of each row: its time in nanoseconds, or its count ([`Values::Counts`]). Each value is
-    /// converted and rounded once, and all totals in nanoseconds are sums of these values.
+    /// Returns the self value of each row: its time in nanoseconds, or a count if `values` is [`Values::Counts`]. Each
+    /// time is converted and rounded only once, and all totals in nanoseconds are sums of the rounded times.
     pub fn self_nanos(&self) -> Vec<u64> {
         let ticks = self.nodes.self_ticks.iter();
         ticks.map(|&ticks| self.value(ticks)).collect()
     }
 
-    /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.
+    /// Converts ticks to nanoseconds, no matter whether they are self ticks or ticks outside any scope. A count is
+    /// returned unchanged.
     pub fn value(&self, ticks: u64) -> u64 {
         match self.values == Values::Counts {
             true => ticks,
@@ -238,18 +241,19 @@ impl Snapshot {
         t.first_row as usize..(t.first_row + t.rows) as usize
     }
 
-    /// Returns the sum of all calls since the reset.
+    /// Returns the number of all calls since the reset.
     pub fn calls(&self) -> u64 {
         saturating_sum(self.nodes.calls.iter().copied())
     }
 
-    /// Returns the sum of all self ticks since the reset, without time outside any scope.
+    /// Returns the sum of all self ticks since the reset. Time outside any scope is not included.
     pub fn measured_ticks(&self) -> u64 {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the column that contains them. A future's latencies are wall
-    /// times of whole calls, and not of polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the [`Latencies`] that contain its histogram. The
+    /// latencies of a future are the wall-clock durations of its calls, not of its polls. The rows of futures come
+    /// last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);
@@ -263,7 +267,7 @@ impl Snapshot {
             .chain(of_futures.map(move |row| (row, calls)))
     }
 
-    /// Returns the uncertainty of a row's times, or `None` if they are exact.
+    /// Returns the uncertainty of a row's times, or `None` if the times are exact.
     pub fn estimate_of(&self, node: NodeId) -> Option<&Estimate> {
         let at = self
             .estimates
@@ -279,8 +283,8 @@ impl Snapshot {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// Sorts the sites that are disabled now, and the sites that were disabled earlier. Each site stays in only one of
-    /// these lists, once.
+    /// Sorts the list of sites that are disabled now and the list of sites that were disabled earlier, and removes
+    /// duplicates. A site that is in both lists stays only in the first.
     pub fn settle_off_sites(&mut self) {
         let off = &mut self.measuring.off_sites;
         for list in [&mut *off, &mut self.was_off] {
@@ -290,20 +294,20 @@ impl Snapshot {
         self.was_off.retain(|site| off.binary_search(site).is_err());
     }
 
-    /// Returns the sites whose calls since the reset were counted only in part.
+    /// Returns the sites for which only some of the calls since the reset were counted.
     pub fn counted_in_part(&self) -> impl Iterator<Item = SiteId> {
         self.measuring.off_sites.iter().chain(&self.was_off).copied()
     }
 
-    /// Returns the functions that are off because of the budget.
+    /// Returns the functions that were switched off to stay within the budget.
     pub fn over_budget(&self) -> &[OverBudget] {
         self.functions
             .as_ref()
             .map_or(&[], |functions| &functions.over_budget)
     }
 
-    /// Returns whether reports have columns of time off the CPU, with dashes in sampled mode. Older programs, and
-    /// programs that do not measure waiting, have no such columns.
+    /// Returns whether reports have columns for time off the CPU. In sampled mode, these columns contain only dashes.
+    /// Snapshots from older programs, and from programs that do not measure waiting, do not get such columns.
     pub fn has_wait_columns(&self) -> bool {
         self.waits || self.capture.mode.is_sampling()
     }

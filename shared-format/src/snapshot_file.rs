@@ -1,4 +1,4 @@
-//! Snapshot files (`.tks`): one snapshot, as a recording with a single record.
+//! Snapshot files (`.tks`), each of which is a recording that contains a single record.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -14,24 +14,24 @@ use crate::ring::{Stamp, payload_words, record_head};
 use crate::snapshot::Snapshot;
 use crate::words;
 
-/// Ending of snapshot files and recordings.
+/// File extension of snapshot files and recordings.
 pub const ENDING: &str = "tks";
 
-/// Number of existing temporary files of one name that are skipped before giving up.
+/// Number of existing temporary files to skip for one target file before giving up.
 const TEMPORARIES_MAX: u32 = 1000;
 
 /// Writes one snapshot to a file that must not exist yet. The file appears complete or not at all.
 ///
 /// # Errors
-/// The system's error, most likely "File exists".
+/// The error of the system call that failed, most likely "File exists".
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
     write_new(path, &bytes(snapshot)?)
 }
 
-/// Returns the bytes of a file with one snapshot.
+/// Returns the bytes of a snapshot file.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
+/// [`FormatError::TooLarge`] if the snapshot is larger than a reader would accept.
 pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
@@ -47,15 +47,15 @@ pub fn bytes(snapshot: &Snapshot) -> Result<Vec<u8>, FormatError> {
 /// Writes a file that must not exist yet. The file appears complete or not at all.
 ///
 /// # Errors
-/// The system's error, most likely "File exists".
+/// The error of the system call that failed, most likely "File exists".
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     write_new_by(path, |file| file.write_all(bytes))
 }
 
-/// Writes a new file as [`write_new`] does, with a function that writes the contents piece by piece.
+/// Like [`write_new`], but `write` produces the contents piece by piece.
 ///
 /// # Errors
-/// The system's error, most likely "File exists", or the error of `write`.
+/// The error of the system call that failed, most likely "File exists", or the error of `write`.
 pub fn write_new_by(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -68,14 +68,14 @@ pub fn write_new_by(
     write(&mut file).map_err(|error| failed("write", error))?;
     file.sync_all().map_err(|error| failed("write", error))?;
     drop(file);
-    // A link fails if the name is taken, whereas a rename would replace the file.
+    // A hard link fails if `path` already exists, whereas a rename would replace that file.
     fs::hard_link(&temporary, path).map_err(|error| failed("create", error))?;
     let _ = fs::remove_file(&temporary);
     Ok(())
 }
 
-/// Creates a temporary file next to the final file. Existing temporary files are left alone, because they belong to another
-/// thread, or to a process that had the same id.
+/// Creates a temporary file next to the final file. If a temporary file of the same name exists, it is left alone and
+/// another name is tried, because it belongs to another thread, or to an earlier process with the same process id.
 fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     let mut number = 0;
     loop {
@@ -93,17 +93,17 @@ fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     }
 }
 
-/// Returns whether the file begins like a snapshot file or recording.
+/// Returns whether the file begins with the magic number of snapshot files and recordings.
 pub fn is_snapshot_file(path: &Path) -> bool {
     let mut magic = [0; WORD];
     let read = open_plain(path, false).map(|mut file| file.read_exact(&mut magic));
     matches!(read, Ok(Ok(()))) && magic == SNAPSHOT_FILE_MAGIC.to_le_bytes()
 }
 
-/// Reads the newest snapshot of a snapshot file or recording.
+/// Reads the newest snapshot from a snapshot file or recording.
 ///
 /// # Errors
-/// The reason why the file has no snapshot that this build can read.
+/// An error that says why the file contains no snapshot that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     Recording::open(path)?.newest().map(|(_, snapshot)| snapshot)
 }

@@ -1,40 +1,41 @@
-//! Shared memory as 64-bit words. Ring and slots use these traits alone, so the same code runs over a mapping, over a
-//! file read with `pread`, over a recorder that stops after any store, and under loom.
+//! Traits for shared memory that is accessed as 64-bit words. The ring and the slots access memory only through these
+//! traits, so the same code runs on a memory mapping, on a file read with `pread`, on a recorder that can reproduce a
+//! crash after any store, and under loom.
 
 use crate::error::FormatError;
 
 /// Words that can be read, several at a time.
 ///
-/// A read returns each word as some store left it. The words of one read may be of different moments.
+/// Each word is read as some store left it, but the words of one read may stem from different points in time.
 pub trait ReadWords {
-    /// Copies words `first..first + out.len()`, each with a relaxed load.
+    /// Copies the words `first..first + out.len()` to `out`, each with a relaxed load.
     ///
     /// # Errors
-    /// If the words do not exist, for example because the file was cut.
+    /// The words do not exist, for example because the file was truncated.
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError>;
 
     /// Orders earlier reads before later reads.
     fn fence_acquire(&self);
 }
 
-/// Words that one writer can also write.
+/// Words that can also be written, but only by a single writer.
 pub trait Words: ReadWords {
-    /// Stores a word with a relaxed store.
+    /// Stores a word with relaxed ordering.
     fn store(&self, index: usize, value: u64);
 
-    /// Stores a word after all earlier stores.
+    /// Stores a word with release ordering, so that it becomes visible only after all earlier stores.
     fn store_release(&self, index: usize, value: u64);
 
     /// Orders earlier stores before later stores.
     fn fence_release(&self);
 }
 
-/// Returns bytes as words. An incomplete last word is left out.
+/// Converts little-endian bytes to words. An incomplete word at the end is ignored.
 pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
-/// Fills bytes with a slice of words, from the first byte on. Words that do not fit are left out.
+/// Writes words to the beginning of `bytes`, in little-endian order. Words that do not fit are ignored.
 pub(crate) fn fill_bytes(bytes: &mut [u8], words: &[u64]) {
     let (places, _) = bytes.as_chunks_mut();
     for (place, word) in places.iter_mut().zip(words) {
@@ -42,14 +43,14 @@ pub(crate) fn fill_bytes(bytes: &mut [u8], words: &[u64]) {
     }
 }
 
-/// Returns a slice of words as bytes.
+/// Converts words to little-endian bytes.
 pub(crate) fn bytes_of(words: &[u64]) -> Vec<u8> {
     let mut bytes = vec![0; size_of_val(words)];
     fill_bytes(&mut bytes, words);
     bytes
 }
 
-/// Returns the words of an iterator as bytes.
+/// Collects words as little-endian bytes.
 pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let words = words.into_iter();
     let mut bytes = Vec::with_capacity(words.size_hint().0 * size_of::<u64>());
@@ -62,7 +63,7 @@ pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
 /// Reads one word.
 ///
 /// # Errors
-/// As [`ReadWords::read`].
+/// The same as for [`ReadWords::read`].
 #[cfg_attr(test, track_caller)]
 pub fn read_one(words: &impl ReadWords, index: usize) -> Result<u64, FormatError> {
     let mut word = [0];
@@ -72,7 +73,8 @@ pub fn read_one(words: &impl ReadWords, index: usize) -> Result<u64, FormatError
 
 #[cfg(test)]
 pub(crate) mod recorder {
-    //! Words in plain memory, which can show the state that a crash leaves after any prefix of the stores.
+    //! Words in plain memory, with a log of all stores. The log can reproduce the state that a crash would leave after
+    //! any number of the stores.
 
     use std::cell::{Cell, RefCell};
     use std::panic::Location;
@@ -101,7 +103,8 @@ pub(crate) mod recorder {
             self.stores.get()
         }
 
-        /// Calls `look` for the state after each prefix of the stores, from none to all, with the number of stores.
+        /// Replays the stores one by one, starting with zeroed words. Calls `look` before the first store and after
+        /// each store, with the number of stores so far and the words.
         pub(crate) fn prefixes<E>(&self, mut look: impl FnMut(u64, &Self) -> Result<(), E>) -> Result<(), E> {
             let left = Self::new(self.words.borrow().len());
             look(0, &left)?;

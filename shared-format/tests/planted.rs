@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Rings that were planted for a program that cleans up. The test is alone in its process, because it measures the memory of the
-//! process.
+//! Tests what happens when a program cleans up rings that somebody else has planted. The test has a process to itself,
+//! because it measures the memory of the process.
 
 #[path = "files/support.rs"]
 mod support;
@@ -14,7 +14,7 @@ use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{RING_FIRST, record, state};
 
-/// Bytes of a record with its head.
+/// Size in bytes of a record, including its head.
 const HUGE: u64 = 64 << 20;
 
 fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
@@ -23,7 +23,7 @@ fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
     }
 }
 
-/// Plants a ring of an ended program, with one record of zeros that take no space.
+/// Plants the ring of a program that has ended. Its only record consists of zeros, which take no space on disk.
 fn plant(path: &Path) -> File {
     let header = Header {
         ring_words: HUGE / 8 * 2,
@@ -53,7 +53,7 @@ fn plant(path: &Path) -> File {
     file
 }
 
-/// Returns the peak of this process's memory so far, in bytes.
+/// Returns the peak memory use of this process so far, in bytes.
 fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -61,7 +61,7 @@ fn most_memory() -> u64 {
     kib.parse::<u64>().unwrap() << 10
 }
 
-/// The cleaning program must not allocate the length that the record claims.
+/// The program that cleans up must not allocate as much memory as the record claims to need.
 #[test]
 fn a_dead_ring_that_claims_a_huge_record_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();

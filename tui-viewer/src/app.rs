@@ -1,5 +1,5 @@
-//! State of the screen and its updates, without I/O. Messages bring the time and new data; effects tell the caller which
-//! I/O to do.
+//! State of the screen and the code that updates it, without I/O. The time and new data come in as messages; effects
+//! tell the caller which I/O to perform.
 
 pub(crate) mod cursor;
 pub(crate) mod data;

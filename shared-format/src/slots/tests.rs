@@ -15,7 +15,8 @@ fn ask(words: &Recorder, slot: usize, op: Op) -> [u64; REQUEST_WORDS] {
     request
 }
 
-/// A reply with an unknown outcome is still a reply, so that the viewer does not report a stopped program.
+/// A reply whose outcome code is unknown is still a reply. Otherwise the viewer would report that the program does not
+/// respond.
 #[test]
 fn a_request_is_seen_once_and_its_answer_heard() {
     for outcome in [1, 2, 3, 4, 9].map(Outcome::of) {
@@ -79,8 +80,9 @@ fn a_sequence_far_ahead_is_refused_and_does_not_close_the_slot_for_ever() {
     assert_eq!(server.look(&words).len(), 1);
 }
 
-/// A viewer may die after any word of a request, and an answered request may have come before. The program carries out no
-/// incomplete request, and the next owner of the slot gets the reply to its own request.
+/// A viewer may die after writing any number of words of a request, and the slot may already hold an answered request.
+/// The program must not carry out an incomplete request, and the slot's next owner must get the reply to its own
+/// request.
 #[test]
 fn a_request_cut_off_at_any_word_is_none() {
     for answered in [false, true] {
@@ -116,7 +118,8 @@ fn a_request_cut_off_at_any_word_is_none() {
     }
 }
 
-/// The program may die in the middle of a reply. The viewer then sees neither this reply nor the earlier one.
+/// The program may die in the middle of writing a reply. The viewer must then see neither this reply nor the reply to
+/// the previous request.
 #[test]
 fn an_answer_cut_off_at_any_word_is_none() {
     let words = Recorder::new(RING_FIRST);
@@ -149,15 +152,15 @@ fn an_answer_cut_off_at_any_word_is_none() {
 }
 
 mod model {
-    //! Test under loom: a viewer sends two requests, and the program replies. Each request is carried out once, and
-    //! the viewer never accepts a wrong or incomplete reply.
+    //! Tests under loom that if a viewer sends two requests and the program replies, no request is carried out twice,
+    //! and the viewer never accepts a wrong or incomplete reply.
 
     use crate::ring::tests::model::LoomWords;
     use tickscope_testkit::model::check;
 
     use super::*;
 
-    /// The words of slot 0 that a request and a reply use; the other words stay zero.
+    /// The words of slot 0 that these requests and replies use. All other words stay zero.
     #[derive(Clone)]
     struct LoomSlot(LoomWords);
 
@@ -205,7 +208,8 @@ mod model {
         }
     }
 
-    /// The viewer waits before it reads the reply, so the program may be preempted while it writes the reply.
+    /// Sends two requests, and reads the reply to the second one. The viewer yields before it reads, so the program may
+    /// be preempted in the middle of writing the reply. `bound` is the maximum number of preemptions.
     fn asks_twice(bound: usize) {
         check(Some(bound), || {
             let slot = LoomSlot(LoomWords::new(9));

@@ -1,4 +1,4 @@
-//! Numbers of one function in a snapshot, for assertions in tests.
+//! Measurements of a single function in a snapshot, for assertions in tests.
 
 use std::time::Duration;
 
@@ -8,20 +8,22 @@ use super::saturating_sum;
 #[cfg(feature = "by-function")]
 use crate::pattern::Pattern;
 
-/// Numbers of the functions of one name in a snapshot; see [`Snapshot::function`].
+/// Measurements of all functions that have a given name; see [`Snapshot::function`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
-    /// Number of sites of that name in the snapshot; 0 if no such scope was entered yet or the name is misspelt.
+    /// Number of sites with that name in the snapshot; 0 if no such scope has been entered yet, or if the name is
+    /// misspelt.
     pub sites: usize,
-    /// Calls since the reset, including recursive ones. They are exact in every mode but `off`.
+    /// Calls since the reset, including recursive calls. This is exact in every mode but `off`.
     pub calls: u64,
-    /// Time in the functions themselves, without callees. It may be an estimate, depending on the mode.
+    /// Time spent in the functions themselves, without their callees. Depending on the mode, this may be an estimate.
     pub self_time: Duration,
-    /// Time in the functions and their callees; recursion counts once.
+    /// Time spent in the functions and their callees. The time of recursive calls is counted only once.
     pub total_time: Duration,
 }
 
-/// The name of a function. With the feature `report` of tickscope, strings implement this trait; without it, no type does.
+/// The name of a function. If tickscope's feature `report` is enabled, strings implement this trait; otherwise, no type
+/// does.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",
@@ -47,11 +49,12 @@ impl FunctionName for &String {
 }
 
 impl Snapshot {
-    /// Returns the numbers of the functions and scopes with a name, summed up over all threads. The name may be `parse`,
-    /// `book::insert` or a pattern (`book::*`).
+    /// Returns the measurements of all functions and scopes with this name, summed up over all threads. The name may be
+    /// `parse`, `book::insert` or a pattern (`book::*`).
     ///
-    /// Functions that were never entered have zeros; `sites` distinguishes them from functions without a call since the
-    /// reset. Empty texts, texts of more than 96 bytes and texts with control characters match no function.
+    /// If no such function was ever entered, everything is 0, including `sites`. If such a function was entered, but
+    /// not since the reset, `sites` is not 0. An empty name, a name of more than 96 bytes and a name with control
+    /// characters match no function.
     ///
     /// # Examples
     /// ```
@@ -76,7 +79,8 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     let nodes = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = nodes.totals(&self_ns);
-    // One pass over the rows is enough, because parents come before their children.
+    // Finds the rows inside a call of these functions. A single pass is enough, because parents come before their
+    // children.
     let mut is_inside = vec![false; nodes.len()];
     let (mut calls, mut own, mut total) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..nodes.len() {
@@ -101,7 +105,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     }
 }
 
-/// Never called, because without the feature no type implements `FunctionName`.
+/// Never called, because no type implements `FunctionName` without the feature.
 #[cfg(not(feature = "by-function"))]
 fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
     FunctionNumbers::default()

@@ -1,20 +1,20 @@
-//! A capture: its time, its reason and its cost.
+//! When and why a snapshot was captured, and what measuring costs.
 
 use bincode::{Decode, Encode};
 
 use super::losses::Losses;
 use super::mode::Mode;
 
-/// Reason of a capture.
+/// Why a capture was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CaptureKind {
-    /// The interval had passed, or a viewer requested a record.
+    /// The interval elapsed, or a viewer requested a record.
     #[default]
     Periodic,
-    /// The capture is the last of its reset epoch, and shows the counts that the reset cleared.
+    /// The last capture of its reset epoch. It has the counts that the reset then cleared.
     Closing,
-    /// The capture is the last of the program.
+    /// The last capture of the program.
     Final,
 }
 
@@ -29,54 +29,56 @@ impl CaptureKind {
     }
 }
 
-/// Time, reason, mode and cost of a capture.
+/// When, why and in which mode a capture was made, and what measuring costs.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CaptureInfo {
-    /// Mode in which scopes were measured in this epoch.
+    /// The mode in which scopes were measured in this epoch.
     pub mode: Mode,
-    /// Reason of the capture.
+    /// Why the capture was made.
     pub kind: CaptureKind,
-    /// Number of this capture, from 1. Captures without a record count as well.
+    /// Sequence number of this capture, starting with 1. Captures that did not become records are counted too.
     pub seq: u64,
-    /// The program's clock at the capture, in ticks.
+    /// Tick of the program's clock at the time of the capture.
     pub tick: u64,
-    /// Wall clock at the capture, in nanoseconds since the Unix epoch.
+    /// Wall-clock time of the capture, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// The time between two records, in nanoseconds.
+    /// The interval between two records, in nanoseconds.
     pub interval_ns: u64,
-    /// Number of resets. It never decreases; an undo increases it as well.
+    /// Number of resets so far. It never decreases, because undoing a reset also increases it.
     pub reset_epoch: u64,
     /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// The earlier reset epoch that an undo has continued in this epoch, so that the counts begin with that epoch; `None` if no
-    /// undo began this epoch. Closing records of the continued epoch and of later ones are void.
+    /// If this epoch began with an undo, the earlier reset epoch that the undo returned to. The counts then start with
+    /// that earlier epoch, and the closing records of that epoch and of all epochs between it and this one are void.
+    /// `None` if this epoch did not begin with an undo.
     pub withdraws: Option<u64>,
-    /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
+    /// Number of rows that were merged into rows named "(pruned)", because the record would have been too long.
     pub pruned: u64,
     /// Calls that could not be counted.
     pub losses: Losses,
     /// The cost of measuring.
     pub cost: Cost,
-    /// Number of viewers that own a request slot.
+    /// Number of viewers that hold a request slot.
     pub viewers: u32,
 }
 
 impl CaptureInfo {
-    /// Returns the reset epoch with which the counts begin.
+    /// Returns the reset epoch at which the counts start.
     pub fn begin(&self) -> u64 {
         self.withdraws.unwrap_or(self.reset_epoch)
     }
 }
 
-/// The cost of measuring, as calibrated in this program.
+/// The cost of measuring: that of a scope, as calibrated in this program, and that of the publisher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Cost {
-    /// The lower bound of a scope's cost in nanoseconds: measured between work that overlaps with its clock reads.
+    /// Lower bound of a scope's cost in nanoseconds, measured with work inside the scope, which the CPU overlaps with
+    /// the clock reads.
     pub lower_ns: f64,
-    /// The upper bound of a scope's cost in nanoseconds: measured in an empty loop.
+    /// Upper bound of a scope's cost in nanoseconds, measured in an empty loop.
     pub upper_ns: f64,
-    /// The publisher's CPU time so far, in nanoseconds.
+    /// CPU time that the publisher has used so far, in nanoseconds.
     pub publisher_cpu_ns: u64,
-    /// The publisher's share of one core over the last interval, 0 to 1.
+    /// Share of one core that the publisher used during the last interval, 0 to 1.
     pub publisher_share: f64,
 }

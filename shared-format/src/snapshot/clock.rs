@@ -1,4 +1,4 @@
-//! The clock that ticks come from.
+//! The clock that produces the ticks.
 
 use bincode::{Decode, Encode};
 
@@ -8,17 +8,17 @@ use bincode::{Decode, Encode};
 pub enum ClockSource {
     /// The CPU's time stamp counter (`rdtsc`).
     Tsc,
-    /// The time stamp counter after a fence, for scopes of a few nanoseconds.
+    /// The time stamp counter, read after a fence, for scopes of a few nanoseconds.
     TscOrdered,
     /// The operating system's monotonic clock, in nanoseconds.
     #[default]
     Monotonic,
-    /// A function that the program supplies.
+    /// A clock function supplied by the program.
     Custom,
 }
 
 impl ClockSource {
-    /// Returns the name in settings, JSON and reports.
+    /// Returns the name that is used in settings, JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tsc => "tsc",
@@ -29,19 +29,20 @@ impl ClockSource {
     }
 }
 
-/// The clock in use, the reason for it, and its errors.
+/// The clock in use, why it was chosen, and its errors.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct ClockInfo {
     /// Source of the ticks.
     pub source: ClockSource,
-    /// Ticks per second, as measured so far; always above 0.
+    /// Ticks per second, as measured so far. Always greater than 0.
     pub ticks_per_second: f64,
-    /// Reason for this clock: "invariant, kernel clocksource tsc", or why a better one was refused.
+    /// Why this clock was chosen: "invariant, kernel clocksource tsc", or why a better clock was rejected.
     pub reason: String,
-    /// Gaps between two events that were not charged to any node: the clock went backward or jumped beyond the limit,
-    /// or the mode was switched more often in between than the collector remembers.
+    /// Number of gaps between two events that were not charged to any node. Either the clock went backward or jumped
+    /// too far forward, or the mode was switched more often during the gap than the collector remembers.
     pub errors: u64,
-    /// Number of breaks of the clock (suspend, migration). Each break closes the reset epoch.
+    /// Number of discontinuities of the clock, for example after suspend or migration. Each of them closes the reset
+    /// epoch.
     pub epoch: u32,
 }
 

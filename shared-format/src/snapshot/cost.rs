@@ -1,58 +1,61 @@
-//! The cost of measuring, and which mean times are too short to be reliable beside it.
+//! The cost of measuring, and which mean durations are too short to be reliable given that cost.
 
 use super::{Cost, Functions, Quantity, ScopeCost, Snapshot, Timing, Values};
 
-/// Reads of the clock wait for loads if [`Snapshot::drains_ns`] is at least this time, in nanoseconds. A load from memory takes
-/// some 80 ns. If reads of the clock do not wait for loads, the measured time is a few nanoseconds.
+/// If [`Snapshot::drains_ns`] is at least this many nanoseconds, clock reads are considered to wait for loads. A load
+/// from memory takes about 80 ns. If clock reads do not wait for loads, `drains_ns` is only a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
-/// Largest ratio of the upper to the lower bound of a scope's own cost.
+/// Maximum ratio between the upper and the lower bound of [`Snapshot::own_cost`].
 const OWN_RANGE: f64 = 1.5;
 
 impl Snapshot {
-    /// Returns whether reads of the clock wait for loads. In code that waits for memory, measuring then costs more than
-    /// a scope's cost.
+    /// Returns whether clock reads wait for loads. If they do, a scope in code that waits for memory costs more than
+    /// [`own_cost`](Self::own_cost).
     pub fn clock_drains(&self) -> bool {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads and the
-    /// cost is known from calibration only.
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because clock reads wait for
+    /// loads and the cost is known only from calibration.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }
 
-    /// Returns the cost of a call of a function that the compiler has prepared, if the program has such functions.
+    /// Returns the cost of measuring a call of an instrumented function. Returns `None` if the program has no such
+    /// functions, or if the cost is not known yet.
     fn function_cost(&self) -> Option<ScopeCost> {
         self.functions.as_ref()?.call_cost()
     }
 
-    /// Returns whether [`cost_share`](Self::cost_share) is the cost of a program of `cargo tickscope`. Such a cost includes the
-    /// publisher and the build.
+    /// Returns whether [`cost_share`](Self::cost_share) is the cost of a program that was built with `cargo tickscope`.
+    /// That cost includes the publisher and the instrumented build.
     pub fn has_function_cost(&self) -> bool {
         self.function_cost().is_some()
     }
 
-    /// Returns the cost of a scope. In a program of `cargo tickscope` this is the cost of a function's call; in other
-    /// programs the cost that samples have seen, or else the calibrated cost. The calibration leaves out the clock's
-    /// effect on code that waits for memory.
+    /// Returns the cost of a scope. In a program built with `cargo tickscope`, this is the cost of measuring a function
+    /// call. In other programs, it is the cost estimated from samples or, if there is no such estimate, the calibrated
+    /// cost. Calibration does not capture how clock reads slow down code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
         self.function_cost()
             .or_else(|| self.scope_cost_seen())
             .unwrap_or_else(|| self.own_cost())
     }
 
-    /// Returns the cost of a scope as seen by samples, without the scope's instructions in the program itself. Returns
-    /// `None` in modes that take no samples, and with too few samples.
+    /// Returns the cost of a scope as estimated from samples. Samples do not see the instructions that a scope adds to
+    /// the program's own code; only the upper bound allows for these. Returns `None` in modes that take no samples, and
+    /// if there are too few samples.
     pub fn scope_cost_seen(&self) -> Option<ScopeCost> {
         let since_reset_ns = self.capture.since_reset_ns;
         self.seen_cost?
             .scope_cost(self.measuring.samples, since_reset_ns, self.scope_calls())
     }
 
-    /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect
-    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. In a program that
-    /// waits, a scope may seem to cost less, because it runs during the wait.
+    /// Returns the calibrated cost of a scope by itself, that is, of its instructions and clock reads. How clock reads
+    /// slow down code that waits for memory is not included. The upper bound is at most one and a half times the lower
+    /// bound. In a program that often waits for memory, a scope may seem to cost less, because the CPU executes it
+    /// during the wait.
     pub fn own_cost(&self) -> ScopeCost {
         let Cost {
             lower_ns, upper_ns, ..
@@ -65,7 +68,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the ticks of all rows, without the ticks in which threads waited or had no CPU, if these are known.
+    /// Returns the self ticks of all rows, minus the ticks in which threads waited or had no CPU, if these are known.
     pub fn working_ticks(&self) -> u64 {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
@@ -77,10 +80,12 @@ impl Snapshot {
         off.fold(self.measured_ticks(), u64::saturating_sub)
     }
 
-    /// Returns the share of the working time in scopes that measuring takes, 0 to 1, as its lower and its upper bound.
-    /// Both are 0 for values other than time. In a program of `cargo tickscope` this is the added CPU time compared
-    /// with the plain build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound,
-    /// the cost of the build.
+    /// Returns a lower and an upper bound of the share of the working time in scopes that is spent on measuring, from 0
+    /// to 1. Both are 0 if the snapshot contains anything but time.
+    ///
+    /// In a program built with `cargo tickscope`, this is instead the CPU time that was added in comparison with the
+    /// plain build, which may be more than 1. It then includes the publisher's CPU time, and its upper bound includes
+    /// the cost of the instrumented build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
@@ -90,8 +95,8 @@ impl Snapshot {
         if let Some(cost) = self.function_cost() {
             let (low, high) = Functions::cost_share(cost, calls, working);
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
-            // The publisher's CPU time counts from the start. Its part since the reset is estimated as if it were
-            // spread evenly.
+            // The publisher's CPU time is only known since the start. How much of it was used since the reset is
+            // estimated, as if it had been used evenly over time.
             let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
             let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
             let publisher = publisher_ns / working.max(cpu_ns as f64);
@@ -102,15 +107,15 @@ impl Snapshot {
         (share(cost.low_ns), share(cost.high_ns))
     }
 
-    /// Returns the mean duration in nanoseconds below which calls are doubtful: three times the upper bound of a
-    /// scope's cost.
+    /// Returns the mean duration, in nanoseconds, below which the times of calls are doubtful: three times the upper
+    /// bound of a scope's cost.
     pub fn doubtful_below_ns(&self) -> f64 {
         3.0 * self.scope_cost().high_ns
     }
 
-    /// Returns whether the mean of `calls` calls that took `total_ns` together is below
-    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off no mean is doubtful; in sampled mode a time of 0
-    /// says nothing about the mean.
+    /// Returns whether `calls` calls, which took `total_ns` in total, have a mean duration below
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode `off`, no mean is doubtful. In sampled mode, a total of
+    /// 0 is not doubtful, because it says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode.traits().timing {
             Timing::Never => true,

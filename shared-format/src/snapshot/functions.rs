@@ -1,66 +1,69 @@
-//! Facts of the functions that the compiler has prepared.
+//! Facts about the functions that the compiler has instrumented.
 
 use bincode::{Decode, Encode};
 
 use super::scope_cost::ScopeCost;
 use crate::ids::SiteId;
 
-/// The functions of a program that `cargo tickscope` has built. The counts begin at the program's start, and
-/// resets do not change them. Each call that began has returned, was unwound or is still open.
-// The section of functions has the fields in this order.
+/// The functions of a program that was built with `cargo tickscope`. All counts start when the program starts, and
+/// resets do not change them. Every call that has begun has either returned, or was unwound, or is still open.
+// An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
-    /// Number of functions that have sleds.
+    /// Number of instrumented functions, which are those that have sleds.
     pub known: u32,
-    /// Number of functions whose sleds are switched on.
+    /// Number of functions whose sleds are currently switched on.
     pub on: u32,
     /// Calls that returned.
     pub returned: u64,
-    /// Calls that ended by a panic, by `longjmp`, or while their function was switched off.
+    /// Calls that ended with a panic, with `longjmp`, or while their function was switched off.
     pub unwound: u64,
-    /// Entries and ends of functions on stacks other than their thread's own, such as coroutines. They are not counted
-    /// as calls.
+    /// Function entries and ends on a stack other than the thread's own, such as the stack of a coroutine. They are not
+    /// counted as calls.
     pub elsewhere: u64,
-    /// Calls of async functions and blocks whose end was not seen when it happened, and was found out later.
+    /// Calls of async functions and blocks whose end was not observed, but only noticed later.
     pub vanished: u64,
-    /// Whether the system prevents the program from changing its code, so that functions that were off at the start
+    /// Whether the system prevents the program from modifying its own code. If so, functions that are off at the start
     /// stay off.
     pub fixed: bool,
-    /// Share of the program's CPU time that measuring functions may take, 0 to 1; 0 for no limit.
+    /// Maximum share of the program's CPU time that measuring functions may take, 0 to 1; 0 means no limit.
     pub budget: f64,
-    /// Share of the program's CPU time that measuring took at the last check, 0 to 1, estimated from calls.
+    /// Share of the program's CPU time that measuring took when this was last checked, 0 to 1. It is estimated from the
+    /// number of calls.
     pub cost_share: f64,
     /// Cost of measuring a call, in nanoseconds; 0 if it is not known yet.
     pub call_ns: f64,
-    /// Functions that are off because of the budget.
+    /// Functions that were switched off to stay within the budget.
     pub over_budget: Vec<OverBudget>,
-    /// Choice of the functions that are measured from the start of the program.
+    /// Which functions are measured from the start of the program.
     pub choice: FunctionChoice,
 }
 
-/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its
-/// time is charged to its callers.
+/// A function that was switched off because measuring exceeded the budget and its calls were among the shortest. While
+/// it is off, its time is charged to its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OverBudget {
     /// Site of the function.
     pub site: SiteId,
-    /// Mean duration of its calls in nanoseconds, including all calls inside and the cost of measuring them.
+    /// Mean duration of the function's calls in nanoseconds. This includes all nested calls and the cost of measuring
+    /// them.
     pub mean_ns: f64,
-    /// Share of the program's CPU time that measuring it took, 0 to 1.
+    /// Share of the program's CPU time that measuring the function took, 0 to 1.
     pub cost_share: f64,
-    /// Whether the function was off from the start, because it was over the budget in an earlier run of the
-    /// same build. The numbers are then from that run.
+    /// Whether the function was off from the start, because it was over the budget in an earlier run of the same build.
+    /// If so, the other numbers are from that run.
     pub learned: bool,
 }
 
-/// A call costs up to this factor more in a program than in the empty loop that measures its cost.
+/// A call may cost up to this many times as much in a program as in the empty loop in which its cost is measured.
 pub const CALL_IN_PROGRAM: f64 = 1.5;
 
-/// Upper bound of a call's cost, as a multiple of the most likely cost.
+/// Upper bound of a call's cost, as a multiple of its most likely cost.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Upper bound of the share of the program's CPU time that disabled sleds cost: the code is larger, and each sled is a jump. This
-/// includes sleds at ends, which stay on until all calls that were open at the switch have ended.
+/// Maximum share of the program's CPU time that sleds cost while they are off: they make the code larger, and each of
+/// them is a jump. This includes the sleds at the ends of functions, which stay on until all calls that were open when
+/// their function was switched off have ended.
 const SLEDS_OFF: f64 = 0.05;
 
 impl Functions {
@@ -73,28 +76,29 @@ impl Functions {
         })
     }
 
-    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them.
-    /// Threads worked for `working_ns` nanoseconds. The upper bound includes the cost of the build with all
-    /// sleds off.
+    /// Returns the lower and the upper bound of the CPU time that measuring `calls` calls adds, relative to the CPU
+    /// time without measuring. `working_ns` is how long threads worked in total, in nanoseconds, including the cost of
+    /// measuring. The upper bound also includes what the instrumented build costs while all sleds are off.
     pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
         let more = |call_ns: f64| {
             let cost_ns = calls * call_ns;
-            // If the cost is nearly all of the time, the remainder is not known well.
+            // If measuring took nearly all of the time, the remaining time is not known accurately, so it is assumed to
+            // be at least a tenth of the whole.
             cost_ns / (working_ns - cost_ns).max(working_ns / 10.0)
         };
         (more(cost.low_ns), more(cost.high_ns) + SLEDS_OFF)
     }
 }
 
-/// Choice of the functions that are measured if no rule applies; see
+/// Which functions are measured by default, that is, unless a rule says otherwise; see
 /// [`Chooser`](crate::function_choice::Chooser).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct FunctionChoice {
     /// Whether the smallest functions and the standard library are measured as well.
     pub every: bool,
-    /// Patterns of the functions that are measured; empty if no pattern limits them.
+    /// If not empty, only functions that match one of these patterns are measured.
     pub only: Vec<String>,
-    /// Patterns of functions that are not measured.
+    /// Functions that match one of these patterns are not measured.
     pub not: Vec<String>,
 }
 
@@ -112,9 +116,9 @@ mod tests {
         );
         let without = snapshot.cost_share();
         snapshot.functions = Some(Functions::default());
-        // What a call costs is not known yet.
+        // The cost of a call is not known yet.
         assert_eq!(snapshot.cost_share(), without);
-        // Measuring a call costs a hundredth of the call's time.
+        // Measuring a call takes a hundredth of the call's time.
         let call_ns = working_ns / calls / 100.0;
         snapshot.functions = Some(Functions {
             call_ns,

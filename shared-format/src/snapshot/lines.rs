@@ -4,41 +4,42 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-/// Module of an address that belongs to no file, such as code made at run time. With address 0 it stands for all places
-/// that were summed up.
+/// Module of addresses that belong to no file, such as those of code generated at run time. With address 0, it stands
+/// for all places whose samples were merged.
 pub const NO_MODULE: u32 = u32::MAX;
 
-/// Place in the call trees where a sample was taken.
+/// Where in the call trees a sample was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledIn {
-    /// In a call of this row, outside any scope that the call has opened.
+    /// In a call of this row, but not in a scope inside that call.
     Row(u32),
-    /// In this thread, outside all scopes.
+    /// In this thread, outside any scope.
     Thread(u32),
-    /// In the collector itself, while it measured.
+    /// In the collector itself, while it was measuring.
     Measuring,
 }
 
 /// Default number of samples per second of CPU time.
 pub const LINES_HZ: u32 = 1_000;
 
-/// Maximum length of a build id that is kept, in bytes.
+/// Maximum length of a build id in bytes. Longer build ids are not kept.
 pub const BUILD_ID_MAX: usize = 64;
 
-/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is
-/// interrupted after a period of its own CPU time, so a waiting thread has no samples.
-// The section of samples has the fields in this order.
+/// Samples of the program counter since the last reset, from all threads that have opened a scope. A thread is
+/// interrupted each time it has used a certain amount of CPU time, so no samples are taken while it waits.
+// An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lines {
-    /// Whether samples are being taken, and the reason if not.
+    /// Whether samples are being taken, and if not, why.
     pub state: LinesState,
-    /// Samples per second of CPU time that were requested last. [`Lines::rate_hz`] is the actual rate.
+    /// The rate that was requested last, in samples per second of CPU time. [`Lines::rate_hz`] returns the actual rate.
     pub asked_hz: u32,
-    /// The executable and libraries in which samples were taken. While the program lives, each module keeps its index.
+    /// The executable and the libraries in which samples were taken. A module keeps its index as long as the program
+    /// runs.
     pub modules: Vec<Module>,
-    /// Samples by row, module and address in rising order, with one entry for each place.
+    /// The samples, sorted by call, module and address. There is one entry for each combination of the three.
     pub samples: Vec<LineSample>,
-    /// Samples that were lost because they came faster than they were read. Their places are unknown.
+    /// Samples that were lost because they came faster than they were read. It is unknown where they were taken.
     pub lost: Sampled,
 }
 
@@ -46,29 +47,29 @@ pub struct Lines {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum LinesState {
-    /// Sampling was not requested, or was ended.
+    /// Sampling was not requested, or has been stopped.
     #[default]
     Off,
     /// Sampling is on, and uses the signal with this number.
     On(u32),
     /// Sampling is off, because the program uses `SIGPROF` and all real-time signals.
     NoSignal,
-    /// Sampling is off, because the system refused timers with this error number.
+    /// Sampling is off, because the system refused to create the timers. The number is the system's error code.
     NoTimers(i32),
-    /// Sampling is off, because this system has no such timers.
+    /// Sampling is off, because this system does not have the necessary timers.
     Unsupported,
 }
 
-/// A file that code was loaded from.
+/// A file from which code was loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Module {
     /// Path of the file as the program sees it, or the kernel's name in brackets, such as `[vdso]`.
     pub path: String,
-    /// Build id, which distinguishes versions at the same path; empty if the file has none.
+    /// Build id, which tells apart different versions of the file at this path; empty if the file has none.
     pub build_id: Vec<u8>,
 }
 
-/// The samples of a row at an address.
+/// The samples that were taken at one address, in one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct LineSample {
     /// The innermost open call.
@@ -79,17 +80,17 @@ pub struct LineSample {
     pub address: u64,
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the samples in nanoseconds. Each sample stands for the time that its thread had used since the previous
-    /// sample.
+    /// CPU time that the samples stand for, in nanoseconds. Each sample stands for the CPU time that its thread had
+    /// used since the thread's previous sample.
     pub cpu_ns: u64,
 }
 
-/// Number of samples and their CPU time.
+/// Number of samples, and the CPU time that they stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Sampled {
     /// Number of samples.
     pub samples: u64,
-    /// CPU time of the samples, in nanoseconds.
+    /// CPU time that the samples stand for, in nanoseconds.
     pub cpu_ns: u64,
 }
 
@@ -100,7 +101,7 @@ impl Sampled {
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
     }
 
-    /// Subtracts other samples, which must be a part of these.
+    /// Subtracts other samples, which must be a subset of these.
     pub fn without(self, other: Self) -> Self {
         Self {
             samples: self.samples.saturating_sub(other.samples),
@@ -110,7 +111,7 @@ impl Sampled {
 }
 
 impl LineSample {
-    /// Returns the number of samples and their CPU time.
+    /// Returns the number of samples, and the CPU time that they stand for.
     pub fn sampled(&self) -> Sampled {
         Sampled {
             samples: self.samples,
@@ -118,19 +119,19 @@ impl LineSample {
         }
     }
 
-    /// Returns the key that is unique among the samples of a snapshot.
+    /// Returns the key of this entry, which no other entry of the snapshot has.
     pub fn place(&self) -> (SampledIn, u32, u64) {
         (self.inside, self.module, self.address)
     }
 }
 
 impl Lines {
-    /// Returns whether all fields have their defaults.
+    /// Returns whether all fields have their default values.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the state and rate of the sampling, without samples.
+    /// Returns the state and the requested rate, without any samples.
     #[must_use]
     pub fn without_samples(&self) -> Self {
         Self {
@@ -140,7 +141,7 @@ impl Lines {
         }
     }
 
-    /// Returns the number of samples per second of CPU time; `None` without samples.
+    /// Returns the number of samples per second of CPU time, or `None` if there are no samples.
     pub fn rate_hz(&self) -> Option<f64> {
         let all =
             |of: fn(&LineSample) -> u64| -> f64 { self.samples.iter().map(|sample| of(sample) as f64).sum() };
@@ -149,7 +150,7 @@ impl Lines {
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
     }
 
-    /// Keeps the `places` places with the most samples. All other samples keep only their row.
+    /// Keeps the `places` places with the most samples. For all other samples, only the row or thread is kept.
     pub fn keep_most(&mut self, places: usize) {
         if self.samples.len() <= places {
             return;
@@ -163,7 +164,7 @@ impl Lines {
         self.set(samples);
     }
 
-    /// Sorts the samples and sums up samples of the same place.
+    /// Replaces the samples by the given ones, sorted, with samples of the same place added up.
     pub fn set(&mut self, samples: impl IntoIterator<Item = LineSample>) {
         let mut sums: BTreeMap<_, Sampled> = BTreeMap::new();
         for sample in samples {

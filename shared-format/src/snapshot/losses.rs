@@ -1,24 +1,26 @@
-//! Counters of calls that a program could not measure, with explanations for people.
+//! Counters of calls that a program could not measure, with explanations for users.
 
 use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 
-/// Numbers of calls and scopes that were not measured exactly. They count from the program's start; a reset keeps them.
+/// Number of calls and scopes that were not measured exactly since the program started. Resets do not change these
+/// counts.
 ///
-/// Both fields are in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter gets a separate
-/// section.
+/// Both fields are stored in the section of [`CaptureInfo`](super::CaptureInfo), whose layout never changes. So a new
+/// counter needs a section of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
-    /// Calls without a separate row, because of the depth or node limit, re-entrance, or a thread that was already torn down.
-    /// Above the node limit, rows "(over the limit)" have the time of these calls. These rows count only the calls that functions
-    /// with rows have made.
+    /// Calls without a row of their own, because of the depth limit or the node limit, because of re-entrance, or
+    /// because their thread was already being torn down. Above the node limit, the time of these calls goes to rows
+    /// named "(over the limit)". In their number of calls, these rows count only those that were made directly by
+    /// functions with a row.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,
 }
 
-/// A counter of [`Losses`], with its names in screens and reports.
+/// A counter of [`Losses`], with the names that screens and reports use for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Value of the counter.
@@ -27,11 +29,11 @@ pub struct Loss {
     pub name: &'static str,
     /// Name on narrow screens.
     pub short: &'static str,
-    /// Noun for the counted events, which follows the number in texts.
+    /// What was counted, to be written after the number: "calls dropped".
     pub counted: &'static str,
-    /// Cause of the loss, in short.
+    /// Short description of the cause.
     pub cause: &'static str,
-    /// Explanation for readers, which follows the number.
+    /// Explanation for users, to be written after the number.
     pub explanation: &'static str,
 }
 
@@ -42,7 +44,7 @@ impl Losses {
         unbalanced: 0,
     };
 
-    /// Returns all counters, the most harmful first.
+    /// Returns all counters, the most harmful loss first.
     pub fn iter(&self) -> impl Iterator<Item = Loss> {
         [
             Loss {

@@ -1,83 +1,84 @@
-//! Quantities of rows other than calls and time, as sparse columns, one for each quantity.
+//! What is measured for each row besides calls and time: sparse columns, one per quantity.
 
 use std::collections::BTreeMap;
 
-/// A quantity that is counted by row, other than calls and time.
+/// A quantity that is measured for each row besides calls and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Quantity {
-    /// Allocations, and reallocations to another size.
+    /// Allocations, including reallocations that change the size.
     Allocations,
-    /// Bytes requested in these allocations.
+    /// Bytes that these allocations requested.
     AllocatedBytes,
-    /// Freed blocks, and reallocations to another size. They are charged to the row that frees.
+    /// Freed blocks, including reallocations that change the size. They are charged to the row that freed the block.
     Frees,
     /// Bytes of the freed blocks.
     FreedBytes,
-    /// Ticks in which the thread was off its CPU and could not have run. They are a part of the self ticks.
+    /// Ticks in which the thread was off the CPU and was not ready to run. Part of the self ticks.
     Waiting,
-    /// Ticks in which the thread could have run and had no CPU. They are a part of the self ticks.
+    /// Ticks in which the thread was ready to run but had no CPU. Part of the self ticks.
     Ready,
-    /// Ticks off the CPU in gaps that are too short to be examined; a gap lies between two events. Only
-    /// threads have this quantity.
+    /// Ticks off the CPU that cannot be attributed to a row, because the gaps between the events were too short to be
+    /// examined. Only threads have this quantity.
     UnplacedWaiting,
-    /// Ticks that other threads waited, in sum, for locks that this row held and released. They are not part of the
-    /// self ticks, and may exceed them.
+    /// Ticks that other threads spent waiting for locks while this row held them, added up over those threads. Not part
+    /// of the self ticks, and may exceed them.
     MadeOthersWait,
-    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level at the
-    /// moment of the snapshot.
+    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. This is a level at
+    /// the time of the snapshot, and not a count since a reset.
     LiveBytes,
-    /// Variance of the estimate of live bytes, in bytes squared. Variances add up; see [`live_error`].
+    /// Variance of the estimate of live bytes, in bytes squared. Variances can be added up; see [`live_error`].
     LiveVariance,
     /// Polls of futures.
     Polls,
-    /// Calls of futures that became ready.
+    /// Calls of futures that ran to completion.
     FutureEnds,
-    /// Calls of futures that were dropped before they were ready.
+    /// Calls of futures that were dropped before completion.
     FutureCancels,
-    /// Time of the ended calls, each from its first poll to its end, in ticks.
+    /// Total duration of the calls that completed or were dropped, each from its first poll to its end, in ticks.
     FutureTime,
-    /// Calls of futures that have begun in the row and have not ended there. It is a level, not a count since a reset.
+    /// Calls of futures that began in this row and have not ended in it. This is a level, and not a count since a
+    /// reset.
     InFlight,
-    /// Calls of futures that have ended in the row and began in another row, for example of another thread. It is a
-    /// level. The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this
-    /// quantity.
+    /// Calls of futures that ended in this row but began in another one, for example in a row of another thread. This
+    /// is a level. The number of calls in flight in several rows is the sum of their [`InFlight`](Self::InFlight) minus
+    /// the sum of this quantity.
     EndedElsewhere,
-    /// Time for which woken tasks waited until they were polled, in ticks.
+    /// Total time between the wakeup of a task and the next poll, in ticks.
     ScheduledTime,
     /// Polls of woken tasks.
     ScheduledPolls,
-    /// Ticks of functions or calls that are not counted, known from samples of the code. They are a part of the self
-    /// ticks. No program counts them: `tickscope-analysis` makes rows from samples, and kept snapshots contain these
-    /// rows with their names.
+    /// Ticks of functions or calls that were not counted, as estimated from samples of the program counter. Part of the
+    /// self ticks. Programs do not record this quantity: `tickscope-analysis` makes rows from the samples. If such a
+    /// snapshot is saved, these rows and their names are saved with it.
     Sampled,
-    /// Calls of futures that are over but whose end was not seen, so that they have no time.
+    /// Calls of futures that are over, but whose end was not observed, so their duration is unknown.
     FutureVanished,
 }
 
-/// Bytes that a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
+/// Number of bytes that a program allocates, on average, per block that is sampled for [`Quantity::LiveBytes`].
 pub const LIVE_SAMPLE_BYTES: u64 = 512 * 1024;
 
-/// Returns the largest error of [`Quantity::LiveBytes`] in bytes, in at least 19 of 20 cases. `variance` is the sum of
-/// the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is [`LIVE_SAMPLE_BYTES`], because blocks may
-/// exist even without a sample.
+/// Returns the uncertainty of [`Quantity::LiveBytes`] in bytes, which the error does not exceed in at least 19 of 20
+/// cases. `variance` is the sum of the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is
+/// [`LIVE_SAMPLE_BYTES`]. It is not 0 without samples, because there may be live blocks that were not sampled.
 pub fn live_error(variance: u64) -> u64 {
     let mean = LIVE_SAMPLE_BYTES as f64;
     (2.0 * mean + 2.0 * (variance as f64 + mean * mean).sqrt()).round() as u64
 }
 
 impl Quantity {
-    /// Returns the code of the quantity in records, which never changes.
+    /// Returns the quantity's code in records, which never changes.
     pub const fn code(self) -> u32 {
         self as u32
     }
 
-    /// Returns the quantity with this code, or `None` if this version does not know it.
+    /// Returns the quantity with this code, or `None` if this version does not know the code.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|quantity| quantity.code() == code)
     }
 
-    /// Returns whether the values are ticks of the program's clock. Reports show them in nanoseconds.
+    /// Returns whether the values are ticks of the program's clock, which reports convert to nanoseconds.
     pub const fn is_time(self) -> bool {
         matches!(
             self,
@@ -97,8 +98,8 @@ impl Quantity {
         matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
     }
 
-    /// Returns whether the values are levels at the moment of the snapshot, and not counts since a reset. Levels are
-    /// never subtracted, and a sum of several snapshots takes them from the last one.
+    /// Returns whether the values are levels at the time of the snapshot, and not counts since a reset. Levels are
+    /// never subtracted, and a sum of several snapshots has the levels of the last one.
     pub const fn is_level(self) -> bool {
         matches!(
             self,
@@ -106,7 +107,8 @@ impl Quantity {
         )
     }
 
-    /// Returns whether the program's allocator counts the values. An allocator counts all of these quantities or none.
+    /// Returns whether the values are counted by the program's allocator, which counts either all of these quantities
+    /// or none of them.
     pub const fn is_of_allocator(self) -> bool {
         matches!(
             self,
@@ -114,12 +116,12 @@ impl Quantity {
         )
     }
 
-    /// Returns whether rows have this quantity, and not only threads.
+    /// Returns whether rows have this quantity. If not, only threads have it.
     pub const fn is_of_rows(self) -> bool {
         !matches!(self, Self::UnplacedWaiting)
     }
 
-    /// Returns whether the quantity belongs to futures. These quantities are only meaningful together.
+    /// Returns whether the quantity is about futures. These quantities only make sense together.
     pub const fn is_of_futures(self) -> bool {
         matches!(
             self,
@@ -136,28 +138,28 @@ impl Quantity {
     }
 }
 
-/// Lists the quantities in the order of their codes, each with its member of JSON reports.
+/// Lists the quantities in the order of their codes, each with its key in JSON reports.
 macro_rules! members {
     ($($quantity:ident: $name:literal,)*) => {
         impl Quantity {
             /// All variants, in the order of their codes.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$quantity),*];
 
-            /// Returns the member of JSON reports that has a row's own value.
+            /// Returns the key that JSON reports use for a row's own value.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$quantity => $name,)*
                 }
             }
 
-            /// Returns the member of JSON reports that has a row's value with callees.
+            /// Returns the key that JSON reports use for a row's value including callees.
             pub const fn total_name(self) -> &'static str {
                 match self {
                     $(Self::$quantity => concat!("total_", $name),)*
                 }
             }
 
-            /// Returns the member of JSON reports that has a thread's value outside any scope.
+            /// Returns the key that JSON reports use for a thread's value outside any scope.
             pub const fn outside_name(self) -> &'static str {
                 if !self.is_of_rows() {
                     return self.name();
@@ -193,16 +195,17 @@ members! {
     FutureVanished: "future_vanished",
 }
 
-/// Values of one quantity, each with its index, in rising order. Missing indices have the value 0.
+/// The values of one quantity. Both lists contain pairs of index and value, in ascending order of the indices. A
+/// missing index has the value 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Values of rows themselves, by the index of the row.
+    /// Values of the rows themselves, without callees. The index is that of the row.
     pub rows: Vec<(u32, u64)>,
-    /// Values outside any scope, by the index of the thread.
+    /// Values outside any scope. The index is that of the thread.
     pub outside: Vec<(u32, u64)>,
 }
 
-/// Quantities of rows other than calls and time, with a column for each quantity that is not 0.
+/// What is measured for each row besides calls and time. There is a column for each quantity that is not 0 everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     columns: BTreeMap<Quantity, Column>,
@@ -214,12 +217,12 @@ impl Column {
         of(&self.rows, row)
     }
 
-    /// Returns the value of a thread outside any scope.
+    /// Returns a thread's value outside any scope.
     pub fn of_outside(&self, thread: u32) -> u64 {
         of(&self.outside, thread)
     }
 
-    /// Returns the values of all rows; `rows` is their number.
+    /// Returns the values of all rows. `rows` is the number of rows.
     pub fn dense(&self, rows: usize) -> Vec<u64> {
         let mut dense = vec![0; rows];
         for &(row, value) in &self.rows {
@@ -241,22 +244,22 @@ impl Measures {
         self.columns.is_empty()
     }
 
-    /// Returns the column of a quantity, or `None` if it was not counted.
+    /// Returns the column of a quantity, or `None` if the quantity was not counted.
     pub fn of(&self, quantity: Quantity) -> Option<&Column> {
         self.columns.get(&quantity)
     }
 
-    /// Returns the value of a quantity in a row; 0 if it is not known.
+    /// Returns the value of a quantity in a row; 0 if it is unknown.
     pub fn of_row(&self, quantity: Quantity, row: u32) -> u64 {
         self.of(quantity).map_or(0, |column| column.of_row(row))
     }
 
-    /// Returns the value of a quantity in a thread outside any scope; 0 if it is not known.
+    /// Returns a thread's value of a quantity outside any scope; 0 if it is unknown.
     pub fn of_outside(&self, quantity: Quantity, thread: u32) -> u64 {
         self.of(quantity).map_or(0, |column| column.of_outside(thread))
     }
 
-    /// Returns the values of a quantity in all rows; `rows` is their number.
+    /// Returns the values of a quantity in all rows. `rows` is the number of rows.
     pub fn dense(&self, quantity: Quantity, rows: usize) -> Vec<u64> {
         self.of(quantity)
             .map_or_else(|| vec![0; rows], |column| column.dense(rows))
@@ -267,7 +270,7 @@ impl Measures {
         self.columns.iter().map(|(&quantity, column)| (quantity, column))
     }
 
-    /// Sets the column of a quantity. If `column` is empty, removes the present column.
+    /// Sets the column of a quantity. If `column` is empty, any existing column is removed.
     pub fn set(&mut self, quantity: Quantity, column: Column) {
         if column.is_empty() {
             self.columns.remove(&quantity);
@@ -276,12 +279,12 @@ impl Measures {
         }
     }
 
-    /// Removes the column of a quantity, and returns it. The column is empty if the quantity was not counted.
+    /// Removes the column of a quantity and returns it. If the quantity was not counted, the returned column is empty.
     pub fn take(&mut self, quantity: Quantity) -> Column {
         self.columns.remove(&quantity).unwrap_or_default()
     }
 
-    /// Removes the values outside any scope.
+    /// Removes all values outside any scope.
     pub fn clear_outside(&mut self) {
         self.columns.retain(|_, column| {
             column.outside.clear();
@@ -289,7 +292,7 @@ impl Measures {
         });
     }
 
-    /// Returns the ticks that each row was off the CPU, waiting or ready. `rows` is the number of rows.
+    /// Returns how many ticks each row spent off the CPU, either waiting or ready. `rows` is the number of rows.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
         let [mut off, ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.dense(off, rows));
         for (off, ready) in off.iter_mut().zip(ready) {
@@ -298,7 +301,7 @@ impl Measures {
         off
     }
 
-    /// Lowers each row's time off the CPU to at most its self ticks, because the difference of two captures may be larger.
+    /// Limits each row's time off the CPU to its self ticks. It can be larger if it is the difference of two captures.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
         let own = |row: u32| self_ticks.get(row as usize).copied().unwrap_or(0);
         let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.take(off));
@@ -314,7 +317,7 @@ impl Measures {
         }
     }
 
-    /// Lowers values, the last ones first, so that each column adds up to at most `most`.
+    /// Reduces values, starting with the last ones, until the sum of each column is at most `most`.
     pub fn hold(&mut self, most: u64) {
         for column in self.columns.values_mut() {
             let mut left = most;
@@ -327,14 +330,14 @@ impl Measures {
         }
     }
 
-    /// Appends the value of a row. Rows must be added in rising order.
+    /// Appends the value of a row. Rows must be added in ascending order.
     pub fn push_row(&mut self, quantity: Quantity, row: u32, value: u64) {
         if value > 0 {
             self.columns.entry(quantity).or_default().rows.push((row, value));
         }
     }
 
-    /// Appends the value of a thread outside any scope. Threads must be added in rising order.
+    /// Appends a thread's value outside any scope. Threads must be added in ascending order.
     pub fn push_outside(&mut self, quantity: Quantity, thread: u32, value: u64) {
         if value > 0 {
             let column = self.columns.entry(quantity).or_default();

@@ -1,52 +1,56 @@
-//! The modes of measuring, and their differences.
+//! The modes of measuring, and how they differ.
 
 use bincode::{Decode, Encode};
 
-/// Way in which scopes are measured.
+/// How scopes are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Two clock reads a scope. This is the oldest mode, so records without a mode have it.
+    /// Two clock reads per scope. This is the oldest mode, so it is the mode of records that do not contain one.
     #[default]
     Exact,
-    /// Exact counts. Calls of short functions are timed now and then, so their times are estimates.
+    /// Calls are counted exactly. Only some calls of short functions are timed, so the times of such functions are
+    /// estimates.
     Adaptive,
-    /// Exact counts and no clock reads. Times come from sampling the position of each thread many times a second.
+    /// Calls are counted exactly, and the clock is not read. Times are estimated by sampling, many times a second,
+    /// which call each thread is in.
     Sampled,
     /// Nothing is measured.
     Off,
 }
 
-/// Source of a mode's times.
+/// Where a mode's times come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// The clock is read at both ends of every call.
     EveryCall,
-    /// The clock is read in some calls; the times of the other calls are estimated.
+    /// The clock is read in some calls, and the times of the others are estimated.
     SomeCalls,
-    /// The position of each thread is sampled.
+    /// Samples show which call each thread is in.
     Samples,
     /// There are no times.
     Never,
 }
 
-/// Properties of a mode. All code except the hot path uses them, so that a new mode is one entry in a table.
+/// Properties of a mode. All code except the hot path relies on these alone, so that adding a mode means adding one
+/// table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeTraits {
-    /// The name in settings, commands, JSON and reports.
+    /// The name that is used in settings, commands, JSON and reports.
     pub name: &'static str,
     /// Whether calls are counted.
     pub is_counting: bool,
-    /// Source of times.
+    /// Where the times come from.
     pub timing: Timing,
-    /// Meaning of the mode for a reader of the numbers, as part of a sentence.
+    /// What the mode means for someone who reads the numbers, as part of a sentence.
     pub meaning: &'static str,
-    /// Benefit and cost of the mode, in at most 39 characters.
+    /// What the mode offers and what it costs, in at most 39 characters.
     pub summary: &'static str,
 }
 
 impl Mode {
-    /// Default mode of programs. [`Mode::default`] is the mode of a record without one.
+    /// The mode that programs use by default. In contrast, [`Mode::default`] is the mode of a record that does not
+    /// contain one.
     pub const USUAL: Self = Self::Adaptive;
 
     /// All variants.
@@ -86,27 +90,27 @@ impl Mode {
         }
     }
 
-    /// Returns the name in settings, commands, JSON and reports.
+    /// Returns the name that is used in settings, commands, JSON and reports.
     pub const fn as_str(self) -> &'static str {
         self.traits().name
     }
 
-    /// Returns the mode of this name, or `None` if there is no such mode.
+    /// Returns the mode with this name, or `None` if there is no such mode.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 
-    /// Returns whether each event charges time to the scope that it leaves.
+    /// Returns whether each event charges the time since the previous event to the scope that was innermost until now.
     pub const fn charges_time(self) -> bool {
         matches!(self.traits().timing, Timing::EveryCall | Timing::SomeCalls)
     }
 
-    /// Returns whether times come from samples of the positions of threads.
+    /// Returns whether times are estimated by sampling which call each thread is in.
     pub const fn is_sampling(self) -> bool {
         matches!(self.traits().timing, Timing::Samples)
     }
 
-    /// Returns whether any time may be an estimate.
+    /// Returns whether times may be estimates.
     pub const fn has_estimated_times(self) -> bool {
         matches!(self.traits().timing, Timing::SomeCalls | Timing::Samples)
     }

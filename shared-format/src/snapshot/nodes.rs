@@ -4,20 +4,20 @@ use bincode::{Decode, Encode};
 
 use crate::ids::{NO_PARENT, NodeId, SiteId};
 
-/// Number of clock errors in one node.
+/// The number of clock errors of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct NodeErrors {
     /// Row of the node.
     pub node: NodeId,
-    /// Number of gaps that were not charged to any node.
+    /// Number of gaps between events that should have been charged to this node, but were not charged to any.
     pub count: u64,
 }
 
 /// The call trees as columns of equal length, parents before children.
-// The section of rows has the columns in this order.
+// An encoded snapshot contains the columns in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Nodes {
-    /// Row of the parent, [`NO_PARENT`] at the top of a thread.
+    /// Row of the parent, or [`NO_PARENT`] at the top of a thread.
     pub parent: Vec<u32>,
     /// Index of the site.
     pub site: Vec<u32>,
@@ -33,7 +33,7 @@ impl Nodes {
         self.parent.len()
     }
 
-    /// Returns whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.parent.is_empty()
     }
@@ -48,7 +48,7 @@ impl Nodes {
         id
     }
 
-    /// Reserves memory for `rows` more rows.
+    /// Reserves memory for `rows` additional rows.
     pub fn reserve(&mut self, rows: usize) {
         self.parent.reserve(rows);
         self.site.reserve(rows);
@@ -67,7 +67,7 @@ impl Nodes {
         }
     }
 
-    /// Returns for each row whether it has rows below it.
+    /// Returns, for each row, whether there are rows below it.
     pub fn has_rows_below(&self) -> Vec<bool> {
         let mut has = vec![false; self.len()];
         for &parent in self.parent.iter().filter(|&&parent| parent != NO_PARENT) {
@@ -76,7 +76,7 @@ impl Nodes {
         has
     }
 
-    /// Returns the total of each row: the sum of a column of self values over its subtree. Sums saturate.
+    /// Returns the total of each row, which is the sum of `self_values` over its subtree. The sums saturate.
     pub fn totals(&self, self_values: &[u64]) -> Vec<u64> {
         let mut totals = self_values.to_vec();
         for row in (0..totals.len()).rev() {
@@ -89,7 +89,8 @@ impl Nodes {
     }
 }
 
-/// Adds numbers. A sum above 64 bits, which a hostile file may cause, becomes the largest number.
+/// Returns the sum of the numbers. If the sum does not fit into 64 bits, which a hostile file may cause, returns
+/// `u64::MAX`.
 pub fn saturating_sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }

@@ -1,14 +1,15 @@
-//! Thresholds above which a call of a watched function is slow.
+//! Thresholds above which a call of a watched function counts as slow.
 
 use std::fmt;
 use std::str::FromStr;
 
 use bincode::{Decode, Encode};
 
-/// Condition for slow calls of a watched function.
+/// Which calls of a watched function count as slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Over {
-    /// Calls above the widest gap in the upper tenth of the durations, if there is one.
+    /// The calls above the widest gap between the durations of the slowest 10 % of calls, or the slowest 1 % of calls
+    /// if there is no such gap.
     #[default]
     Tail,
     /// The slowest 1 % of all calls.
@@ -19,11 +20,11 @@ pub enum Over {
     Ns(u64),
 }
 
-/// Longest threshold in nanoseconds: a year.
+/// Maximum threshold in nanoseconds: one year.
 const NS_MAX: u64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 impl Over {
-    /// Returns the code of the condition in requests, below 2^55.
+    /// Returns the code that stands for the condition in requests. It is below 2^55.
     pub(crate) fn code(self) -> u64 {
         match self {
             Self::Tail => 0,
@@ -33,7 +34,7 @@ impl Over {
         }
     }
 
-    /// Returns the condition with this code; `None` if the code is too large.
+    /// Returns the condition with this code, or `None` if the code is too large.
     pub(crate) fn of_code(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Tail),
@@ -43,7 +44,7 @@ impl Over {
         }
     }
 
-    /// Returns the share of all calls that are slow, or `None` if the condition is no share.
+    /// Returns the share of all calls that are slow, or `None` if the condition does not specify a share.
     pub fn share(self) -> Option<f64> {
         match self {
             Self::P99 => Some(0.01),
@@ -53,7 +54,7 @@ impl Over {
     }
 }
 
-/// The form that [`FromStr`] reads: `tail`, `p99`, `p99.9`, or a duration such as `5ms`.
+/// Writes what [`FromStr`] reads: `tail`, `p99`, `p99.9`, or a duration such as `5ms`.
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -70,7 +71,7 @@ impl fmt::Display for Over {
     }
 }
 
-/// Reads the form that [`Display`](fmt::Display) writes.
+/// Reads `tail`, `p99`, `p99.9`, or a duration such as `2.5ms`. [`Display`](fmt::Display) writes what this reads.
 ///
 /// ```
 /// use tickscope_format::snapshot::Over;
@@ -80,7 +81,7 @@ impl fmt::Display for Over {
 /// ```
 ///
 /// # Errors
-/// A sentence with the text found and the forms wanted.
+/// A sentence that quotes the text and says what is accepted.
 impl FromStr for Over {
     type Err = String;
 

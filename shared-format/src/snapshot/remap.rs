@@ -1,23 +1,25 @@
-//! Moves rows to other indices, in order to make a part of a snapshot or to make several snapshots one.
+//! Moves rows to other indices, either to extract a part of a snapshot or to combine several snapshots into one.
 //!
-//! The code that rebuilds a snapshot decides on the new tree and on the new index of each row. Only this module moves the data of
-//! rows.
+//! The snapshots that rows are taken from are called *parts*, and the snapshot that receives them is called the *sum*.
+//! The code that rebuilds a snapshot decides on the shape of the new tree and on the new index of each row. The data of
+//! the rows is moved only in this module. The last column says what `tickscope-analysis` does with the data in a
+//! window, which is the difference between a later and an earlier snapshot.
 //!
-//! | data | where several rows become one | where a row has none | in a window |
+//! | data | if several rows are combined | if a row has no entry | in a window |
 //! |---|---|---|---|
-//! | calls, ticks, ticks outside | added up, in ticks of the sum | 0 | the later minus the earlier ones |
-//! | CPU time of threads | added up | not known, and adds nothing | subtracted, where both are known |
-//! | open calls, present state of threads | from the parts with [`When::Now`] | nothing open, not known | the later ones |
+//! | calls, self ticks, ticks outside any scope | added up, in ticks of the sum | 0 | subtracted |
+//! | CPU time of threads | added up | unknown, and adds nothing | subtracted if both are known |
+//! | open calls, current state of threads | taken from the parts with [`When::Now`] | nothing is open, state unknown | those of the later snapshot |
 //! | `errors` | added up | 0 | subtracted |
-//! | `counts` | added up; removed where one part is a scope or has rows below, and in sums of subtrees | a scope | subtracted |
-//! | `value_rows` | bounds of all | a counter | bounds of the difference of the histograms |
-//! | `gauge_rows` | the level set last, bounds of all | a counter | the later level; bounds since the earlier one |
-//! | `estimates` | untimed calls added up, errors by squares, rounded once | all calls timed | subtracted, errors by squares |
-//! | `latencies` | added up, with counts of another clock moved to their buckets; histograms of values only in rows of values; removed in sums of subtrees | no call ended, or not kept | subtracted; removed if the earlier snapshot has not kept them |
-//! | `measures` | added up, times in ticks of the sum; levels from the parts with [`When::Now`] | 0 | subtracted; the later levels |
-//! | `waits_in` | samples added up by call | 0 | subtracted |
-//! | `lines` | added up by place, modules by path and build id | 0 | subtracted in the same place, the rest from other places of the row |
-//! | all else | set by the caller: [`Snapshot::facts`] has the data of one part | | the later data; its time, samples and watches subtracted |
+//! | `counts` | added up; removed from rows that are a scope in any part, that have rows below them, or that stand for whole subtrees | the row is a scope | subtracted |
+//! | `value_rows` | bounds over all parts | the row is not a value | bounds that follow from the subtracted histograms |
+//! | `gauge_rows` | the level that was set last, bounds over all parts | the row is not a gauge | the later level, bounds since the earlier snapshot |
+//! | `estimates` | untimed calls added up; errors added up as squares and rounded once | all calls were timed | untimed calls subtracted; errors subtracted as squares |
+//! | `latencies` | added up, after counts from a different clock have been moved to the right buckets; histograms of values only in rows of values; removed from rows that stand for whole subtrees | no call has ended, or histograms were not kept | subtracted; removed if the earlier snapshot has no histograms |
+//! | `measures` | added up, times in ticks of the sum; levels taken from the parts with [`When::Now`] | 0 | subtracted; levels of the later snapshot |
+//! | `waits_in` | samples added up for each system call | 0 | subtracted |
+//! | `lines` | samples added up for each place; modules matched by path and build id | 0 | subtracted at the same place, and any remainder from other places in the row |
+//! | everything else | set by the caller, for which [`Snapshot::facts`] returns the data of one part | | that of the later snapshot, but time, samples and watches are subtracted |
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,46 +30,45 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::Latencies;
 
-/// If the rates of two clocks differ by less than this share, histograms keep their buckets, because rates are measured with
-/// errors.
+/// If the rates of two clocks differ by less than this share, counts in histograms stay in their buckets. Such a small
+/// difference may be a measurement error.
 pub const SAME_RATE: f64 = 0.001;
 
-/// The new row of each row and the new thread of each thread, by the old index. [`NO_PARENT`] leaves a row or thread
-/// out.
+/// The new index of each row and each thread, by old index. [`NO_PARENT`] means that the row or thread is left out.
 #[derive(Clone, Debug, Default)]
 pub struct RowMap {
-    /// The new row of each row.
+    /// The new index of each row.
     pub rows: Vec<u32>,
-    /// The new thread of each thread.
+    /// The new index of each thread.
     pub threads: Vec<u32>,
-    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because these do
-    /// not add up over different functions.
+    /// Site of the new rows that stand for whole subtrees. These rows have no latencies and are neither counters nor
+    /// values, because such data of different functions cannot be added up.
     pub sums: Option<SiteId>,
 }
 
-/// Time of a part's capture, relative to the capture of the sum.
+/// When a part was captured, in relation to the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// The part and the sum are of the same moment. Levels, open calls and thread states come from this part.
+    /// At the same moment as the sum. Levels, open calls and thread states are taken from this part.
     Now,
-    /// The part is older, and only its counts are used.
+    /// Earlier than the sum. Only the counts of this part are used.
     Before,
-    /// The part is from before a restart of the clock, so its ticks cannot be compared with the sum's ticks.
+    /// Before the clock was restarted, so ticks of this part cannot be compared with ticks of the sum.
     BeforeItsClock,
 }
 
-/// A snapshot as a part of a sum.
+/// A snapshot that is one part of a sum.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
     /// Snapshot with the counts.
     pub snapshot: &'a Snapshot,
-    /// Quantities of the snapshot other than calls and time.
+    /// What was measured besides calls and time. Usually the `measures` of the snapshot.
     pub measures: &'a Measures,
-    /// New rows and threads for the rows and threads of the snapshot.
+    /// Where the rows and threads of the snapshot go in the sum.
     pub map: RowMap,
-    /// Ticks of the sum per tick of the part.
+    /// Number of ticks of the sum that one tick of the part corresponds to.
     pub ratio: f64,
-    /// Time of the capture, relative to the capture of the sum.
+    /// When the part was captured, in relation to the sum.
     pub when: When,
 }
 
@@ -83,7 +84,7 @@ impl RowMap {
 }
 
 impl<'a> Part<'a> {
-    /// Makes a part with the same moment and the same clock as the sum.
+    /// Returns a part that was captured at the same moment as the sum and with the same clock.
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
         Self {
             snapshot,
@@ -106,8 +107,8 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// Returns the latencies with only their rows changed, if that suffices: no histogram changes, and all rows with
-    /// latencies are kept in their order.
+    /// Returns the latencies with new row indices, or `None` if that is not enough because histograms change, or
+    /// because rows with latencies are left out, combined or reordered.
     fn moved_latencies(&self, latencies: &Latencies) -> Option<Latencies> {
         let keeps_all = self.ratio == 1.0 && self.map.sums.is_none() && self.snapshot.value_rows.is_empty();
         let row = latencies.row.iter().map_while(|&row| self.row(row));
@@ -120,7 +121,8 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Converts a tick of the part to the sum's clock. The time from the tick to the capture stays the same.
+    /// Converts a point in time from the part's clock to the sum's clock. `captured` is when the sum was captured, by
+    /// the sum's clock. The time between `tick` and the capture stays the same.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
         if own == captured && self.ratio == 1.0 {
@@ -130,7 +132,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to another clock: one tick becomes `ratio` ticks of that clock.
+/// Converts ticks to another clock, where `ratio` is the number of its ticks that one tick corresponds to.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -138,7 +140,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     }
 }
 
-/// Sorts cells by their keys, and combines cells of the same key.
+/// Sorts cells by key, and combines cells with the same key.
 pub fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
     if !cells.is_sorted_by_key(|cell| cell.0) {
         cells.sort_by_key(|cell| cell.0);
@@ -154,10 +156,10 @@ pub fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, 
 }
 
 impl Snapshot {
-    /// Returns the snapshot without threads, rows, and the data of rows.
+    /// Returns a copy of the snapshot without threads, rows, and everything that belongs to rows.
     #[must_use]
     pub fn facts(&self) -> Self {
-        // All fields are named, so that a new field has to be treated here.
+        // All fields are listed, so that a new field does not compile until it is handled here.
         let Self {
             process,
             clock,
@@ -208,7 +210,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds the parts' rows and threads to a tree in which nothing is counted yet.
+    /// Adds the rows and threads of the parts to this snapshot, whose rows and threads must not have any counts yet.
     ///
     /// # Panics
     /// If a row or a thread is mapped to an index that does not exist.
@@ -253,7 +255,7 @@ impl Snapshot {
         self.gather_lines(parts);
     }
 
-    /// Returns whether a row sums up whole subtrees of a part.
+    /// Returns whether a row of the sum stands for whole subtrees of a part.
     fn is_sum(&self, part: &Part<'_>, row: u32) -> bool {
         Some(SiteId(self.nodes.site[row as usize])) == part.map.sums
     }
@@ -285,8 +287,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds up tallies. A row that is a scope in one part, or has rows below it, is a scope. Mixed kinds add up to
-    /// counters.
+    /// Combines the tallies of all parts. A row that is a scope in any part, or that has rows below it, becomes a
+    /// scope. Tallies of different kinds are combined into a counter.
     fn gather_tallies(&mut self, parts: &[Part<'_>]) {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;
@@ -320,8 +322,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds up errors of independent times by their squares, and rounds them once. All calls of a row without
-    /// an estimate were timed.
+    /// Combines the errors of all parts. Since the times are independent, the squares of their errors are added up, and
+    /// the result is rounded only once. In a row without an estimate, all calls were timed.
     fn gather_estimates(&mut self, parts: &[Part<'_>]) {
         let is_sum = |part: &Part<'_>, row| self.is_sum(part, row);
         let cells = parts.iter().flat_map(|part| {
@@ -335,7 +337,7 @@ impl Snapshot {
                 if !is_sum(part, row) {
                     return Some((row, (untimed, square(estimate.self_error), total)));
                 }
-                // The total of a removed subtree becomes the self time of the row that sums it up.
+                // If a single row replaces a subtree, the subtree's total becomes the self time of that row.
                 let above = part.map.rows.get(of.nodes.parent[old] as usize);
                 (above != Some(&row)).then_some((row, (untimed, total, total)))
             })
@@ -360,14 +362,15 @@ impl Snapshot {
         {
             return moved;
         }
-        // Each cell is the new row, the part, and the index of the part's histogram.
+        // Each cell consists of the new row, the part, and the index of the histogram in that part.
         let mut cells: Vec<(u32, u32, u32)> = Vec::new();
         for (at, part) in (0..).zip(parts) {
             let has_values = !part.snapshot.value_rows.is_empty();
             let rows = (0..).zip(&of(part.snapshot).row);
             cells.extend(rows.filter_map(|(index, &old)| {
                 let row = part.row(old).filter(|&row| !self.is_sum(part, row))?;
-                // A value's histogram has numbers in place of ticks, so only rows of values take it.
+                // The histogram of a value counts numbers instead of ticks, so it is added only to rows that are
+                // values.
                 let fits = !has_values || !part.snapshot.is_value(NodeId(old)) || self.is_value(NodeId(row));
                 fits.then_some((row, at, index))
             }));
@@ -462,7 +465,7 @@ impl Snapshot {
         self.lines.set(samples);
     }
 
-    /// Renumbers the sites in all data except the rows. `sites` has the new index of each site.
+    /// Renumbers the sites in all data except the rows. `sites` maps the old index of each site to the new one.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
         self.measuring.off_sites.iter_mut().for_each(moved);

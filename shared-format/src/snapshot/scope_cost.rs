@@ -1,27 +1,29 @@
-//! Cost of a scope, as samples in the program itself have seen it.
+//! The cost of a scope, as estimated from samples in the running program.
 
 use std::fmt;
 
 use bincode::{Decode, Encode};
 
-/// Nanoseconds that a scope may cost or gain because it changes the layout of the code, which no measurement in the program sees.
-/// With all scopes off, 32 cases of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
+/// How many nanoseconds a scope may cost or save because it changes the layout of the code, which no measurement inside
+/// the program can see. In 32 cases of the benchmark with all scopes off, the result was between 3.3 ns less and 3.5 ns
+/// more per scope than without any scopes in the code.
 const LAYOUT_NS: f64 = 3.5;
 
-/// Share of the time in events that may be the program's own work, because the CPU executes events and work in parallel.
+/// Share of the time in events that may really be the program's own work, because the CPU executes both in parallel.
 const OVERLAP: f64 = 0.5;
 
-/// Nanoseconds of a scope's instructions in the program itself, which samples count as the program's work. Samples of
-/// perf gave 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive mode.
+/// How many nanoseconds the instructions take that a scope adds to the program's own code. Samples attribute them to
+/// the program. According to `perf`, they took 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive
+/// mode.
 const UNSEEN_NS: f64 = 4.7;
 
-/// Smallest number of samples from which a scope's cost is derived.
+/// Minimum number of samples needed to estimate the cost of a scope.
 const SAMPLES_LEAST: u64 = 100;
 
-/// Samples that found a thread in an event, such as the beginning or the end of a scope.
+/// Samples that found a thread in the middle of an event, such as the beginning or the end of a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct SeenCost {
-    /// Number of samples that found a thread in an event.
+    /// Number of samples that found a thread in the middle of an event.
     pub looks: u64,
     /// Time that these samples stand for, in nanoseconds.
     pub ns: f64,
@@ -29,8 +31,8 @@ pub struct SeenCost {
 
 /// Cost of a scope, in nanoseconds.
 ///
-/// The lower bound of a measurement may be negative: the compiler lays out code with scopes differently, which may gain
-/// more time than scopes cost.
+/// A measured lower bound may be negative: scopes change how the compiler lays out the code, and this may save more
+/// time than the scopes cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScopeCost {
     /// The lower bound.
@@ -42,7 +44,7 @@ pub struct ScopeCost {
 }
 
 impl fmt::Display for ScopeCost {
-    /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` if the lower bound is not above 0.
+    /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` if the lower bound is 0 or less.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { low_ns, high_ns, .. } = self;
         match *low_ns > 0.0 {
@@ -53,15 +55,16 @@ impl fmt::Display for ScopeCost {
 }
 
 impl SeenCost {
-    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` for too few samples
-    /// or no calls. The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the code, for work
-    /// that the CPU does in parallel, and for instructions that samples do not see.
+    /// Returns the cost of one scope, given that there were `calls` scopes, and that `samples` samples were taken in
+    /// `since_ns` nanoseconds. Returns `None` if there are too few samples or no calls. The bounds are those of a 95 %
+    /// confidence interval of a Poisson distribution. They are widened to allow for the changed layout of the code, for
+    /// work that the CPU does in parallel, and for instructions that samples do not see.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;
         }
         let looks = self.looks as f64;
-        // The mean over all samples is only a fallback, because samples are further apart while a program does little.
+        // The mean over all samples is only a fallback, because samples are less frequent while a program does little.
         let look_ns = if self.looks > 0 {
             self.ns / looks
         } else {
@@ -83,7 +86,7 @@ impl SeenCost {
         }
     }
 
-    /// Returns the samples taken since `earlier`.
+    /// Returns the samples that were taken after those in `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -92,7 +95,7 @@ impl SeenCost {
         }
     }
 
-    /// Returns whether the time is a finite number that is not negative.
+    /// Returns whether the time is finite and not negative.
     pub(crate) fn is_sound(self) -> bool {
         self.ns.is_finite() && self.ns >= 0.0
     }
@@ -104,9 +107,10 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each. By the Poisson distribution, 15 to 37
-        // samples are possible. The lower bound is halved for overlap, and the costs of layout and of unseen work widen
-        // both.
+        // 25 of the 1,000 samples taken in a second were in one of 1,000,000 scopes, so each scope costs 25 ns.
+        // According to the Poisson distribution, 15 to 37 such samples are plausible. The lower bound is halved because
+        // of overlap. The effect of the code layout widens both bounds, and the instructions that samples do not see
+        // raise the upper bound.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)
@@ -115,7 +119,7 @@ mod tests {
         assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - (7.5 - LAYOUT_NS)).abs() < 1e-9);
         let more = UNSEEN_NS + LAYOUT_NS;
         assert!((35.0 + more..38.0 + more).contains(&cost.high_ns), "{cost:?}");
-        // If no sample found a thread in an event, the cost is small but not 0.
+        // If no sample found a thread in an event, the most likely cost is 0, but the upper bound is not.
         let none = seen(0, 1000, 1_000_000).unwrap();
         let got = (none.low_ns, none.middle_ns, none.high_ns);
         assert_eq!(got, (-LAYOUT_NS, 0.0, 3.0 + more));

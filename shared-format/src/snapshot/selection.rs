@@ -1,21 +1,22 @@
-//! A part of a snapshot: chosen threads, and the rows that are kept.
+//! Extracts a part of a snapshot: only certain threads, and only certain rows of these.
 
 use std::collections::HashMap;
 
 use super::{Part, RowMap, Site, Snapshot, Thread};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 
-/// Treatment of rows that are not kept.
+/// What happens to the rows that are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left<'a> {
-    /// The rows and all rows below them are summed up in a row of this name below their parent.
+    /// All such rows with the same parent, and all rows below them, are merged into one row with this name.
     Summed(&'a str),
-    /// The rows are removed. Kept rows below them have no parent then.
+    /// The rows are removed. Rows below them that are kept have no parent any more.
     Out,
 }
 
 impl Snapshot {
-    /// Returns the snapshot with only the chosen threads and their kept rows.
+    /// Returns a copy of the snapshot with only the `chosen` threads, and only those of their rows for which `kept`
+    /// returns true. `left` says what happens to the other rows.
     #[must_use]
     pub fn part(
         &self,
@@ -32,7 +33,7 @@ impl Snapshot {
             }
             map.threads[id.index()] = out.threads.len() as u32;
             let first_row = out.nodes.len() as u32;
-            // Rows that sum up others, by the new row of the parent.
+            // The rows into which others are merged, by the new index of their parent.
             let mut sums: HashMap<u32, u32> = Default::default();
             for row in self.rows_of(id) {
                 let above = map.rows.get(self.nodes.parent[row] as usize).copied();

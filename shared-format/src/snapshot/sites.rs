@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-/// A place in the source that opens scopes.
+/// A place in the source code that opens scopes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Site {
-    /// Plain name of the function or scope: `fib`, `Sq::area`, `tokenize`.
+    /// Plain name of the function or scope, such as `fib`, `Sq::area` or `tokenize`.
     pub name: String,
-    /// Path of the module that contains it.
+    /// Path of the module that contains the function or scope.
     pub module: String,
     /// Path of the source file.
     pub file: String,
-    /// Line in the source file, from 1.
+    /// Line in the source file, starting with 1.
     pub line: u32,
-    /// Group of the site, empty for none.
+    /// Group of the site; empty if it has none.
     pub group: String,
 }
 
@@ -30,8 +30,8 @@ impl Site {
     }
 }
 
-/// The places in the source that the nodes of a snapshot refer to. Snapshots may share the `Vec`; a snapshot that changes it gets
-/// its own copy.
+/// The places in the source code that the nodes of a snapshot refer to. Several snapshots may share one `Vec`; a
+/// snapshot that modifies it gets its own copy.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]
 pub struct Sites(Arc<Vec<Site>>);
 

@@ -10,14 +10,14 @@ impl Snapshot {
         at.ok().map(|at| self.counts[at].sum)
     }
 
-    /// Returns the number of calls since the reset that may read the clock: all but the calls of counters.
+    /// Returns the number of calls since the reset, without those of counters, which never read the clock.
     pub fn scope_calls(&self) -> u64 {
         let all = self.counts.iter();
         let counted = all.map(|count| self.nodes.calls[count.node.index()]);
         self.calls() - counted.sum::<u64>()
     }
 
-    /// Returns the number of calls of one thread since the reset, without the calls of counters.
+    /// Returns the number of calls of one thread since the reset, without those of counters.
     pub fn scope_calls_of(&self, thread: ThreadId) -> u64 {
         let rows = self.rows_of(thread);
         let first = self
@@ -32,7 +32,7 @@ impl Snapshot {
         self.nodes.calls[rows].iter().sum::<u64>() - counted
     }
 
-    /// Returns the sum of each row, or `None` for rows that are not counters.
+    /// Returns, for each row, the sum if the row is a counter, and `None` otherwise.
     pub fn sums(&self) -> Vec<Option<u64>> {
         let mut sums = vec![None; self.nodes.len()];
         for count in &self.counts {
@@ -41,7 +41,7 @@ impl Snapshot {
         sums
     }
 
-    /// Returns the tally of each row without time, or `None` for rows with time.
+    /// Returns, for each row, the tally if the row has no time, and `None` otherwise.
     pub fn tallies(&self) -> Vec<Option<Tally>> {
         let mut tallies = vec![None; self.nodes.len()];
         for (row, tally) in self.tally_cells() {
@@ -50,7 +50,7 @@ impl Snapshot {
         tallies
     }
 
-    /// Adds the tally of a row without time. Rows must be added in rising order.
+    /// Adds the tally of a row that has no time. Rows must be added in ascending order.
     pub fn push_tally(&mut self, node: NodeId, tally: Tally) {
         self.counts.push(Count {
             node,
@@ -63,7 +63,7 @@ impl Snapshot {
         }
     }
 
-    /// Removes all tallies, so that all rows are scopes.
+    /// Removes all tallies, which makes all rows scopes.
     pub fn clear_tallies(&mut self) {
         self.counts.clear();
         self.value_rows.clear();

@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use crate::ids::NodeId;
 use crate::latency::{Histogram, value_edges};
 
-/// A row without time, and its sum. The row's calls are the executions of its macro.
+/// A row without time, and its sum. Its number of calls is how often its macro was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
     /// Row of the counter.
@@ -14,46 +14,46 @@ pub struct Count {
     pub sum: u64,
 }
 
-/// The smallest and the largest of some numbers.
+/// The smallest and the largest of a set of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extremes<T> {
     /// The smallest.
     pub min: T,
     /// The largest.
     pub max: T,
-    /// Whether `min` is one of the numbers. If not, all numbers are known to be at least `min`.
+    /// Whether `min` is one of the numbers. If not, it is only a lower bound.
     pub min_exact: bool,
-    /// Whether `max` is one of the numbers. If not, all numbers are known to be at most `max`.
+    /// Whether `max` is one of the numbers. If not, it is only an upper bound.
     pub max_exact: bool,
 }
 
-/// A row of `value!`. It is a counter as well. Its histogram is one of [`Snapshot::latencies`], over numbers in place
-/// of ticks; [`value_edges`](crate::latency::value_edges) returns the edges of its buckets.
+/// A row that was recorded with `value!`. It is also a counter. Its histogram is in [`Snapshot::latencies`] and counts
+/// the recorded numbers instead of ticks; [`value_edges`](crate::latency::value_edges) returns the edges of a bucket.
 ///
 /// [`Snapshot::latencies`]: super::Snapshot::latencies
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRow {
     /// Row of the value.
     pub node: NodeId,
-    /// Extremes of the numbers since the reset, or `None` if they are not known.
+    /// Extremes of the numbers since the reset, or `None` if they are unknown.
     pub range: Option<Extremes<u64>>,
 }
 
-/// A row of `gauge!`. It is a counter as well, with a sum of 0.
+/// A row that was recorded with `gauge!`. It is also a counter, whose sum is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaugeRow {
     /// Row of the gauge.
     pub node: NodeId,
-    /// Level of the gauge, or `None` if it was not set yet.
+    /// Level of the gauge, or `None` if it has not been set yet.
     pub level: Option<Level>,
 }
 
-/// The level of a gauge. A reset leaves it as it is.
+/// The level of a gauge. A reset does not change the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// The last level that was set.
     pub last: i64,
-    /// Time of the last setting, in ticks of the program's clock.
+    /// When the level was last set, in ticks of the program's clock.
     pub set_tick: u64,
     /// Extremes of all levels since the reset, including the level at the reset.
     pub range: Extremes<i64>,
@@ -62,7 +62,7 @@ pub struct Level {
 /// Data of a row without time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
-    /// A row in which nothing was counted yet.
+    /// A row in which nothing has been counted yet.
     Nothing,
     /// A row of `count!`, or a row that combines rows of different kinds.
     Counter {
@@ -94,7 +94,7 @@ impl<T: Copy + Ord> Extremes<T> {
         }
     }
 
-    /// Returns the extremes of all numbers of `self` and `other`.
+    /// Returns the extremes of the numbers of both `self` and `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_exact = |one: (T, bool), other: (T, bool), both: T| {
@@ -110,7 +110,7 @@ impl<T: Copy + Ord> Extremes<T> {
     }
 }
 
-/// Joins two values. If one of them is missing, returns the other.
+/// Joins two values, or returns the only one that is present.
 pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(join(one, other)),
@@ -119,7 +119,7 @@ pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -
 }
 
 impl Level {
-    /// Combines two levels. The last level is the one that was set later.
+    /// Combines the levels of two parts of a gauge. The result has the level that was set last.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let newest = match other.set_tick >= self.set_tick {
@@ -142,7 +142,7 @@ impl Tally {
         }
     }
 
-    /// Returns the smallest and the largest number of a value.
+    /// Returns the extremes of a value; `None` if they are unknown, or if this is not a value.
     pub fn range(self) -> Option<Extremes<u64>> {
         match self {
             Self::Value { range, .. } => range,
@@ -168,8 +168,9 @@ impl Tally {
         matches!(self, Self::Gauge { .. })
     }
 
-    /// Returns the number that `share` (0 to 1) of a value's numbers did not exceed, or `None` if it is not known.
-    /// `histogram` is the row's histogram. The result is the middle of a bucket, accurate to 6.3 %.
+    /// Returns a quantile of a value: the number that a `share` (0 to 1) of the recorded numbers did not exceed.
+    /// `histogram` is the row's histogram. The result is the middle of a bucket, and accurate to 6.3 %. Returns `None`
+    /// if this is not a value, or if the histogram is empty.
     pub fn quantile(self, histogram: &Histogram, share: f64) -> Option<u64> {
         if !self.is_value() {
             return None;
@@ -193,13 +194,13 @@ impl Tally {
         }
     }
 
-    /// Returns the tally with its gauge set at tick 0, so that every other gauge counts as set later.
+    /// Returns the tally with its gauge marked as set at tick 0, so that all other gauges count as set later.
     #[must_use]
     pub fn set_before_all(self) -> Self {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally after `tick` has converted the tick at which its gauge was set.
+    /// Returns the tally with `tick` applied to the tick at which its gauge was set.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {
@@ -213,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// Returns the name of the tally's kind.
+    /// Returns the name of this kind of tally.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Counter { .. } | Self::Nothing => "counter",
@@ -222,7 +223,7 @@ impl Tally {
         }
     }
 
-    /// Combines two parts of a row. If their kinds differ, only the sums are kept.
+    /// Combines the tallies of two parts of a row. If they are of different kinds, only the sum is kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let sum = self.sum().saturating_add(other.sum());

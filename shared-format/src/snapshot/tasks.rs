@@ -1,43 +1,44 @@
-//! Calls of futures in flight, by their logical path of futures that await each other.
+//! Calls of futures that are in flight. They are grouped by path, which is the chain of futures that await one another.
 
 use bincode::{Decode, Encode};
 
 use crate::ids::{NO_PARENT, SiteId};
 use crate::latency::Latencies;
 
-/// Futures that have begun and not ended, at the moment of a snapshot.
+/// Futures that had begun and not ended at the time of a snapshot.
 ///
-/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of this path.
-// The section of futures in flight has the fields in this order.
+/// A call belongs to the path of futures that await one another, no matter which thread polls it. Scopes are not part
+/// of this path.
+// An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Tasks {
     /// The paths, parents before children.
     pub paths: Vec<TaskPath>,
-    /// Histograms of the ages of the calls in flight, in ticks, by the index of the path.
+    /// Histograms of how long ago the calls in flight began, in ticks. Each row is the index of a path.
     pub ages: Latencies,
-    /// Calls in flight that are on no path, because the table of calls is full.
+    /// Number of calls in flight that are on no path, because the table of calls is full.
     pub beyond: u64,
 }
 
-/// A future on one path.
+/// A path, named after the future at its end, and the calls of that future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct TaskPath {
-    /// Index of the path of the future that awaits this one, or [`NO_PARENT`].
+    /// Index of the path of the future that awaits this one, or [`NO_PARENT`] if there is none.
     pub parent: u32,
     /// Site of the future.
     pub site: SiteId,
-    /// Whether the site is the name of an await (`wait!`), and not a function or a block.
+    /// Whether the site is a named await (`wait!`), and not a function or a block.
     pub names_await: bool,
     /// Number of calls in flight on this path.
     pub in_flight: u64,
-    /// Number of calls in flight that are being polled.
+    /// Number of these calls that are being polled.
     pub polled: u64,
-    /// Number of calls in flight that are not being polled and contain no measured future in flight. Their awaits have
-    /// no name, unless this path names one.
+    /// Number of these calls that are not being polled and do not await a measured future. What they await has no name,
+    /// unless this path is a named await.
     pub innermost: u64,
-    /// Whole nanoseconds since the oldest of the calls in flight began.
+    /// Age of the oldest of these calls, in whole nanoseconds.
     pub oldest_ns: u64,
-    /// Whole nanoseconds since the oldest innermost call began.
+    /// Age of the oldest innermost call, in whole nanoseconds.
     pub innermost_oldest_ns: u64,
 }
 

@@ -13,14 +13,14 @@ pub enum ThreadState {
     /// The thread is alive and outside any scope.
     #[default]
     Idle,
-    /// The thread's clock is paused (`tickscope::pause`).
+    /// The thread's clock is paused (see `tickscope::pause`).
     Paused,
-    /// The thread has ended; all finished threads of one name share an entry.
+    /// The thread has ended. All finished threads with the same name share one entry.
     Finished,
 }
 
 impl ThreadState {
-    /// Returns the name in JSON and reports.
+    /// Returns the name that is used in JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -30,8 +30,8 @@ impl ThreadState {
         }
     }
 
-    /// Returns the name for people. A running thread is "in scope", because its state does not tell whether it computes
-    /// or waits.
+    /// Returns the name that is shown to people. For a running thread this is "in scope", because the state does not
+    /// tell whether the thread is computing or waiting.
     pub fn words(self) -> &'static str {
         if self == Self::Running {
             return "in scope";
@@ -40,10 +40,10 @@ impl ThreadState {
     }
 }
 
-/// A thread, or all finished threads of one name.
+/// A thread, or all finished threads with the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Thread {
-    /// The thread's name; threads without one are called "thread".
+    /// The thread's name; threads without a name are called "thread".
     pub name: String,
     /// The kernel's thread id; 0 for finished threads.
     pub tid: u32,
@@ -53,13 +53,13 @@ pub struct Thread {
     pub count: u64,
     /// CPU time since the reset in nanoseconds, or `None` if the system does not provide it.
     pub cpu_ns: Option<u64>,
-    /// Ticks outside any scope since the reset. They belong to no row of the tree.
+    /// Ticks outside any scope since the reset. They are not in any row of the tree.
     pub outside_ticks: u64,
-    /// First row of the thread's call tree.
+    /// Index of the first row of the thread's call tree.
     pub first_row: u32,
     /// Number of the thread's rows.
     pub rows: u32,
-    /// The thread's open scopes, outermost first.
+    /// Number of rows of the thread.
     pub open: Vec<OpenFrame>,
 }
 
@@ -68,12 +68,13 @@ pub struct Thread {
 pub struct OpenFrame {
     /// Row of the scope.
     pub node: NodeId,
-    /// The program's clock when the scope began, in ticks, plus the pauses since; 0 if that was not measured.
+    /// When the scope began, in ticks of the program's clock, moved forward by any pauses since then; 0 if this was not
+    /// measured.
     pub began_tick: u64,
 }
 
 impl Thread {
-    /// Returns the thread without times, rows and open scopes.
+    /// Returns a copy of the thread without times, rows and open scopes.
     #[must_use]
     pub fn without_counts(&self) -> Self {
         Self {

@@ -1,31 +1,32 @@
-//! Calls that threads wait in: samples of threads off their CPU, by row and call, and the present state of each thread.
+//! The system calls in which threads wait: samples of threads that are off the CPU, by row and system call, and the
+//! current state of each thread.
 
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-/// State of a thread in its newest sample.
+/// State of a thread in its latest sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Now<'a> {
     /// The thread has a CPU.
     Running,
-    /// The thread could run, but has no CPU.
+    /// The thread is ready to run, but has no CPU.
     Ready,
-    /// The thread waits in this call.
+    /// The thread is waiting in this system call.
     In(&'a str),
 }
 
-/// Samples of threads that were waiting in a call, by row. A program samples its threads now and then, so a call's
-/// share of the samples is an estimate of its share of the waiting time.
-// The section of waits has the fields in this order.
+/// Samples of threads that were waiting in a system call, by row. A program samples its threads only now and then, so a
+/// system call's share of the samples is an estimate of its share of the waiting time.
+// An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct WaitsIn {
-    /// Names of calls in rising order, each of them once.
+    /// Names of the system calls, sorted and without duplicates.
     pub(crate) names: Vec<String>,
-    /// Row, index of the name, and number of samples, in rising order.
+    /// Row, index of the name, and number of samples, sorted by row and name.
     pub(crate) samples: Vec<(u32, u32, u64)>,
-    /// Each thread and its state: [`RUNNING`], [`READY`], or [`FIRST_NAME`] plus the index of a name. Threads are in rising
-    /// order.
+    /// Each thread and its state, sorted by thread. The state is [`RUNNING`], [`READY`], or [`FIRST_NAME`] plus the
+    /// index of a name.
     pub(crate) now: Vec<(u32, u32)>,
 }
 
@@ -36,7 +37,7 @@ const READY: u32 = 1;
 const FIRST_NAME: u32 = 2;
 
 impl<'a> Now<'a> {
-    /// Returns the word for the state.
+    /// Returns the name of the state.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -45,7 +46,7 @@ impl<'a> Now<'a> {
         }
     }
 
-    /// Returns the call that the thread waits in.
+    /// Returns the system call in which the thread is waiting, or `None` if it is not waiting.
     pub fn call(self) -> Option<&'a str> {
         match self {
             Self::Running | Self::Ready => None,
@@ -55,8 +56,8 @@ impl<'a> Now<'a> {
 }
 
 impl WaitsIn {
-    /// Sorts samples (row, call, count) and the states of threads. Samples of one row in one call are added up, and
-    /// zeros are left out.
+    /// Takes samples (row, system call, count) and the states of threads, in any order. Samples of the same row and
+    /// system call are added up, and counts of 0 are left out.
     pub fn new<'a>(
         samples: impl IntoIterator<Item = (u32, &'a str, u64)>,
         now: impl IntoIterator<Item = (u32, Now<'a>)>,
@@ -94,14 +95,14 @@ impl WaitsIn {
         self.names.is_empty() && self.samples.is_empty() && self.now.is_empty()
     }
 
-    /// Returns all samples: row, call and count, in the order of the rows.
+    /// Returns all samples as (row, system call, count), sorted by row.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &str, u64)> {
         let name = |number: u32| self.names[number as usize].as_str();
         let samples = self.samples.iter();
         samples.map(move |&(row, call, count)| (row, name(call), count))
     }
 
-    /// Returns the samples of one row itself: call and count.
+    /// Returns the samples of a single row as (system call, count). Rows below it are not included.
     pub fn of_row(&self, row: u32) -> impl Iterator<Item = (&str, u64)> {
         let first = self.samples.partition_point(|&(other, ..)| other < row);
         self.samples[first..]
@@ -110,13 +111,13 @@ impl WaitsIn {
             .map(|&(_, call, count)| (self.names[call as usize].as_str(), count))
     }
 
-    /// Returns the known states of threads, in the order of the threads.
+    /// Returns the known states of threads, sorted by thread.
     pub fn now(&self) -> impl Iterator<Item = (u32, Now<'_>)> {
         let now = self.now.iter();
         now.map(|&(thread, code)| (thread, self.meaning(code)))
     }
 
-    /// Returns the state of one thread, or `None` if it is not known.
+    /// Returns the state of a thread, or `None` if it is unknown.
     pub fn now_of(&self, thread: u32) -> Option<Now<'_>> {
         let at = self.now.binary_search_by_key(&thread, |now| now.0).ok()?;
         Some(self.meaning(self.now[at].1))
@@ -130,7 +131,7 @@ impl WaitsIn {
         }
     }
 
-    /// Lowers samples, the last ones first, so that they add up to at most `most`.
+    /// Reduces counts of samples, starting with the last ones, until their sum is at most `most`.
     pub fn hold(&mut self, mut most: u64) {
         for (.., count) in &mut self.samples {
             *count = (*count).min(most);

@@ -5,94 +5,98 @@ use bincode::{Decode, Encode};
 use super::over::Over;
 use crate::ids::{NO_PARENT, SiteId};
 
-/// Largest number of functions that are watched at the same time.
+/// Maximum number of functions that can be watched at the same time.
 pub const WATCHES_MAX: usize = 4;
 
-/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical
-/// or slow. A call inside another call of a watched function is a part of the outer call.
-// The section of watches has the fields in this order.
+/// A watched function. Each of its calls that began and ended after [`began_unix_ns`](Self::began_unix_ns) is either
+/// typical or slow. A call that is made inside another call of a watched function is part of the outer call.
+// An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Decode)]
 pub struct Watch {
-    /// Pattern of the watched functions, as given.
+    /// Pattern that selects the watched functions, as it was given.
     pub function: String,
-    /// Requested condition for slow calls.
+    /// Which calls count as slow, as requested.
     pub over: Over,
-    /// Number that changes when the watch begins to count anew, for example after a reset. While the number stays the same, paths
-    /// keep their indices and counts do not fall.
+    /// A number that changes when the watch starts counting from zero, for example after a reset. As long as it stays
+    /// the same, paths keep their indices and counts do not decrease.
     pub number: u64,
-    /// Time when the watch began to count, in nanoseconds since the Unix epoch.
+    /// When the watch started counting, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
-    /// Whether slow calls can be distinguished, and the reason if not.
+    /// Whether slow calls can be told from typical ones, and if not, why.
     pub state: WatchState,
-    /// Duration in ticks from which a call is slow; 0 if it is not known yet. It may change.
+    /// Minimum duration of a slow call in ticks; 0 if it is not known yet. It may change over time.
     pub threshold_ticks: u64,
-    /// Calls that were not recorded in full.
+    /// Calls that were not fully recorded.
     pub lost: LostCalls,
-    /// Sums by path, from the watched function on. Parents come before their children. Paths without a parent belong to
-    /// the function itself.
+    /// Sums for each path, starting with the watched function. Parents come before their children. A path without a
+    /// parent is that of the function itself.
     pub paths: Vec<WatchedPath>,
-    /// Causes of slow calls: for each slow call, the path and kind that took most of its extra time over a typical call.
+    /// Causes of slow calls. The cause of a slow call is the path, and the kind, that took most of its extra time
+    /// compared with a typical call.
     pub causes: Vec<CauseSum>,
-    /// The slow calls that are kept whole: the longest ones, and some at random.
+    /// The slow calls that are kept in full: the longest ones, and some chosen at random.
     pub exemplars: Vec<Exemplar>,
 }
 
-/// Whether a watch can distinguish slow calls.
+/// Whether a watch can tell slow calls from typical ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum WatchState {
-    /// No called function matches the pattern.
+    /// No function that matches the pattern has been called.
     #[default]
     NoFunction,
-    /// Too few calls have ended to decide which are slow; the number is the calls so far.
+    /// Too few calls have ended to tell which of them are slow. The number is how many have ended so far.
     Learning(u64),
-    /// Slow calls are distinguished.
+    /// Slow calls are told from typical ones.
     Watching,
-    /// Slow calls are distinguished, but are hardly slower than the others: no gap is wide enough to begin a tail.
+    /// As `Watching`, but slow calls are hardly slower than the others: no gap between durations is wide enough to be
+    /// the beginning of a tail.
     NoTail,
-    /// Slow calls are distinguished by a higher threshold than requested, because too many were slow.
+    /// As `Watching`, but with a higher threshold than requested, because too many calls were slow.
     Raised,
-    /// A threshold by share needs histograms, which are off.
+    /// The requested threshold needs histograms, which are off.
     NoHistograms,
-    /// The mode does not time single calls.
+    /// The mode does not time individual calls.
     NoTime,
 }
 
-/// Calls of a watched function that are not recorded in full. `discarded` and `missed` calls are in no sum.
+/// Calls of a watched function that were not fully recorded. The sums do not include `discarded` and `missed` calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LostCalls {
-    /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
+    /// Calls whose end was not observed, or during which the mode was switched, the counts were reset, or the clock
+    /// jumped.
     pub discarded: u64,
-    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also async calls whose
-    /// data could not be kept between two polls, because the space for it is limited.
+    /// Calls that began while their thread was still busy with the previous watched call, as may happen in a signal
+    /// handler. Also async calls whose data could not be kept between two polls, because the space for it is limited.
     pub missed: u64,
-    /// Slow calls that are in the sums but could not be kept whole, because another thread used their slot at that moment.
+    /// Slow calls that are included in the sums, but could not be kept in full because another thread was using their
+    /// slot at that moment.
     pub not_kept: u64,
 }
 
-/// Sums of a path in typical and in slow calls of the watched function.
+/// Sums for a path, over the typical and over the slow calls of the watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct WatchedPath {
-    /// Index of the path that this one continues, or [`NO_PARENT`].
+    /// Index of the path that this one extends, or [`NO_PARENT`] if there is none.
     pub parent: u32,
     /// Site at the end of the path.
     pub site: SiteId,
-    /// Sums of typical calls.
+    /// Sums over typical calls.
     pub typical: PathSums,
-    /// Sums of slow calls.
+    /// Sums over slow calls.
     pub slow: PathSums,
 }
 
-/// Sums of a path itself, without the paths that continue it.
+/// Sums for a path itself, without the paths that extend it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PathSums {
     /// Number of calls that began.
     pub calls: u64,
     /// Time in ticks.
     pub ticks: u64,
-    /// Part of the ticks in which the thread waited, or in which an async call was not polled.
+    /// The part of `ticks` in which the thread waited, or in which an async call was not being polled.
     pub waiting: u64,
-    /// Part of the ticks in which the thread could run and had no CPU.
+    /// The part of `ticks` in which the thread was ready to run but had no CPU.
     pub ready: u64,
     /// Number of allocations, if they are measured.
     pub allocations: u64,
@@ -100,18 +104,18 @@ pub struct PathSums {
     pub allocated_bytes: u64,
 }
 
-/// What took most of the extra time of a slow call, compared with a typical call.
+/// What most of the extra time of a slow call was spent on, compared with a typical call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CauseKind {
-    /// A call of the path worked longer.
+    /// Calls of the path spent more time working.
     #[default]
     SelfTime,
     /// The path was called more often.
     Calls,
-    /// The thread waited longer in the path.
+    /// The thread spent more time waiting in the path.
     Waiting,
-    /// The thread had no CPU for longer, in any path.
+    /// The thread spent more time without a CPU although it was ready to run, no matter in which path.
     Ready,
 }
 
@@ -130,60 +134,62 @@ impl CauseKind {
     }
 }
 
-/// Slow calls that had the same cause.
+/// Slow calls with the same cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CauseSum {
     /// Index of the path in [`Watch::paths`].
     pub path: u32,
     /// Kind of the cause.
     pub kind: CauseKind,
-    /// Number of slow calls.
+    /// Number of these slow calls.
     pub calls: u64,
-    /// Extra ticks of this kind in this path, compared with a typical call, summed over these slow calls.
+    /// Extra ticks of these slow calls compared with typical calls, in this path and in the paths that extend it. For
+    /// [`CauseKind::Waiting`] and [`CauseKind::Ready`], only waiting time or ready time is included.
     pub excess_ticks: u64,
-    /// Number of calls of the path in all these slow calls.
+    /// Number of times that the path was called in these slow calls.
     pub path_calls: u64,
 }
 
-/// A slow call that is kept whole.
+/// A slow call that is kept in full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Exemplar {
-    /// Number that is unique in this program.
+    /// Number that identifies this call within the program.
     pub number: u64,
-    /// Whether the call is one of the longest; otherwise it was chosen at random.
+    /// Whether the call is kept as one of the longest. If not, it was chosen at random.
     pub is_longest: bool,
-    /// Time when the call began, in nanoseconds since the Unix epoch.
+    /// When the call began, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
-    /// Duration without pauses, in ticks.
+    /// Duration in ticks, without pauses.
     pub ticks: u64,
-    /// Name of the call's thread; for an async call, of the thread on which it ended.
+    /// Name of the thread that made the call. For an async call, name of the thread on which it ended.
     pub thread: String,
     /// The kernel's id of that thread.
     pub tid: u32,
-    /// Cause of the slow call, as the index of a path and a kind; `None` if no typical call was known yet.
+    /// What made the call slow, as the index of a path and a kind; `None` if no typical call was known at that time.
     pub cause: Option<(u32, CauseKind)>,
-    /// Events of the call; `None` if this snapshot leaves them out. Consecutive snapshots contain the events of
-    /// different calls, so that a reader gets all within a few snapshots.
+    /// Events of the call, or `None` if this snapshot does not include them. Successive snapshots include the events of
+    /// different calls, so a reader gets the events of all calls within a few snapshots.
     pub trace: Option<Trace>,
 }
 
-/// Events of a call, in order. A step is the time in one path, and the event that ended it. `path`, `ticks` and `then`
-/// have one entry for each step.
+/// Events of a call, in order. They divide the call into steps: each step is the time spent in one path until an event
+/// ended it. `path`, `ticks` and `then` have one entry for each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Trace {
-    /// Index of the thread's path in [`Watch::paths`].
+    /// Path in which the thread was, as an index into [`Watch::paths`].
     pub path: Vec<u32>,
-    /// Ticks in the path.
+    /// Duration of the step, in ticks.
     pub ticks: Vec<u64>,
-    /// Event that ended the step: the code of a [`Then`].
+    /// Event that ended the step, as the code of a [`Then`].
     pub then: Vec<u8>,
-    /// Steps in which the thread was off its CPU, in rising order: index, ticks of waiting, and ticks of being ready.
+    /// Steps in which the thread was off the CPU, in ascending order. Each entry has the index of the step, the ticks
+    /// spent waiting, and the ticks spent ready but without a CPU.
     pub off_cpu: Vec<(u32, u64, u64)>,
     /// Keys of notes.
     pub keys: Vec<String>,
-    /// Notes of the program, in rising order of their steps.
+    /// Values that the program noted, in ascending order of their steps.
     pub notes: Vec<Note>,
-    /// Place where steps were left out because there were too many.
+    /// Where steps were left out because there were too many.
     pub gap: Option<TraceGap>,
 }
 
@@ -192,18 +198,18 @@ pub struct Trace {
 pub enum Then {
     /// The call of the path ended.
     Exit,
-    /// A call began, whose path is the path of the next step.
+    /// Another call began. Its path is that of the next step.
     Enter,
-    /// An earlier call continued, such as a future that is polled again.
+    /// A call that had begun earlier was resumed, such as that of a future that is polled again.
     GoOn,
-    /// The thread stayed in its path.
+    /// No call began or ended: the thread stayed in its path.
     Stay,
 }
 
-/// A value that the program noted in a call.
+/// A value that the program noted during a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
-    /// Index of the step before which the program noted the value.
+    /// Index of the step before which the value was noted.
     pub step: u32,
     /// Index of the key in [`Trace::keys`].
     pub key: u32,
@@ -218,7 +224,7 @@ pub struct TraceGap {
     pub step: u32,
     /// Number of missing steps.
     pub steps: u64,
-    /// Time of the missing steps, in ticks.
+    /// Total time of the missing steps, in ticks.
     pub ticks: u64,
 }
 
@@ -233,7 +239,7 @@ impl Then {
 }
 
 impl Watch {
-    /// Returns the numbers of typical and slow calls.
+    /// Returns the number of typical calls and the number of slow calls.
     pub fn calls(&self) -> (u64, u64) {
         let roots = || self.paths.iter().filter(|path| path.parent == NO_PARENT);
         let sum = |calls: fn(&WatchedPath) -> u64| roots().map(calls).fold(0, u64::saturating_add);
@@ -247,7 +253,7 @@ impl Trace {
         self.path.len()
     }
 
-    /// Returns whether there is no step.
+    /// Returns whether there are no steps.
     pub fn is_empty(&self) -> bool {
         self.path.is_empty()
     }
@@ -259,7 +265,7 @@ impl Trace {
         self.then.push(then as u8);
     }
 
-    /// Returns the steps: path, ticks, and the event that ended them.
+    /// Returns the steps. Each has its path, its ticks, and the event that ended it.
     pub fn steps(&self) -> impl Iterator<Item = (u32, u64, Then)> {
         let then = self.then.iter().map(|&code| Then::of(code).unwrap_or(Then::Stay));
         let steps = self.path.iter().zip(&self.ticks).zip(then);

@@ -1,6 +1,7 @@
-//! Code that the tests of several crates share: snapshots made by hand, a program whose numbers grow with its age, rings as
-//! programs write them, the model checker with seeded mutations, the harness of suites whose tests may skip, and waiting. It
-//! belongs to no library, and is never published.
+//! Code shared by the tests of several crates: hand-made snapshots, a made-up program whose counts and times grow with
+//! its age, rings written as programs write them, models that run under loom with seeded mutations, a test harness in
+//! which a running test can skip itself, and waiting for conditions. No library contains this crate, and it is never
+//! published.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,8 +9,8 @@
 )]
 
 pub mod command;
-// `fixture.rs` is a file of tickscope-format, whose own unit tests include it too. Here it uses the public types of the
-// library.
+// `fixture.rs` belongs to tickscope-format, whose unit tests include the file as well. When it is included here, it
+// uses the public types of that library.
 #[path = "../../src/fixture.rs"]
 pub mod fixture;
 pub mod model;

@@ -14,11 +14,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 thread_local! {
-    /// Whether this thread runs a model. All threads of a model are coroutines on one thread.
+    /// Whether this thread is running a model. All threads of a model are coroutines on one thread.
     static RUNS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether this thread runs a model.
+/// Returns whether this thread is running a model.
 pub fn runs() -> bool {
     RUNS.get()
 }
@@ -27,7 +27,7 @@ pub fn runs() -> bool {
 #[allow(dead_code, reason = "the collector's models start in another way")]
 pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let model = Arc::new(model);
-    // A mutation may first have to find the word that it changes.
+    // An `early` mutation must first find out which word it loads early.
     if mutation::learns() {
         executions(bound, Some(100), &model);
         mutation::has_learned();
@@ -35,20 +35,20 @@ pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     report(bound, executions(bound, None, &model));
 }
 
-/// Prints the number of executions that were tried.
+/// Prints how many executions were tried.
 pub fn report(bound: Option<usize>, count: usize) {
     let name = std::thread::current().name().unwrap_or_default().to_string();
     let bound = bound.map_or("complete".into(), |bound| format!("at most {bound} preemptions"));
     println!("{name}: {count} executions, {bound}");
 }
 
-/// Runs a model in at most `most` executions, or in all, and returns their number.
+/// Runs a model, and returns the number of executions. `most` limits that number; `None` means all executions.
 pub fn executions(
     bound: Option<usize>,
     most: Option<usize>,
     model: &Arc<impl Fn() + Send + Sync + 'static>,
 ) -> usize {
-    /// Resets `RUNS`, also if the model panics.
+    /// Resets `RUNS` when it is dropped, even if the model panics.
     struct Over;
     impl Drop for Over {
         fn drop(&mut self) {

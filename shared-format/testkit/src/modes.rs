@@ -1,17 +1,17 @@
-//! The program of `orderbook`, as if measured in modes other than exact.
+//! Converts the snapshots of [`orderbook`](crate::orderbook) to modes other than exact.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::latency::Latencies;
 use tickscope_format::snapshot::{Cost, Estimate, Mode};
 
-/// Duration up to which only some calls are timed.
+/// Calls that take less than this on average are short, and only some of them are timed.
 const SHORT_NS: u64 = 6_000;
 
-/// Of this many short calls, one is timed.
+/// One in this many short calls is timed.
 const ONE_IN: u64 = 256;
 
-/// Converts an exact snapshot of the program to another mode.
+/// Converts an exact snapshot of the made-up program to another mode.
 pub fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
     let mut s = match mode {
         Mode::Adaptive => adaptive(exact),
@@ -31,12 +31,12 @@ fn cost(s: &mut Snapshot, lower_ns: f64, upper_ns: f64) {
     };
 }
 
-/// Makes self times of short calls and of their callers estimates.
+/// Turns the self times of short calls, and of the functions that make them, into estimates.
 fn adaptive(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 1.9, 5.4);
     let totals = s.nodes.totals(&s.nodes.self_ticks);
     let short = |row: usize| totals[row] < s.nodes.calls[row] * SHORT_NS;
-    // The error of every second row is so small that reports do not mark the row with `~`.
+    // In every second row, the error is so small that reports do not mark the row with `~`.
     let errors: Vec<u64> = (0..s.nodes.len())
         .map(|row| s.nodes.self_ticks[row] / if row.is_multiple_of(2) { 12 } else { 40 })
         .collect();
@@ -48,7 +48,8 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
                 node: NodeId(row as u32),
                 timed: s.nodes.calls[row] / if short(row) { ONE_IN } else { 1 },
                 self_error: error,
-                // The time of a timed call includes all calls below it.
+                // Rows in which every call is timed have exact totals, because the time of a call includes all calls
+                // below it.
                 total_error: if short(row) { error } else { 0 },
             });
         }
@@ -56,7 +57,7 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Makes all times shares of samples; durations and beginnings of calls are unknown.
+/// Turns all times into estimates from samples. The durations of calls, and when they began, are then unknown.
 fn sampled(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 0.4, 1.1);
     s.measuring.sampling_hz = 987.0;
@@ -64,7 +65,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s.measuring.histograms = false;
     s.latencies = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
-    // A sample stands for a millisecond, and the uncertainty of n samples is the square root of n.
+    // A sample stands for one millisecond, and the uncertainty of n samples is the square root of n.
     let error = |ns: u64| (ns / 1_000_000).isqrt() * 1_000_000;
     for (row, &total) in totals.iter().enumerate() {
         s.estimates.push(Estimate {
@@ -80,7 +81,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Removes everything but the threads.
+/// Removes all measurements, and keeps only the threads.
 fn off(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 0.2, 0.7);
     s.nodes = tickscope_format::snapshot::Nodes::default();

@@ -1,4 +1,4 @@
-//! Reads metrics as text by the rules of OpenMetrics 1.0, and names the rule that a text breaks.
+//! Parses metrics in the text format of OpenMetrics 1.0. If the text breaks a rule, the error names that rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ pub type Labels = BTreeMap<String, String>;
 /// All samples, by name and labels.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// Type of each metric family, by the name of the family.
+    /// The type of each metric family, by the family's name.
     pub types: BTreeMap<String, String>,
     /// Samples of all families.
     pub samples: BTreeMap<(String, Labels), f64>,
@@ -24,10 +24,10 @@ struct Family {
 }
 
 impl Metrics {
-    /// Reads a text.
+    /// Parses the text.
     ///
     /// # Errors
-    /// The first rule that the text breaks, and the line or family that breaks it.
+    /// The first rule that is broken, and the line or metric family that breaks it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let body = text
             .strip_suffix("# EOF\n")
@@ -121,7 +121,7 @@ impl Metrics {
         self.samples.get(&(name.to_owned(), labels.collect())).copied()
     }
 
-    /// Returns the sum of all series with this name and this label.
+    /// Returns the sum over all series that have this name and this label.
     pub fn sum(&self, name: &str, label: (&str, &str)) -> f64 {
         let has = |labels: &Labels| labels.get(label.0).is_some_and(|value| value == label.1);
         let samples = self.samples.iter();
@@ -129,10 +129,10 @@ impl Metrics {
         own.map(|(_, value)| value).sum()
     }
 
-    /// Checks that no series except gauges has fallen or ended since an earlier moment.
+    /// Checks that, compared with `earlier`, no series has decreased or disappeared. Gauges are exempt.
     ///
     /// # Errors
-    /// The first series that has fallen or ended.
+    /// The first series that has decreased or disappeared.
     pub fn check_not_below(&self, earlier: &Self) -> Result<(), String> {
         for (series, &was) in &earlier.samples {
             let is_gauge = earlier.types.get(&series.0).is_some_and(|kind| kind == "gauge");

@@ -1,4 +1,4 @@
-//! A made-up program whose numbers grow with its age. Golden screens and live tests use the same numbers.
+//! A made-up program whose counts and times grow with its age. Tests of golden screens and live tests both use it.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
@@ -31,7 +31,8 @@ const SITES: [(&str, &str, &str, u32); 15] = [
     ("orderbook_sim::stats", "publish", "app/src/stats", 12),
 ];
 
-/// Site, index of the parent in this list, calls and self milliseconds, after 134 seconds.
+/// The rows of a matcher thread, as an average over the two matchers after 134 seconds: site, index of the parent in
+/// this list, number of calls, and self time in milliseconds. The rows of the other threads have the same columns.
 const MATCHER: [(u32, Option<usize>, u64, u64); 9] = [
     (0, None, 1, 1_560),
     (1, Some(0), 4_205_000, 5_700),
@@ -51,7 +52,7 @@ const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
 ];
 const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
 
-/// Returns the program at an age of `tenths` tenths of a second.
+/// Returns a snapshot of the program after it has run for `tenths` tenths of a second.
 pub fn snapshot(tenths: u64) -> Snapshot {
     let age_ns = tenths * 100_000_000;
     let mut s = Snapshot {
@@ -84,7 +85,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            // The default mode, in which every call may be timed, as here.
+            // The default mode may time every call, and in this program it does.
             mode: Mode::USUAL,
             ..CaptureInfo::default()
         },
@@ -100,7 +101,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             .collect(),
         ..Snapshot::default()
     };
-    // One matcher does five eighths of the matching.
+    // One of the two matchers does five eighths of the matching.
     grow(&mut s, "match-0", 41_877, &MATCHER, tenths * 5, 2, 4);
     grow(&mut s, "match-1", 41_878, &MATCHER, tenths * 3, 1, 4);
     grow(&mut s, "ingest", 41_876, &INGEST, tenths * 4, 1, 4);
@@ -114,8 +115,8 @@ pub fn snapshot(tenths: u64) -> Snapshot {
     s
 }
 
-/// Distance from the mean in eighths of an octave, and how many of a thousand calls are at that distance: most are shorter, a few
-/// are much longer.
+/// Distribution of the durations of calls: the distance from the mean, in eighths of an octave, and the number of calls
+/// per thousand at that distance. Most calls are shorter than the mean, and a few are much longer.
 const SPREAD: [(i32, u64); 14] = [
     (-9, 4),
     (-7, 31),
@@ -133,13 +134,13 @@ const SPREAD: [(i32, u64); 14] = [
     (22, 3),
 ];
 
-/// Returns the durations of the finished calls of each row. The longest call is known exactly in every second row.
+/// Returns, for each row, how long its finished calls took. The maximum is known exactly only in every second row.
 fn latencies(s: &Snapshot) -> Latencies {
     let mut out = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
     for (row, &total) in totals.iter().enumerate() {
         let calls = s.nodes.calls[row];
-        // The one call of a thread's outermost scope is still running.
+        // A thread's outermost scope has been called only once, and that call is still running.
         if calls < 2 {
             continue;
         }
@@ -186,7 +187,7 @@ fn grow(
     let open = ids
         .iter()
         .take(open)
-        // Each frame begins a moment after its caller.
+        // Each frame begins one millisecond after its caller.
         .map(|&NodeId(row)| fixture::open(row, 1_000_000 * u64::from(row + 1 - first_row)))
         .collect();
     s.threads.push(Thread {
@@ -203,8 +204,8 @@ fn grow(
     debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
 }
 
-/// Returns the same program with counts of its allocations, in rows with an odd index: one allocation for every third
-/// call, of 48 bytes times the row's index.
+/// Returns the same program with allocations in all rows with an odd index: one allocation for every third call, each
+/// of 48 bytes times the row's index.
 pub fn allocating(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     for row in (1..s.nodes.len() as u32).step_by(2) {
@@ -212,7 +213,7 @@ pub fn allocating(tenths: u64) -> Snapshot {
         s.measures.push_row(Quantity::Allocations, row, allocations);
         let bytes = allocations * 48 * u64::from(row);
         s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
-        // A sixth of the bytes are still live. Rows with few bytes have no sampled block, and so no live bytes.
+        // A sixth of the bytes are still live. Live bytes are sampled, so rows that allocate little have none.
         if bytes > 6 * LIVE_SAMPLE_BYTES {
             s.measures.push_row(Quantity::LiveBytes, row, bytes / 6);
             let samples = bytes / 6 / LIVE_SAMPLE_BYTES;
@@ -224,8 +225,9 @@ pub fn allocating(tenths: u64) -> Snapshot {
     s
 }
 
-/// Returns the same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth
-/// of its time, and `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
+/// Returns the same program with waiting times: `check` spends most of its time waiting for a lock, `rebalance` is
+/// ready to run but without a CPU for a tenth of its time, and `publish` only sleeps. At the moment of the snapshot,
+/// `match-0` and `main` are waiting, `match-1` is running and `ingest` is ready.
 pub fn waiting(tenths: u64) -> Snapshot {
     const PARTS: [(&str, Quantity, u64); 3] = [
         ("check", Quantity::Waiting, 80),

@@ -1,4 +1,4 @@
-//! Writes rings as programs do, for made-up programs with any number of nodes and threads, at any rate.
+//! Made-up programs that write rings as real programs do, with any number of nodes and threads, and at any rate.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ use crate::fixture::payload;
 use crate::orderbook;
 use crate::suite::skip;
 
-/// Returns the header of a ring of 1 MiB without a history, for a program that seems to be this process in another
-/// boot.
+/// Returns the header of a 1 MiB ring without a coarse ring. It contains the id of this process but of another boot, so
+/// the ring seems to belong to a program that ran before a reboot.
 pub fn header(name: &str) -> Header {
     Header {
         name: name.into(),
@@ -40,40 +40,41 @@ pub fn header(name: &str) -> Header {
     }
 }
 
-/// Returns whether the kernel copies within a process (`process_vm_writev`), which some containers forbid.
+/// Returns whether the kernel lets a process copy memory within itself with `process_vm_writev`, which some containers
+/// forbid.
 ///
 /// # Panics
 ///
-/// If no ring can be made.
+/// If no ring can be created.
 pub fn kernel_copies() -> bool {
     let dir = tempfile::tempdir().unwrap();
     let ring = OwnRing::create_by(dir.path(), header("copies"), Way::Copied).unwrap();
     ring.way() == Way::Copied
 }
 
-/// Skips the test if the kernel does not copy within a process.
+/// Skips the test if `process_vm_writev` cannot be used (see [`kernel_copies`]).
 ///
 /// # Panics
 ///
-/// If the test is skipped, and as [`kernel_copies`].
+/// If the test is skipped, or if no ring can be created.
 pub fn wants_kernel_copies() {
     if !kernel_copies() {
         skip("no process_vm_writev here");
     }
 }
 
-/// A ring, and the thread that writes it until the `Program` is dropped.
+/// A ring, and the thread that writes to it until the `Program` is dropped.
 #[derive(Debug)]
 pub struct Program {
     path: PathBuf,
-    /// Times at which the records were published.
+    /// When each record was published.
     times: Arc<Mutex<Vec<Instant>>>,
     stop: Arc<AtomicBool>,
     writer: Option<JoinHandle<()>>,
 }
 
-/// Returns a snapshot of `threads` threads with `nodes` nodes in all, of at most `functions` functions, at an age of `tenths`
-/// tenths of a second.
+/// Returns a snapshot of a program that has run for `tenths` tenths of a second. It has `threads` threads, and `nodes`
+/// nodes in total, which belong to at most `functions` functions.
 pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     s = Snapshot {
@@ -100,7 +101,7 @@ pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapsh
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // Trees are broad rather than deep, like real trees.
+            // The trees are broad rather than deep, as real ones are.
             let parent = (row > 0).then(|| NodeId(first_row + (random >> 33) as u32 % row));
             let site = SiteId((first_row + row) % s.sites.len() as u32);
             let calls = 1 + random % 1_000 * tenths;
@@ -123,10 +124,10 @@ pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapsh
 }
 
 impl Program {
-    /// Publishes these snapshots in turn, one in each interval, into a ring in `dir`.
+    /// Creates a ring in `dir`, and publishes these snapshots in turn, one per interval, starting over after the last.
     ///
     /// # Errors
-    /// The ring cannot be made.
+    /// The ring cannot be created.
     pub fn start(dir: &Path, snapshots: &[Snapshot], interval: Duration) -> Result<Self, FormatError> {
         let mut records = Vec::new();
         for snapshot in snapshots {
@@ -158,8 +159,8 @@ impl Program {
             let mut next = Instant::now() + interval;
             let mut count = 0;
             while !told.load(Ordering::Relaxed) {
-                // A heartbeat comes at least every 50 ms, because the ring of an idle program must not look like the
-                // ring of a hung one.
+                // Send a heartbeat at least every 50 ms. Otherwise the ring of an idle program would look as if the
+                // program hung.
                 let now = Instant::now();
                 std::thread::sleep(next.saturating_duration_since(now).min(Duration::from_millis(50)));
                 ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
@@ -187,7 +188,7 @@ impl Program {
         &self.path
     }
 
-    /// Returns the times at which the records were published so far.
+    /// Returns the times at which records have been published so far.
     pub fn times(&self) -> Vec<Instant> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -197,7 +198,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(writer) = self.writer.take() {
-            // The result of the thread is empty.
+            // The thread returns nothing.
             let _ = writer.join();
         }
     }

@@ -1,5 +1,5 @@
-//! The harness of suites whose tests need tools that a machine may lack: a compiler, a debugger, root rights. The
-//! standard harness decides before a test runs whether it is ignored; here the test itself can [`skip`].
+//! A harness for test suites that need things a machine may lack, such as a compiler, a debugger or root rights. In the
+//! standard harness, a test is marked as ignored before it runs; here, a running test can [`skip`] itself.
 
 use std::fmt::Display;
 use std::num::NonZero;
@@ -8,7 +8,7 @@ use std::thread;
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 
-/// A test of a suite; [`tests!`](crate::tests) makes them.
+/// A test of a suite, created by [`tests!`](crate::tests).
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     path: &'static str,
@@ -18,7 +18,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Makes a test that runs by default. `path` is the path of its function, with all modules and the crate.
+    /// Creates a test that runs by default. `path` is the full path of its function, including the crate and all
+    /// modules.
     pub const fn new(path: &'static str, test: fn()) -> Self {
         Self {
             path,
@@ -27,7 +28,7 @@ impl Case {
         }
     }
 
-    /// Makes a test that runs only with `--ignored` or `--include-ignored`.
+    /// Creates a test that runs only with `--ignored` or `--include-ignored`.
     pub const fn ignored(path: &'static str, test: fn()) -> Self {
         Self {
             is_ignored: true,
@@ -35,7 +36,8 @@ impl Case {
         }
     }
 
-    /// Returns the file and the function as `storm::name`, without the crate and its module `all`.
+    /// Returns the name of the test, such as `storm::name`: its path without the crate, and without the module `all` if
+    /// that follows the crate.
     pub fn name(&self) -> &'static str {
         let split = self
             .path
@@ -44,7 +46,8 @@ impl Case {
         split.map_or(self.path, |(_, name)| name)
     }
 
-    /// Returns a trial that runs on a thread with the test's name, because the message of a panic begins with that name.
+    /// Returns a trial for libtest-mimic. It runs the test on a thread that has the test's name, so that panic messages
+    /// begin with that name.
     fn trial(self) -> Trial {
         let run = move || -> Result<Completion, Failed> {
             let named = thread::Builder::new().name(self.name().into());
@@ -52,7 +55,7 @@ impl Case {
                 Ok(()) => Ok(Completion::Completed),
                 Err(payload) => match payload.downcast::<Skip>() {
                     Ok(skip) => Ok(Completion::ignored_with(format!("skipped: {}", skip.0))),
-                    // The panic is not printed again, because the hook has printed it.
+                    // The panic hook has already printed the message, and `resume_unwind` does not print it again.
                     Err(payload) => std::panic::resume_unwind(payload),
                 },
             }
@@ -61,8 +64,8 @@ impl Case {
     }
 }
 
-/// Lists the tests of a file as `TESTS`: `tests![first, second; ignored: third]`. Ignored tests run only with
-/// `--ignored`.
+/// Defines `TESTS`, the list of tests in a file: `tests![first, second; ignored: third]`. The tests after `ignored:`
+/// run only with `--ignored` or `--include-ignored`.
 #[macro_export]
 macro_rules! tests {
     ($($(#[$condition:meta])* $test:path),* $(,)? $(; ignored: $($later:path),* $(,)?)?) => {
@@ -73,23 +76,23 @@ macro_rules! tests {
     };
 }
 
-/// Reason why a test cannot run here.
+/// Why a test cannot run on this machine.
 struct Skip(String);
 
-/// Ends the running test as ignored, because the machine lacks something: `no clang here`.
+/// Ends the running test and marks it as ignored. `why` says what the machine lacks, such as `no clang here`.
 ///
 /// # Panics
 ///
-/// Always, without a message. Only the thread of the test may call this function.
+/// Always, but without printing a message. Call this only on the thread that runs the test.
 pub fn skip(why: impl Display) -> ! {
     std::panic::resume_unwind(Box::new(Skip(why.to_string())))
 }
 
-/// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness.
-/// The output of tests is not captured.
+/// Runs the tests in these files, or only those selected on the command line. The arguments and the output are those of
+/// the standard harness, except that the output of tests is not captured.
 ///
-/// Tests wait for other processes most of the time, so by default four tests run in parallel for each CPU; `--test-threads` and
-/// `RUST_TEST_THREADS` choose another number.
+/// Tests spend most of their time waiting for other processes, so by default four tests per CPU run in parallel.
+/// `--test-threads` and `RUST_TEST_THREADS` override this number.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Program for tests of readers: its ring, and the records that it publishes there.
+//! A program for tests of readers. It has its own ring, and publishes the records that a test asks for.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use tickscope_format::{Snapshot, os};
 pub use crate::fixture::payload;
 use crate::fixture::programs;
 
-/// A run of a program whose `main` calls `work`.
+/// A run of a program in which `main` calls `work`.
 #[derive(Debug)]
 pub struct TestProgram {
     /// The ring.
@@ -20,10 +20,9 @@ pub struct TestProgram {
     pub seq: u64,
     /// Number of resets so far.
     pub epoch: u64,
-    /// The earlier reset epoch that an undo has continued in this epoch, so that the counts begin with that epoch; `None` if no
-    /// undo began this epoch.
+    /// If the current reset epoch began with an undo: the earlier epoch whose counts it continues. Otherwise `None`.
     pub withdraws: Option<u64>,
-    /// Number of calls of `main` in each record.
+    /// Number of calls to `main` in each record.
     pub main_calls: u64,
     pid: u32,
     started_unix_ns: u64,
@@ -40,8 +39,8 @@ impl TestProgram {
         Self::start(dir, header)
     }
 
-    /// Starts a program with this header and the machine's boot id. Readers find its ring once it holds a
-    /// record.
+    /// Starts a program with this header, except that the boot id is the machine's own. Readers find the ring only
+    /// after the first record has been published.
     pub fn start(dir: &Path, header: Header) -> Self {
         let (pid, started_unix_ns) = (header.pid, header.started_unix_ns);
         let header = Header {
@@ -59,7 +58,7 @@ impl TestProgram {
         }
     }
 
-    /// Publishes a record with this number of calls of `work`; each record is a second after the one before.
+    /// Publishes a record with this number of calls to `work`. Each record is one second later than the previous one.
     pub fn shows(&mut self, calls: u64, kind: CaptureKind) {
         let mut snapshot =
             programs::run(&[(0, "main", self.main_calls, 5), (1, "work", calls, 1000 * calls)]);
@@ -86,7 +85,8 @@ impl TestProgram {
         }
     }
 
-    /// Ends an epoch in which `work` had this number of calls.
+    /// Ends the current epoch with a closing record, in which `work` has this number of calls, and begins the next
+    /// epoch.
     pub fn reset(&mut self, calls: u64) {
         self.shows(calls, CaptureKind::Closing);
         self.epoch += 1;

@@ -1,4 +1,4 @@
-//! How much time a coarse ring of the default size covers, tested with realistic snapshots that are written and read back.
+//! Checks how much time a coarse ring of the default size covers, by writing realistic snapshots and reading them back.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ use tickscope_testkit::fixture;
 /// Number of records in an hour.
 const HOUR: u64 = 360;
 
-/// Returns a program with `rows` nodes and `sites` sites, eight threads, paths and names of usual length, after a day
-/// of work.
+/// Returns a snapshot of a program with `rows` nodes, `sites` sites and eight threads, and with paths and names of
+/// typical length. `second` is its age in seconds.
 fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = "order-book".into();
@@ -57,8 +57,8 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     s
 }
 
-/// Writes an hour of records of [`program`], a day after its start. Returns the bytes of a record, and the number of records that
-/// can be read back.
+/// Writes one hour of records of [`program`], beginning a day after its start. Returns the size of the last record's
+/// payload in bytes, and the number of records that can be read back.
 fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let header = Header {
@@ -96,7 +96,7 @@ fn an_hour_of_a_thousand_nodes_fits() {
     let (bytes, records) = hour_of(1000, 300);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
     assert!((24_000..28_000).contains(&bytes), "{bytes}");
-    // The hour also fits if hardly any function is called from two places.
+    // An hour also fits if hardly any function is called from more than one place.
     let (bytes, records) = hour_of(1000, 800);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
 }

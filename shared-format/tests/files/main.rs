@@ -3,8 +3,8 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
-//! Ring files: made, read, damaged and removed. No test here starts a process, because a starting child holds the locks
-//! of its parent for a moment.
+//! Tests that create, read, damage and remove ring files. No test here starts a process, because the child would
+//! briefly share the locks of its parent, and a held lock makes a ring look as if its program were running.
 
 mod history;
 mod ring_file;

@@ -1,4 +1,4 @@
-//! A ring file from its making to its removal, and other files in its place.
+//! Tests a ring file from its creation to its removal, and other files that are found in its place.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// Publishes a record with this wall clock time and this number.
+/// Publishes a record with this wall-clock time and sequence number.
 fn publish_at(ring: &mut OwnRing, unix_ns: u64, seq: u64) {
     let mut snapshot = Snapshot::default();
     snapshot.capture.seq = seq;
@@ -58,8 +58,8 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     ring
 }
 
-/// The program sees which slots are owned, in whatever order they were taken, and also if a lock crosses the bounds of
-/// slots.
+/// The program finds out which slots are taken, whatever the order in which they were taken, and even if a single lock
+/// extends over several slots.
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);
@@ -74,7 +74,8 @@ fn held_slots_are_found_wherever_they_are() {
         assert_eq!(ring.watched_slots(), held);
     }
     slots.clear();
-    // One lock from the middle of the second slot into the fourth, and another one to the end of the file.
+    // One lock reaches from the middle of the second slot into the fourth, and another one from the fifteenth slot to
+    // the end of the file.
     let other = || {
         OpenOptions::new()
             .read(true)
@@ -122,7 +123,7 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     assert_eq!([between(0), between(1), between(2)], [vec![1], vec![], vec![]]);
 
     ring.exit(99);
-    // The lock decides whether the program is alive, and not the time of its end.
+    // Whether the program is alive depends on the lock, and not on the recorded end time.
     assert_eq!(seen.liveness().unwrap(), Liveness::Running);
     drop(ring);
     assert_eq!(seen.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
@@ -147,15 +148,15 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
         let seq = ring.newest_snapshot().unwrap().1.capture.seq;
         assert_eq!(seq, if ring.header().name == "alive" { 1 } else { 399 });
     }
-    // A file that only has a ring's name is left alone.
+    // A file that merely has the extension of a ring is left alone.
     let wedding = dir.path().join("wedding.ring");
     fs::write(&wedding, "a list of guests").unwrap();
     assert_eq!(clean(dir.path(), 0, None).len(), 2);
     assert!(alive.path().exists() && wedding.exists());
 }
 
-/// Publishes a record of this size in the coarse ring; its time is also its number. Returns false if the record does
-/// not fit.
+/// Publishes a record of this size in the coarse ring. Its payload repeats the lowest byte of its time, so that it can
+/// be checked later. Returns false if the record does not fit.
 fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     let room = ring.coarse_space(bytes as u64).unwrap();
     let stamp = Stamp {
@@ -168,7 +169,7 @@ fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     published.is_ok()
 }
 
-/// Returns the times of the records in the coarse ring, newest first.
+/// Returns the times of the records in the coarse ring, from newest to oldest.
 fn coarse_times(ring: &RingFile) -> Vec<u64> {
     let newest = ring.coarse_newest().unwrap();
     std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
@@ -200,11 +201,11 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
         }
     }
     assert_eq!(length(), (5 << 20) + 3 * 4096);
-    // 63 records a little longer than 64 KiB fill 4 MiB.
+    // 63 records, each a little larger than 64 KiB, fill 4 MiB.
     assert_eq!(coarse_times(&seen), Vec::from_iter((38..=100).rev()));
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 101);
     assert!(!publish_coarse(&mut ring, 101, 3 << 20), "half of it is the most");
-    // A reader that opens the ring now finds the same, and so does a reader after the program's end.
+    // A reader that opens the ring after the program has ended finds the same records.
     drop(ring);
     assert_eq!(coarse_times(&RingFile::open(seen.path()).unwrap()).len(), 63);
     assert_eq!(seen.liveness().unwrap(), Liveness::Crashed { unix_ns: 101 });
@@ -293,9 +294,10 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
             .to_string()
             .contains("truncated")
     );
-    // A request does not make the file longer again.
+    // The request did not extend the truncated file again.
     assert_eq!(fs::metadata(ring.path()).unwrap().len(), 5000);
-    // The writer does not write into the cut part either, because a store there would kill the program.
+    // The writer does not store past the new end of the file either, because that would raise a signal and kill the
+    // program.
     assert!(!ring.is_whole());
     assert!(ring.publish(stamp_at(9, 9), b"late").is_err());
     ring.beat(1, 1);
@@ -303,7 +305,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     assert!(ring.requests().is_empty());
 }
 
-/// A new viewer finds no ring at the path, although the file still has a name.
+/// In each case, the file still has a name somewhere, but a new viewer would not find the ring at its path.
 fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let changes: [fn(&Path); 4] = [
@@ -361,11 +363,11 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for turn in 0.. {
-                // Each rename replaces the file at the path in one step.
+                // Each rename replaces the file `it` atomically.
                 let from = if turn % 2 == 0 { "fifo" } else { "file" };
                 std::fs::hard_link(path(from), path("next")).unwrap();
                 std::fs::rename(path("next"), path("it")).unwrap();
-                // A rename of a link onto a link to the same file does nothing.
+                // If both names already link to the same file, the rename does nothing, and `next` remains.
                 let _ = std::fs::remove_file(path("next"));
                 if done.load(Ordering::Relaxed) {
                     return;

@@ -1,5 +1,5 @@
-//! The ways in which stores reach a ring file: all ways leave the same file, and the ways through the kernel report
-//! stores that failed.
+//! Tests the ways in which a program can store to its ring file. All of them must produce the same file, and those that
+//! go through the kernel must report stores that failed.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,8 @@ fn made(dir: &Path, way: Way) -> OwnRing {
     ring
 }
 
-/// Makes all stores of a program, with records that wrap; returns the bytes of the file.
+/// Makes every kind of store that a program makes, with enough records for the rings to wrap around. Returns the
+/// contents of the file.
 fn written(way: Way) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), way);
@@ -59,7 +60,7 @@ fn all_ways_leave_the_same_file() {
     assert!(copied == written(Way::Mapped));
 }
 
-/// The length that is read before the stores does not show the cut, because the file is cut afterwards.
+/// The length is checked before the stores, but here the file is truncated after that check.
 fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Copied);
@@ -67,7 +68,7 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let length = file.metadata().unwrap().len();
     let seen = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Between two cuts the file has its full length again, but its blocks are gone.
+        // Between two truncations the file has its full length again, but its blocks are gone.
         scope.spawn(|| {
             while !seen.load(Ordering::Relaxed) {
                 file.set_len(0).unwrap();
@@ -88,7 +89,8 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     });
 }
 
-/// Closes this process's descriptor of a file, as programs do that close all unknown descriptors.
+/// Closes this process's descriptor for a file. Some programs do this by closing all descriptors that they did not open
+/// themselves.
 fn close(path: &Path) {
     let facts = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
     let wanted = facts(path).unwrap();
@@ -97,11 +99,12 @@ fn close(path: &Path) {
         .map(|entry| entry.unwrap().path());
     let own = open.filter(|open| facts(open) == Some(wanted)).last().unwrap();
     let number = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    // SAFETY: the owner of the descriptor checks before each use which file it is open on.
+    // SAFETY: before each use of the descriptor, its owner checks which file it refers to.
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// Nothing shows in advance whether a store through the mapping would raise a signal, so no more stores are made.
+/// When the file can no longer be found, nothing shows in advance whether a store through the mapping would raise a
+/// signal. So no more stores are made.
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);

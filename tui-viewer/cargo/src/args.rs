@@ -82,8 +82,9 @@ pub(crate) struct FunctionsArgs {
 }
 
 impl FunctionsArgs {
-    /// Returns these options, completed by the project's. Any of `--only`, `--not` and `--every-function` replaces the
-    /// project's whole choice of functions: if a part of it stayed, it could exclude a function that the user names.
+    /// Returns these options, completed with the project's options. If any of `--only`, `--not` and `--every-function`
+    /// is given, the project's whole choice of functions is replaced. If a part of it remained, that part could exclude
+    /// a function that the user names.
     pub(crate) fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
@@ -126,7 +127,7 @@ impl FunctionsArgs {
     }
 }
 
-/// What cargo does, with sleds in the functions and the collector in the program.
+/// The cargo command to run, with sleds in the functions and the collector linked into the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum CargoCommand {
     /// Build a program, start it and watch it.
@@ -161,16 +162,17 @@ impl CargoCommand {
     }
 }
 
-/// A command line, split into the words for this program and the words for cargo.
+/// A command line, split into the arguments for this program and the arguments for cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Words up to and including cargo's command, such as `run`. The first word is this program's name.
+    /// Everything up to and including cargo's command, such as `run`. The first word is the name of this program.
     pub ours: Vec<OsString>,
-    /// Words after cargo's command, for cargo and the program that cargo starts.
+    /// Everything after cargo's command, for cargo and for the program that cargo starts.
     pub(crate) for_cargo: Vec<OsString>,
 }
 
-/// Splits a command line after cargo's command: the first word that is neither an option nor an option's value.
+/// Splits a command line right after the cargo command, which is the first word that is neither an option nor the value
+/// of an option.
 pub fn split<L: Args>(words: impl IntoIterator<Item = OsString>) -> Split {
     let mut ours: Vec<OsString> = words.into_iter().collect();
     let cli = CargoCli::<L>::command();
@@ -190,7 +192,7 @@ pub fn split<L: Args>(words: impl IntoIterator<Item = OsString>) -> Split {
     Split { ours, for_cargo }
 }
 
-/// Returns the first of cargo's words that is an option of this program, which cargo would refuse.
+/// Returns the first argument after the cargo command that is an option of this program. Cargo would refuse it.
 pub(crate) fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
     const OURS: [&str; 8] = [
         "--only",
@@ -208,14 +210,14 @@ pub(crate) fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
         .find(|word| OURS.contains(&word.split('=').next().unwrap_or_default()))
 }
 
-/// Returns whether cargo's words request help. Then this program shows its own help.
+/// Returns whether the arguments after the cargo command ask for help. If so, this program shows its own help.
 pub(crate) fn asks_for_help(for_cargo: &[OsString]) -> bool {
     let mut before_dashes = for_cargo.iter().take_while(|word| *word != "--");
     before_dashes.any(|word| word == "--help" || word == "-h")
 }
 
-/// Reads patterns of functions, separated by commas, and returns the list that the collector reads. In that list a
-/// comma inside generic arguments becomes `*`, because a comma would end the pattern.
+/// Parses function patterns that are separated by commas, and returns them as a list that the collector can read. A
+/// comma inside generic arguments becomes `*` in that list, because the collector takes every comma for a separator.
 pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = Some(text);
@@ -228,7 +230,8 @@ pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     Ok(words.join(","))
 }
 
-/// Reads a share of the CPU time, `5%` or `5`, or `off` for no limit, and returns the text that the collector reads.
+/// Parses a share of the CPU time (`5%` or `5`), or `off` for no limit, and returns it in the form that the collector
+/// reads.
 pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
     if text == "off" {
         return Ok(text.into());
@@ -244,7 +247,7 @@ pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
 mod tests {
     use super::*;
 
-    /// Stands in for the options that choose the look of the screen.
+    /// Stands in for the options that determine how the screen looks.
     #[derive(Args, Debug)]
     struct Look {
         #[arg(long)]
@@ -279,7 +282,7 @@ mod tests {
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
         assert_eq!(cli.record, Some("f.tks".into()));
         assert_eq!(rest, words("--release -p x -- --report -- y"));
-        // An option's value may be named like a command, and may follow an equals sign.
+        // The value of an option may look like a command, and may follow an equals sign.
         let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
         assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Files that are made once for each compiler and kept: the collector, and the compiler options that add sleds.
+//! Files that are created once per compiler and then kept: the collector, and the compiler options that add sleds.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +16,7 @@ impl Cache {
     /// Opens the user's cache.
     ///
     /// # Errors
-    /// The environment names no directory for the cache, or the directory cannot be written to.
+    /// The environment does not say where the cache directory is, or that directory cannot be written to.
     pub(crate) fn open() -> anyhow::Result<Self> {
         let set = |name: &str| {
             std::env::var_os(name)
@@ -46,13 +46,13 @@ impl Cache {
         Ok(Self { dir })
     }
 
-    /// Returns the path of an entry. `facts` distinguish the entry from others of the same kind.
+    /// Returns the path of an entry. `what` is its kind, and `facts` distinguish it from other entries of that kind.
     pub(crate) fn place(&self, what: &str, facts: impl Hash) -> PathBuf {
         self.dir.join(format!("{what}-{}", key(facts)))
     }
 
-    /// Makes an entry if it is missing, only once if several processes want it at the same time. `make` fills a
-    /// temporary folder, which is then renamed to `place`.
+    /// Creates an entry unless it exists. If several processes want it at the same time, only one creates it. `make`
+    /// fills a temporary folder, which is then renamed to `place`.
     ///
     /// # Errors
     /// `make` fails, or the system reports an error.
@@ -65,13 +65,13 @@ impl Cache {
             return Ok(());
         }
         let lock = File::create(with_ending(place, "lock"))?;
-        // Closing the file releases the lock, and so does the end of the process.
+        // The lock is released when the file is closed, which also happens when the process ends.
         lock.lock()?;
         if place.exists() {
             return Ok(());
         }
         let partial = with_ending(place, "partial");
-        // A killed process may have left this folder.
+        // A process that was killed may have left this folder.
         if partial.exists() {
             fs::remove_dir_all(&partial)?;
         }
@@ -84,7 +84,7 @@ impl Cache {
     }
 }
 
-/// Returns a short name for some facts. Another release of this program may give them another name.
+/// Returns a hash of the facts as a short name. Another release of this program may give the same facts another name.
 pub(crate) fn key(facts: impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
@@ -117,7 +117,7 @@ mod tests {
             Err(anyhow!("no"))
         });
         assert!(failed.is_err() && !place.exists() && !with_ending(&place, "partial").exists());
-        // A killed process leaves this folder.
+        // Create the folder that a killed process would leave behind.
         fs::create_dir(with_ending(&place, "partial")).unwrap();
         fs::write(with_ending(&place, "partial").join("b"), "half").unwrap();
         let made = AtomicU32::new(0);

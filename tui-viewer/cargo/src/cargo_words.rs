@@ -1,12 +1,12 @@
-//! Arguments for cargo that this program has to understand.
+//! The arguments for cargo that this program has to understand.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Arguments for cargo, and what this program reads from them.
+/// The arguments for cargo, and what this program needs to know about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CargoWords {
-    /// All arguments except the target directory and the targets, which this program sets itself.
+    /// All arguments except `--target-dir` and `--target`, which this program passes itself.
     pub(crate) rest: Vec<OsString>,
     /// Value of `--target-dir`.
     pub(crate) target_dir: Option<PathBuf>,
@@ -14,20 +14,20 @@ pub(crate) struct CargoWords {
     pub(crate) targets: Vec<String>,
     /// Options that choose the project or configure cargo. `cargo metadata` gets them as well.
     pub(crate) setup: Vec<OsString>,
-    /// Whether another program reads cargo's standard output (`--message-format`).
+    /// Whether another program is meant to read cargo's standard output (`--message-format`).
     pub(crate) has_message_format: bool,
     /// Whether the standard library is compiled as well (`-Z build-std`).
     pub(crate) builds_std: bool,
 }
 
-/// Options that choose the project or configure cargo, and take a value.
+/// Options with a value that select the project or configure cargo.
 const SETUP: [&str; 5] = ["--manifest-path", "--config", "-Z", "--color", "--lockfile-path"];
 
-/// Options that choose the project or configure cargo, and take no value.
+/// Options without a value that select the project or configure cargo.
 const SETUP_FLAGS: [&str; 3] = ["--offline", "--locked", "--frozen"];
 
 impl CargoWords {
-    /// Reads the arguments up to `--`.
+    /// Reads the arguments as far as `--`.
     pub(crate) fn read(words: &[OsString]) -> Self {
         let mut found = Self::default();
         let mut words = words.iter();
@@ -65,7 +65,8 @@ impl CargoWords {
     }
 }
 
-/// Returns an option's name, and its value if it is in the same word: `--target=T`, `-Zbuild-std`.
+/// Splits an argument into the name of the option, and its value if the same argument contains one: `--target=T`,
+/// `-Zbuild-std`.
 fn parts(word: &OsStr) -> (&str, Option<OsString>) {
     let Some(text) = word.to_str() else {
         return ("", None);

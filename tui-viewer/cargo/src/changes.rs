@@ -1,4 +1,4 @@
-//! Decides how a call of the compiler is changed, or why it is refused.
+//! Decides how a compiler invocation is changed, or why it is refused.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::handover::{Handover, Prepared};
 use crate::invocation::Invocation;
 
-/// Compiler flags for the program's own tickscope, in every profile of the program. Its hooks at the start and the end
-/// of a function must be short, and use only instructions of the oldest CPU.
+/// Compiler flags for tickscope itself, if the program depends on it. They apply whatever the program's profile is. The
+/// hooks at the start and the end of functions must be short, and must not use instructions that the oldest CPU lacks.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -17,7 +17,7 @@ const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// Packages of the collector. They get no sleds, because sleds there would call the code that contains them.
+/// The collector's own packages. They get no sleds, because a sled in the collector would make it call itself.
 const OWN_PACKAGES: [&str; 4] = [
     "tickscope",
     "tickscope-format",
@@ -25,38 +25,38 @@ const OWN_PACKAGES: [&str; 4] = [
     "tickscope-report",
 ];
 
-/// Facts about a call of the compiler, from the environment.
+/// What the environment says about a compiler invocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// `CARGO_CRATE_NAME`: the crate that cargo itself compiles.
+    /// `CARGO_CRATE_NAME`: the crate that cargo is compiling.
     pub(crate) cargo_crate_name: Option<String>,
-    /// Whether a build script made the call.
+    /// Whether the compiler was started by a build script.
     pub(crate) in_build_script: bool,
     /// `CARGO_PKG_NAME`.
     pub(crate) package: String,
     /// `CARGO_PKG_VERSION`.
     pub(crate) version: String,
-    /// Library file of the program's own tickscope, if a dependency's [`marker`] names it.
+    /// Library file of the tickscope that the program itself depends on, if the [`marker`] of a dependency names it.
     pub(crate) own_collector: Option<PathBuf>,
 }
 
-/// Changes to a call of the compiler.
+/// Changes to a compiler invocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Arguments that are appended to cargo's arguments.
+    /// Arguments that are appended to those from cargo.
     pub(crate) arguments: Vec<OsString>,
     /// Arguments that link the collector into a program or a shared library.
     pub(crate) for_links: Vec<OsString>,
-    /// Library file of the program's own tickscope, which the call compiles or depends on.
+    /// If this invocation compiles or uses the program's own tickscope: the library file of that tickscope.
     pub(crate) own_collector: Option<PathBuf>,
-    /// Messages that the user gets at the end of the build.
+    /// Messages that are shown to the user at the end of the build.
     pub(crate) notes: Vec<String>,
 }
 
-/// Decides on the changes. Returns `None` for code that does not become part of the program, such as a build script.
+/// Decides what to change. Returns `None` for code that does not become part of the program, such as a build script.
 ///
 /// # Errors
-/// The version of the program's own tickscope is not compatible with this program's version.
+/// The program depends on a version of tickscope that is not compatible with this `cargo tickscope`.
 pub(crate) fn decide(
     call: &Invocation,
     facts: &Facts,
@@ -75,7 +75,7 @@ pub(crate) fn decide(
         own_collector: facts.own_collector.clone(),
         ..Changes::default()
     };
-    // Only libraries count, because a user's program may be in a package of the same name.
+    // Only libraries count, because a program of the user's may be in a package with the same name.
     let is_library = !call.is_test && call.types.iter().any(|kind| kind == "lib");
     if facts.package == "tickscope" && is_library {
         join(call, facts, &mut changes)?;
@@ -95,14 +95,15 @@ pub(crate) fn decide(
     Ok(Some(changes))
 }
 
-/// Returns flags that keep names and lines of functions if the profile drops them. A higher debug level stays.
+/// Returns flags that keep function names and line numbers if the profile would drop them. A higher debug level is left
+/// unchanged.
 fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
         call.code("debuginfo"),
         None | Some("0" | "none" | "line-directives-only" | "line-tables-only")
     ) {
-        // Line tables alone do not distinguish async functions from closures, and do not show the function around a
+        // Line tables alone neither distinguish async functions from closures, nor show which function contains a
         // closure.
         more.push("-Cdebuginfo=1");
     }
@@ -112,15 +113,16 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     if call.code("split-debuginfo").is_some_and(|how| how != "off") {
         more.push("-Csplit-debuginfo=off");
     }
-    // Unstable options make rustc use the new names of symbols. A profile from an earlier run (`profile-use`) has the
-    // legacy names, and would match nothing.
+    // With unstable options enabled, rustc uses the new symbol mangling. A profile that was recorded in an earlier run
+    // (`profile-use`) contains names in the legacy mangling, so none of them would match.
     if call.code("profile-use").is_some() && call.code("symbol-mangling-version").is_none() {
         more.push("-Csymbol-mangling-version=legacy");
     }
     more
 }
 
-/// Turns on the features for sleds in the program's own tickscope, if its feature `enable` is on.
+/// Enables the features that sleds need in the program's own tickscope, unless its feature `enable` is off. In that
+/// case, adds a note for the user.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -138,7 +140,7 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
             facts.version, facts.version
         ));
     }
-    // Cargo adds the features that a feature includes, but the compiler does not. So each is passed by name.
+    // If a feature includes others, cargo enables them too, but the compiler does not. So each one is passed by name.
     for feature in ["feature=\"functions\"", "feature=\"hooks\""] {
         if !call.cfgs.iter().any(|cfg| cfg == feature) {
             add(&mut changes.arguments, ["--cfg", feature]);
@@ -149,14 +151,14 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
     Ok(())
 }
 
-/// Returns the first two numbers of a version. Versions are compatible if these two agree.
+/// Returns the first two numbers of a version. Versions are compatible if both numbers are equal.
 fn line(version: &str) -> (&str, &str) {
     let mut parts = version.split(['.', '-', '+']);
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// Returns arguments that link a collector that no source names: the program's own tickscope if there is one, else the
-/// prepared collector.
+/// Returns arguments that link the collector even though no source file refers to it. The collector is the program's
+/// own tickscope if there is one, and the prepared collector otherwise.
 fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     let mut force = OsString::from("force:tickscope_functions=");
     force.push(own.unwrap_or(&prepared.collector));
@@ -181,8 +183,8 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
     arguments.extend(more.into_iter().map(OsString::from));
 }
 
-/// Returns the path of a library's marker: a file next to the library that contains the path of the tickscope on which
-/// the library depends.
+/// Returns the path of a library's marker. This is a file next to the library, and contains the path of the tickscope
+/// on which the library depends.
 pub(crate) fn marker(library: &Path) -> PathBuf {
     let mut name = library.file_stem().unwrap_or_default().to_os_string();
     name.push(".tickscope");
@@ -257,7 +259,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // A crate that a build script compiles as a trial, and a crate that it builds with a nested cargo.
+        // One crate that a build script compiles as a probe, and one that it builds with a nested cargo.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)
@@ -289,7 +291,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A program that depends on its own tickscope links it as the collector, and not the prepared collector.
+        // If a program depends on tickscope, that tickscope is linked as the collector instead of the prepared one.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),
@@ -306,7 +308,7 @@ mod tests {
         let refused = decide(&own, &other, &handover()).unwrap_err();
         assert!(refused.contains("tickscope 0.9.3"), "{refused}");
         assert!(refused.contains(env!("CARGO_PKG_VERSION")), "{refused}");
-        // A program with the name `tickscope` is not the library.
+        // A program named `tickscope` is not the library.
         let mut program = recorded::read("program");
         program.crate_name = "tickscope".into();
         let changes = decided(&program).unwrap();

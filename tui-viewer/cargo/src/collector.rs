@@ -1,5 +1,5 @@
-//! Collector that is linked into programs: built once with the project's compiler, from the sources that this program
-//! carries.
+//! The collector that is linked into programs. It is built once per compiler, from sources that are embedded in this
+//! program.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,11 +13,14 @@ use tickscope_command::console::say;
 use crate::cache::{Cache, key};
 use crate::compiler::Compiler;
 
-/// Compiler flags of the collector's build. Bitcode serves programs with link-time optimisation. Sleds call the
-/// collector's hooks while arguments and results are in registers. So the hooks may not use registers of newer CPUs,
-/// and the flags name the oldest CPU. The hooks also call no functions, which needs one codegen unit and thread-local
-/// variables that are read without a call. `-Cmetadata` distinguishes the collector's crates from the same crates of
-/// the program.
+/// Compiler flags for building the collector:
+///
+/// - Bitcode is needed for programs with link-time optimisation.
+/// - The target CPU is the oldest one. Sleds call the collector's hooks while arguments and results are still in
+///   registers, so the hooks must not use registers that only newer CPUs have.
+/// - The hooks must not call functions either. This requires a single codegen unit, and thread-local variables that are
+///   read without a call.
+/// - The metadata distinguishes the collector's crates from the same crates in the program.
 const FLAGS: [&str; 5] = [
     "-Cembed-bitcode=yes",
     "-Ctarget-cpu=x86-64",
@@ -26,7 +29,8 @@ const FLAGS: [&str; 5] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// Cargo profile of the build, as environment variables, which win over the user's configuration files.
+/// Cargo profile for the build, as environment variables, because these take precedence over the user's configuration
+/// files.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
@@ -35,21 +39,21 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
 ];
 
-/// Sources of the collector, which are built with the compiler of each project. `build.rs` packs them.
+/// The collector's sources, packed by `build.rs`. They are built with the compiler of each project.
 static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources.tar.gz"));
 
 /// Paths of the built crates.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
-    /// The collector's library file.
+    /// Library file of the collector.
     pub(crate) library: PathBuf,
-    /// The folder with the crates that the collector depends on.
+    /// Folder of the crates that the collector depends on.
     pub(crate) dependencies: PathBuf,
-    /// Hash of everything that the collector is built from: sources, compiler, target, flags and profile.
+    /// Hash of everything that goes into the build: sources, compiler, target, flags and profile.
     pub(crate) key: String,
 }
 
-/// Returns the collector for a target. It is built if the cache does not have it.
+/// Returns the collector for a target, and builds it if it is not in the cache.
 ///
 /// # Errors
 /// The collector cannot be built or cached.
@@ -80,7 +84,7 @@ pub(crate) fn build(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow:
     })
 }
 
-/// Builds the crates, and leaves only their libraries in the folder.
+/// Builds the crates in `folder`, and leaves nothing but their libraries there.
 fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
     let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
     tar::Archive::new(GzDecoder::new(SOURCES))
@@ -109,7 +113,7 @@ fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Res
             errors.join("\n  ")
         );
     }
-    // Procedural macros are built for the compiling machine, all other crates for the target.
+    // Procedural macros are built for the machine that compiles, and all other crates for the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
         target_dir.join("release/deps"),
@@ -128,7 +132,7 @@ fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Res
     Ok(fs::remove_dir_all(&target_dir)?)
 }
 
-/// Returns cargo without the settings of the project's own build.
+/// Returns a command that starts cargo without the settings for the project's own build.
 fn command(compiler: &Compiler) -> Command {
     let cargo = compiler.cargo().unwrap_or_else(crate::project::cargo);
     let mut command = Command::new(cargo);
@@ -139,15 +143,15 @@ fn command(compiler: &Compiler) -> Command {
         .env("RUSTC", compiler.program())
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
-        // An empty value also overrides a wrapper in the user's configuration files.
+        // An empty value also overrides a wrapper from the user's configuration files.
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .envs(PROFILE);
     command
 }
 
-/// Returns whether an environment variable configures cargo or rustc for the project. The collector's build does not
-/// get such variables.
+/// Returns whether an environment variable configures how cargo or rustc builds the project. Such variables are not
+/// passed on to the collector's build.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

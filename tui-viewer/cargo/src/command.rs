@@ -1,5 +1,5 @@
-//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as the
-//! compiler wrapper and the runner.
+//! Implements the command itself: reads the project, compiler and target, prepares the collector, and starts cargo with
+//! this program as the compiler wrapper and the runner.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,16 +27,16 @@ use crate::project::{Project, cargo};
 use crate::settings::{Settings, runner_variable};
 use crate::{collector, notes, project_choice, sled_flags};
 
-/// Folder below cargo's target directory for builds with sleds, which stay apart from ordinary builds.
+/// Folder in cargo's target directory for builds with sleds, which keeps them apart from ordinary builds.
 const FOLDER: &str = "tickscope";
 
-/// Version of [`crate::changes`]. Increase it with every change there, so that cargo compiles crates again.
+/// Version of [`crate::changes`]. Increase it with every change there, so that cargo compiles the crates again.
 const CHANGES: u32 = 2;
 
-/// Carries out `cargo tickscope`.
+/// Runs `cargo tickscope`.
 ///
 /// # Errors
-/// The words are not a valid command line, or the command cannot work with this project, compiler or target.
+/// The command line is not valid, or the command does not support this project, compiler or target.
 pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let mut typed = split::<L>(words);
     if asks_for_help(&typed.for_cargo) {
@@ -83,7 +83,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
         handover: &handover,
         handover_file: handover_file.path(),
     };
-    // On Ctrl-C or SIGTERM, cargo ends first, and then this process.
+    // On Ctrl-C or SIGTERM, cargo ends first, followed by this process.
     let terminated = child::watch_interrupts()?;
     let mut child = build
         .cargo()?
@@ -98,7 +98,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     Ok(child::code_of(status))
 }
 
-/// Refuses an invalid command line before anything is built.
+/// Rejects an invalid command line before anything is built.
 fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), String> {
     let name = cli.command.name();
     if let Some(option) = misplaced(for_cargo) {
@@ -115,7 +115,7 @@ fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), Strin
     }
     let Some(file) = &cli.record else { return Ok(()) };
     output_file::check_kept(file)?;
-    // Only `run` writes this very file. `test` and `bench` add each program's name to the file name.
+    // Only `run` writes to exactly this file. `test` and `bench` add the name of each program to the file name.
     let is_one = cli.command == CargoCommand::Run;
     if is_one && file.exists() {
         return Err(format!(
@@ -126,7 +126,7 @@ fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), Strin
     Ok(())
 }
 
-/// Returns a folder of the project: the folder of `--manifest-path`, or the current folder.
+/// Returns the folder given by `--manifest-path`, or the current folder if there is no such option.
 fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     let mut setup = words.setup.windows(2);
     let manifest = setup.find(|pair| pair[0] == "--manifest-path");
@@ -141,7 +141,8 @@ fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Returns the targets of the build. Refuses other targets than x86-64 Linux, whose sleds the collector does not know.
+/// Returns the targets to build for. Only x86-64 Linux is accepted, because the collector does not know the sleds of
+/// other targets.
 fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<String>, String> {
     let mut targets = if words.targets.is_empty() {
         settings.targets()
@@ -167,7 +168,7 @@ fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<St
     Ok(targets)
 }
 
-/// Prepares the collector and the options for sleds for each target.
+/// Prepares the collector and the compiler options for sleds, both for each target.
 fn prepare(targets: &[String], compiler: &Compiler, settings: &Settings) -> anyhow::Result<Handover> {
     let cache = Cache::open()?;
     let mut handover = Handover::default();
@@ -194,7 +195,7 @@ fn prepare(targets: &[String], compiler: &Compiler, settings: &Settings) -> anyh
     Ok(handover)
 }
 
-/// Creates a file in the target directory that is removed when this process ends.
+/// Creates a temporary file in the target directory. The file is removed when this process ends.
 fn temporary(target_dir: &Path) -> anyhow::Result<NamedTempFile> {
     let file = fs::create_dir_all(target_dir).and_then(|()| {
         tempfile::Builder::new()
@@ -227,7 +228,8 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Returns cargo with all arguments and variables that this program adds. The user's arguments come after them.
+    /// Returns a cargo command with all the arguments and variables that this program adds. The user's arguments must
+    /// follow.
     fn cargo(&self) -> anyhow::Result<Command> {
         let us = std::env::current_exe().context("cannot tell where this program is")?;
         let Some(us_text) = us.to_str() else {
@@ -235,7 +237,7 @@ impl Build<'_> {
         };
         let mut command = Command::new(cargo());
         for target in self.handover.targets.keys() {
-            // The value is a list, because cargo splits a text at blanks, and the path may contain blanks.
+            // The value is a list, because cargo would split a string at spaces, and the path may contain spaces.
             let runner = Value::from(vec![us_text, RUNNER]);
             command
                 .arg("--config")
@@ -259,7 +261,7 @@ impl Build<'_> {
         Ok(command)
     }
 
-    /// Prints the paths of the built programs, which a second call of cargo lists without building.
+    /// Prints the paths of the programs that were built. A second cargo call lists them without building anything.
     fn say_where(&self) -> anyhow::Result<()> {
         let mut command = self.cargo()?;
         let output = command
@@ -270,8 +272,8 @@ impl Build<'_> {
         let messages = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        // A program that the user starts reads neither the command line nor the project's file, so the printed command
-        // sets these variables.
+        // A program that the user starts later sees neither this command line nor the project's file. So the printed
+        // command sets the corresponding environment variables.
         let variables = self.handover.functions.variables().into_iter();
         let variables: String = variables
             .map(|(name, value)| format!("{name}={} ", in_shell(&value)))

@@ -1,4 +1,4 @@
-//! The compiler that cargo uses for the project.
+//! The compiler with which cargo builds the project.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use anyhow::{Context, bail};
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     program: OsString,
-    /// The compiler's description of its version (`rustc -vV`).
+    /// Output of `rustc -vV`, which describes the version.
     pub(crate) version: String,
-    /// Folder of the compiler (its sysroot).
+    /// Sysroot: the folder in which the compiler is installed.
     pub(crate) sysroot: PathBuf,
 }
 
 impl Compiler {
-    /// Finds the compiler that a program name such as `rustc` means in the current directory.
+    /// Finds the compiler that runs in the current directory under a program name such as `rustc`.
     ///
     /// # Errors
-    /// The compiler cannot be started, or does not answer as rustc does.
+    /// The compiler cannot be started, or does not answer as rustc would.
     pub(crate) fn find(program: OsString) -> anyhow::Result<Self> {
         let text = |arguments: &[&str]| {
             let output = Command::new(&program)
@@ -46,14 +46,14 @@ impl Compiler {
         })
     }
 
-    /// Returns the compiler as a command that allows unstable options.
+    /// Returns a command that runs the compiler and allows unstable options.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env("RUSTC_BOOTSTRAP", "1");
         command
     }
 
-    /// Returns the compiler's output for some arguments.
+    /// Runs the compiler with these arguments, and returns its output.
     ///
     /// # Errors
     /// The system reports an error.
@@ -61,34 +61,34 @@ impl Compiler {
         self.command().args(arguments).output()
     }
 
-    /// Returns the path of rustc itself. The name `rustc` may mean another compiler in another directory.
+    /// Returns the path of the actual rustc. In another directory, the name `rustc` could stand for another compiler.
     pub(crate) fn program(&self) -> OsString {
         self.tool("rustc").unwrap_or_else(|| self.program.clone())
     }
 
-    /// Returns the cargo that came with the compiler, if there is one.
+    /// Returns the cargo that was installed with the compiler, if there is one.
     pub(crate) fn cargo(&self) -> Option<OsString> {
         self.tool("cargo")
     }
 
     fn tool(&self, name: &str) -> Option<OsString> {
-        // A program that the user has put in place of rustc is started by its own name.
+        // If the user has replaced rustc by another program, do not bypass it by running the tools in the sysroot.
         let is_named = std::path::Path::new(&self.program).file_name() == Some(OsStr::new("rustc"));
         let tool = self.sysroot.join("bin").join(name);
         (is_named && tool.exists()).then(|| tool.into_os_string())
     }
 
-    /// Returns the value of a line in the version text, such as `release` or `host`.
+    /// Returns a value from the output of `rustc -vV`, given its name, such as `release` or `host`.
     pub(crate) fn fact(&self, name: &str) -> &str {
         let mut lines = self.version.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         value.unwrap_or_default()
     }
 
-    /// Refuses a compiler that is too old for the collector.
+    /// Rejects a compiler that is too old for the collector.
     ///
     /// # Errors
-    /// The compiler is too old; the message has both versions.
+    /// The compiler is too old. The message names both versions.
     pub(crate) fn check_version(&self, oldest: &str) -> anyhow::Result<()> {
         let release = self.fact("release");
         if numbers(release) < numbers(oldest) {

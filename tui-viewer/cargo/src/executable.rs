@@ -1,4 +1,4 @@
-//! Facts about a program or shared library, after it is linked or before it runs.
+//! What can be found out about a program or shared library, after it has been linked or before it runs.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,16 +8,16 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use crate::function_table::MAP;
 use crate::invocation::Invocation;
 
-/// Part of the mangled name of a function that every test program has, in both manglings.
+/// Part of the mangled name of a function that every test program contains. It is the same in both mangling schemes.
 const TEST_MAIN: &str = "16test_main_static";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// Whether the file has the compiler's map of sleds.
+    /// Whether the file contains the compiler's map of sleds.
     pub(crate) has_map: bool,
-    /// Whether the file has names of functions.
+    /// Whether the file contains the names of functions.
     pub(crate) has_symbols: bool,
-    /// Whether the file is a test program that lists its tests on request.
+    /// Whether the file is a test program that can list its tests.
     pub(crate) lists_tests: bool,
 }
 
@@ -35,7 +35,7 @@ impl Executable {
     }
 }
 
-/// Returns notes for the user about a linked file.
+/// Returns what the user should know about a linked file.
 pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     let Some(found) = Executable::read(path) else {
         return Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     notes
 }
 
-/// Returns the options for the linker, and the linker's own name.
+/// Returns the options for the linker, and the linker that was chosen.
 fn linker_options(call: &Invocation) -> impl Iterator<Item = &str> {
     let options = call
         .codegen

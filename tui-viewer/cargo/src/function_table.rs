@@ -1,11 +1,11 @@
-//! Makes the table of a program's functions and adds it to the file that the linker wrote.
+//! Creates the table of a program's functions, and adds it to the file that the linker wrote.
 //!
 //! ```text
 //! file -> sled_map, linked_symbols, debug_info -> named_functions (poll_function, origins) -> encode -> section -> file
 //! ```
 //!
-//! [`tickscope_format::function_table`] is the layout of the table. The table is made after each link, so that the
-//! program itself reads neither symbols nor debug information.
+//! [`tickscope_format::function_table`] documents the layout of the table. The table is created after each link, so
+//! that the program itself need not read symbols or debug information.
 
 mod debug_info;
 mod linked_symbols;
@@ -30,10 +30,11 @@ pub(crate) use crate::function_table::origins::{Member, Sources};
 use crate::function_table::poll_function::code::Code;
 pub(crate) use crate::function_table::sled_map::{MAP, VERSION, entries};
 
-/// Adds the table to a program or a shared library. Replaces an earlier table.
+/// Adds the table to a program or a shared library. If the file already has a table, it is replaced.
 ///
 /// # Errors
-/// The file has no sleds or no names, is not for x86-64 Linux, or cannot be read or written. The file then stays unchanged.
+/// The file has no sleds or no function names, is not for x86-64 Linux, or cannot be read or written. In all these
+/// cases, the file stays unchanged.
 pub(crate) fn add(executable: &Path, sources: &Sources) -> anyhow::Result<()> {
     let path = executable.display();
     let bytes = fs::read(executable).map_err(|error| anyhow!("read {path}: {error}"))?;
@@ -41,7 +42,8 @@ pub(crate) fn add(executable: &Path, sources: &Sources) -> anyhow::Result<()> {
     section::add(executable, &bytes, &table)
 }
 
-/// Returns the table of a file. An error says why the file gets no table: what was found, what is needed, and what works.
+/// Returns the table for a file. If the file cannot have a table, the error says why: what was found, what is needed,
+/// and what would help.
 fn encoded_table(bytes: &[u8], sources: &Sources) -> Result<Vec<u8>, String> {
     let damaged = |error: &dyn Display| format!("damaged: debug information: {error}");
     let elf = ElfFile64::<Endianness>::parse(bytes)
@@ -68,7 +70,7 @@ fn encoded_table(bytes: &[u8], sources: &Sources) -> Result<Vec<u8>, String> {
     encode(sleds.map, &functions).map_err(|error| format!("too many functions for one table: {error}"))
 }
 
-/// Describes a file that is not an x86-64 program, from the file's first bytes.
+/// Describes a file that is not an x86-64 program, based on its first bytes.
 fn other_kind(bytes: &[u8]) -> String {
     let number = |at: usize| {
         let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());

@@ -1,4 +1,4 @@
-//! Data that the command passes to the wrapper and the runner in a file, whose path is in an environment variable.
+//! Data that the command passes to the wrapper and the runner, through a file whose path is in an environment variable.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,39 +11,39 @@ use serde::{Deserialize, Serialize};
 use crate::args::FunctionsArgs;
 use crate::function_table::Sources;
 
-/// Environment variable with the path of the file. It is set only if cargo has started this program.
+/// Environment variable that holds the path of the handover file. It is set only if cargo has started this program.
 pub(crate) const VARIABLE: &str = "CARGO_TICKSCOPE_HANDOVER";
 
-/// First argument with which cargo starts this program as the runner.
+/// First argument when cargo starts this program as the runner.
 pub(crate) const RUNNER: &str = "--run-by-cargo";
 
-/// Environment variable with a hash of the compiler's options. If it changes, cargo compiles crates again.
+/// Environment variable that holds a hash of the compiler options. If the hash changes, cargo recompiles the crates.
 pub(crate) const SLEDS_VARIABLE: &str = "CARGO_TICKSCOPE_SLEDS";
 
-/// Environment variable with a hash of the linked collector. If it changes, cargo links programs again.
+/// Environment variable that holds a hash of the linked collector. If the hash changes, cargo links the programs again.
 pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 
-/// Environment variable in which cargo finds its compiler wrapper.
+/// Environment variable that tells cargo which compiler wrapper to use.
 pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
 /// Data for the wrapper and the runner.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handover {
-    /// Words that the user typed, up to and including cargo's command.
+    /// Command-line arguments that the user typed, up to and including cargo's subcommand.
     pub(crate) words: Vec<String>,
-    /// Options that choose the measured functions, from the command line and the project's file.
+    /// Options that choose which functions to measure, from the command line and the project's file.
     pub(crate) functions: FunctionsArgs,
     /// Cargo's target directory for these builds.
     pub(crate) target_dir: PathBuf,
-    /// Prepared files and options, by target.
+    /// Prepared files and options, keyed by target.
     pub(crate) targets: BTreeMap<String, Prepared>,
-    /// File in which the wrapper collects messages for the end of the build.
+    /// File in which the wrapper collects messages to be shown at the end of the build.
     pub(crate) notes: PathBuf,
     /// The user's own compiler wrapper, which gets the path of rustc as its first argument.
     pub(crate) wrapper: Option<String>,
-    /// The user's value of `RUSTC_WRAPPER`, which started programs get back.
+    /// The user's own value of `RUSTC_WRAPPER`, which is restored for programs that this program starts.
     pub(crate) wrapper_variable: Option<String>,
-    /// Folders of the program's sources.
+    /// Directories that contain the program's sources.
     pub(crate) sources: Sources,
     /// The value of [`SLEDS_VARIABLE`].
     pub(crate) sleds_key: String,
@@ -51,16 +51,16 @@ pub(crate) struct Handover {
     pub(crate) collector_key: String,
 }
 
-/// Prepared files and options for a target.
+/// Files and options that are prepared for one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Prepared {
-    /// The options that make the compiler put sleds into functions.
+    /// Options that make the compiler insert sleds into functions.
     pub(crate) sled_flags: Vec<String>,
     /// The collector, which is linked into programs.
     pub(crate) collector: PathBuf,
-    /// The folder of the crates that the collector depends on.
+    /// Directory with the crates that the collector depends on.
     pub(crate) dependencies: PathBuf,
-    /// The user's own runner and its arguments; empty if the user has none.
+    /// The user's own runner, followed by its arguments; empty if there is none.
     pub(crate) runner: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl Handover {
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Restores the environment that the command would have without this program, because the command may itself start cargo.
+    /// Undoes the changes to the environment that were meant for cargo, in case the command itself starts cargo.
     pub(crate) fn restore(&self, command: &mut Command) {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);

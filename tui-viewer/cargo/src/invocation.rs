@@ -1,4 +1,4 @@
-//! The arguments of one call of the compiler, as far as [`crate::changes`] depends on them.
+//! The parts of a compiler call that [`crate::changes`] and [`crate::wrapper`] need.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ pub(crate) struct Invocation {
     pub(crate) types: Vec<String>,
     /// Whether the output is a test program.
     pub(crate) is_test: bool,
-    /// Target of the compilation. `None` means the compiling machine, also for build scripts and macros.
+    /// Target of the compilation. `None` means the host, for which cargo also compiles build scripts and procedural macros.
     pub(crate) target: Option<String>,
-    /// Folder for the output.
+    /// Output directory.
     pub(crate) out_dir: Option<PathBuf>,
     /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,
     /// Library files that the call passes with `--extern`.
     pub(crate) externs: Vec<PathBuf>,
-    /// Conditions (`--cfg`) that are set for the crate.
+    /// Conditional compilation options of the crate (`--cfg`).
     pub(crate) cfgs: Vec<String>,
-    /// The code generation options (`-C`), each with name and value, in the order of the call.
+    /// Code generation options (`-C`) as name and value, in the order in which they were passed.
     pub(crate) codegen: Vec<(String, String)>,
     /// Root file of the crate's sources.
     pub(crate) source: Option<PathBuf>,
@@ -47,9 +47,10 @@ impl Invocation {
                 "--cfg" => found.cfgs.push(value()),
                 "--test" => found.is_test = true,
                 "-C" | "--codegen" => found.code_option(&value()),
-                // `-g` is short for this option.
+                // `-g` is short for `-C debuginfo=2`.
                 "-g" => found.code_option("debuginfo=2"),
-                // Among all other options, only the values of these can look like a source file.
+                // Skips the values of these options, because they could look like a source file. The values of other
+                // options cannot.
                 "-L" | "-o" | "--sysroot" | "--remap-path-prefix" | "--env-set" => drop(value()),
                 _ if !word.starts_with('-') && word.ends_with(".rs") => found.source = Some(word.into()),
                 _ => {}
@@ -63,19 +64,19 @@ impl Invocation {
         self.codegen.push((name.replace('_', "-"), value.to_string()));
     }
 
-    /// Returns the value of a code generation option (`-C`). The last value counts if there are several.
+    /// Returns the value of a code generation option (`-C`). If it was passed several times, the last value wins.
     pub(crate) fn code(&self, name: &str) -> Option<&str> {
         let mut last = self.codegen.iter().rev();
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
-    /// Returns the beginning of the crate's file names: the crate's name, and a suffix that other crates of this name
-    /// do not share.
+    /// Returns the stem of the crate's output file names: the crate's name, and a suffix that distinguishes it from
+    /// other crates of the same name.
     fn stem(&self) -> String {
         self.crate_name.clone() + self.code("extra-filename").unwrap_or_default()
     }
 
-    /// Returns whether a feature of the package is on.
+    /// Returns whether a feature of the package is enabled.
     pub(crate) fn has_feature(&self, name: &str) -> bool {
         self.cfgs.contains(&format!("feature=\"{name}\""))
     }
@@ -85,14 +86,14 @@ impl Invocation {
         self.emits.iter().any(|kind| kind == "link")
     }
 
-    /// Returns the path of the list of sources (`*.d`), from which cargo decides when to compile again.
+    /// Returns the path of the dep-info file (`*.d`). It lists the sources, and tells cargo when to recompile the crate.
     pub(crate) fn dep_info(&self) -> Option<PathBuf> {
         let is_made = self.emits.iter().any(|kind| kind == "dep-info");
         let name = self.stem() + ".d";
         Some(self.out_dir.as_ref().filter(|_| is_made)?.join(name))
     }
 
-    /// Returns the paths of the programs and shared libraries that the call makes.
+    /// Returns the paths of the programs and shared libraries that the call produces.
     pub(crate) fn linked_files(&self) -> Vec<PathBuf> {
         let Some(dir) = self.out_dir.as_ref().filter(|_| self.is_linked()) else {
             return Vec::new();
@@ -109,14 +110,14 @@ impl Invocation {
         self.types.iter().filter_map(file).collect()
     }
 
-    /// Returns the library file, which the crates that depend on this crate use.
+    /// Returns the path of the `.rlib` file, which dependent crates use.
     pub(crate) fn library(&self) -> Option<PathBuf> {
         let name = format!("lib{}.rlib", self.stem());
         Some(self.out_dir.as_ref()?.join(name))
     }
 }
 
-/// Returns all arguments. An argument `@FILE`, which cargo uses for long command lines, is replaced by the file's lines.
+/// Returns all arguments, with each `@FILE` replaced by the lines of that file. Cargo uses `@FILE` for long command lines.
 fn expanded(arguments: &[OsString]) -> Vec<String> {
     let mut words = Vec::new();
     for argument in arguments {
@@ -132,7 +133,8 @@ fn expanded(arguments: &[OsString]) -> Vec<String> {
     words
 }
 
-/// Returns an option and its value, if it is in the same word: `--cfg=a`, `-Copt-level=3`.
+/// Splits an option from a value in the same word, as in `--cfg=a` or `-Copt-level=3`. Returns `None` for the value if
+/// there is none.
 fn parts(word: &str) -> (&str, Option<String>) {
     match word.split_once('=') {
         Some((name, value)) if name.starts_with("--") => (name, Some(value.to_string())),
@@ -147,7 +149,7 @@ fn parts(word: &str) -> (&str, Option<String>) {
     }
 }
 
-/// Returns the kind of an output without the file, as in `KIND=FILE`.
+/// Returns the kind of an output, which is `KIND` in `KIND=FILE`.
 fn kind(text: &str) -> String {
     text.split('=').next().unwrap_or_default().to_string()
 }

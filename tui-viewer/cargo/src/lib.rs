@@ -1,19 +1,19 @@
-//! `cargo tickscope`: cargo with sleds in the functions of the program, the collector linked in, and a viewer for the
-//! programs that run.
+//! `cargo tickscope`: runs cargo so that the program's functions contain sleds and the collector is linked in, and watches
+//! the programs that cargo runs.
 //!
 //! ```text
-//! command -> cargo_words (what was typed), project (cargo's metadata), project_choice (tickscope.toml),
+//! command -> cargo_words (the arguments for cargo), project (cargo's metadata), project_choice (tickscope.toml),
 //!            settings (cargo's configuration), compiler
-//!         -> collector (built once into cache) and sled_flags (which flags give them), for each target
+//!         -> for each target: collector (built once, then taken from cache), sled_flags (the flags that produce sleds)
 //!         -> cargo, which starts this program again
-//!               as its RUSTC_WRAPPER:  wrapper -> invocation, changes -> rustc; after a link: executable, function_table
-//!               as its runner:         runner  -> watcher (what `tickscope run` and `record` do); test_list
+//!               as its RUSTC_WRAPPER:  wrapper -> invocation, changes -> rustc; after linking: executable, function_table
+//!               as its runner:         runner  -> watcher (does what `tickscope run` and `record` do); test_list
 //! ```
 //!
 //! The command passes data to the wrapper and the runner in one file (`handover`). The wrapper collects notes for the
 //! user in another file (`notes`).
 //!
-//! The screen, recordings and reports are in the package with the binary, which implements [`watcher::Watcher`].
+//! The screen, recordings and reports are in the package that contains the binary. It implements [`watcher::Watcher`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,5 @@
-//! Messages to the user at the end of a build: parallel wrappers write notes, and the command prints each once.
+//! Messages for the user at the end of a build. Wrappers that run in parallel write them as notes, and the command
+//! prints each distinct note once.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,12 +8,12 @@ use std::path::Path;
 
 use tickscope_command::console::say;
 
-/// Replaces the line breaks inside a note, because each note is one line of the file.
+/// Stands for a line break inside a note, because each note is a single line of the file.
 const BREAK: char = '\u{1}';
 
 /// Adds a note.
 pub(crate) fn note(file: &Path, text: &str) {
-    // A single write keeps notes of parallel processes apart. If the file is missing, only a hint is lost.
+    // A single write keeps notes from parallel processes apart. If the file is missing, only a hint is lost.
     if let Ok(mut file) = File::options().append(true).open(file) {
         let _ = file.write_all(format!("{}\n", text.replace('\n', &BREAK.to_string())).as_bytes());
     }

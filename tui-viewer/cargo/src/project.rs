@@ -1,4 +1,4 @@
-//! The project, as cargo knows it.
+//! The project, as `cargo metadata` describes it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::function_table::Member;
 pub(crate) struct Project {
     /// Root of the workspace.
     pub(crate) root: PathBuf,
-    /// The target directory that the user's ordinary builds use.
+    /// Target directory of the user's ordinary builds.
     pub(crate) target_dir: PathBuf,
     /// Whether this cargo supports a separate directory for intermediate files.
     pub(crate) has_build_dir: bool,
@@ -28,7 +28,7 @@ pub(crate) fn cargo() -> OsString {
 }
 
 impl Project {
-    /// Finds the project that cargo's arguments choose, or else the current directory.
+    /// Finds the project that cargo's arguments select, or else the project of the current directory.
     ///
     /// # Errors
     /// There is no project, or cargo reports an error.

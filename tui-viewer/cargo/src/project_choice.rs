@@ -1,4 +1,4 @@
-//! `tickscope.toml`: a project's choice of functions to measure, for runs without such options on the command line.
+//! `tickscope.toml`: a project's default choice of functions to measure. Options on the command line override it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,14 +14,14 @@ use crate::args;
 use crate::args::FunctionsArgs;
 use crate::project::Project;
 
-/// Name of the file, which is in the same folder as a `Cargo.toml`.
+/// Name of the file, which lies next to a `Cargo.toml`.
 const FILE: &str = "tickscope.toml";
 
 /// Name of the file's only table, and the table's keys.
 const TABLE: &str = "functions";
 const KEYS: [&str; 4] = ["only", "not", "every", "budget"];
 
-/// Reads a project's choice of functions from the file of the package that contains `here`, else from the workspace's file.
+/// Reads a project's choice of functions from the file of the package that contains `here`, or else from the workspace's file.
 ///
 /// # Errors
 /// A file cannot be read, or contains a mistake. The message names the mistake and its line.
@@ -39,7 +39,7 @@ pub(crate) fn read(project: &Project, here: &Path) -> anyhow::Result<FunctionsAr
     Ok(FunctionsArgs::default())
 }
 
-/// Returns the paths where the file may be. The first existing file counts.
+/// Returns the paths where the file may be, in order of preference.
 fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     let folders = project.members.iter().map(|member| &member.dir);
     let package = folders
@@ -66,7 +66,7 @@ fn line_of(text: &str, at: usize) -> usize {
 
 fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
     let file = DeTable::parse(text).map_err(|error| {
-        // If the text ends too early, the mistake is at its end.
+        // If the text ends too early, reports the mistake where the text ends.
         let end = text.trim_end().len();
         let at = error.span().map_or(end, |span| span.start.min(end));
         (at, format!("this is not TOML: {}", error.message()))
@@ -86,7 +86,7 @@ fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
     Ok(functions)
 }
 
-/// Returns the entries of a table in the order of the file, so that its first mistake is the one reported.
+/// Returns the entries of a table in the order of the file, so that the first mistake in the file is the one reported.
 fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a Key<'i>, &'a Spanned<DeValue<'i>>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_with_their_line() {
-        // Each row has the text of a file with `\n` between its lines, the line of the mistake, and two parts of the message.
+        // Each row has the text of a file (with `\n` between its lines), the line of the mistake, and one or two parts
+        // of the message.
         let table = r#"
             [functions]\nonli = [] | 2 | unknown key onli (did you mean only?) | wanted only, not, every or budget
             budget = "5%" | 1 | unknown key budget | wanted the table [functions]

@@ -1,4 +1,4 @@
-//! Roles of the program: the command, cargo's compiler wrapper, or cargo's runner.
+//! The roles that this program can play: the command, cargo's compiler wrapper, or cargo's runner.
 
 use std::ffi::OsString;
 
@@ -6,10 +6,10 @@ use crate::handover::{Handover, RUNNER, VARIABLE};
 use crate::watcher::Watcher;
 use crate::{command, runner, wrapper};
 
-/// Runs in the role that the arguments and the environment choose, and returns the exit code.
+/// Runs in the role given by the arguments and the environment, and returns the exit code.
 ///
 /// # Errors
-/// The role failed; the message is for the user.
+/// The role failed; the message is meant for the user.
 pub fn play<W: Watcher>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let first = words.get(1);
     let is_command = first.is_some_and(|word| word == "tickscope");

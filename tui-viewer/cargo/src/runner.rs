@@ -15,11 +15,11 @@ use crate::handover::Handover;
 use crate::test_list;
 use crate::watcher::Watcher;
 
-/// Possible reasons why a program published nothing.
+/// Possible reasons why a program published no records.
 const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves no records; see also the last message of \
                        cargo tickscope";
 
-/// Arguments with which a test program lists its tests.
+/// Arguments that make a test program list its tests.
 const LIST: [&str; 3] = ["--list", "--format", "terse"];
 
 /// Runs a program for cargo under the [`Watcher`], and returns the program's exit code.
@@ -78,12 +78,12 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
     }
 }
 
-/// Returns the command that starts the program through the user's own runner if there is one. The program does not get
-/// the variables that this program sets for cargo.
+/// Returns the command that starts the program, through the user's own runner if there is one. The variables that were
+/// set for cargo are not passed on to the program.
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
     let mut targets = handover.targets.iter();
     let target = targets.find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
-    // Programs of documentation tests are outside the target directory. They get the runner of the first target.
+    // Doctest programs lie outside the target directory, so they get the runner of the first target.
     let prepared = target.or_else(|| handover.targets.iter().next());
     let runner = prepared.map_or(&[][..], |(_, prepared)| &prepared.runner[..]);
     let mut words = runner.iter().map(OsStr::new).chain([program.as_os_str()]);
@@ -93,14 +93,14 @@ fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Comma
     command
 }
 
-/// Returns whether a program contains the collector. Documentation tests and tests of macro crates do not.
+/// Returns whether a program contains the collector. Doctests and the tests of procedural macro crates do not.
 fn is_ours(handover: &Handover, program: &Path) -> bool {
     let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
     let mut targets = handover.targets.keys();
     targets.any(|target| program.starts_with(handover.target_dir.join(target)))
 }
 
-/// Returns the recording's file for one of several programs: `run.tks` becomes `run-NAME.tks`.
+/// Returns the file to which one of several programs is recorded: for `run.tks`, this is `run-NAME.tks`.
 fn file_of(file: &Path, program: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_os_string();
     name.push("-");

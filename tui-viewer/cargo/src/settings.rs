@@ -1,4 +1,4 @@
-//! Cargo's configuration of what this program replaces: the compiler wrapper, the runner and the target.
+//! The parts of cargo's configuration that this program replaces: the compiler wrapper, the runner and the target.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::compiler::Compiler;
 use crate::handover::RUSTC_WRAPPER;
 use crate::project::cargo;
 
-/// Configuration from all files that cargo reads, and from `--config`.
+/// The merged configuration from all files that cargo reads, and from `--config`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     files: Value,
@@ -21,7 +21,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads cargo's settings. They are empty if cargo cannot print them.
     pub(crate) fn read(setup: &[OsString]) -> Self {
-        // Of the options in `setup`, `cargo config get` takes only `--config`.
+        // Of the options in `setup`, `cargo config get` accepts only `--config`.
         let mut config = Vec::new();
         for pair in setup.windows(2).filter(|pair| pair[0] == "--config") {
             config.extend_from_slice(pair);
@@ -43,7 +43,7 @@ impl Settings {
         path.iter().fold(&self.files, |value, name| &value[name]).as_str()
     }
 
-    /// Returns the program name of the compiler.
+    /// Returns the name or path of the compiler.
     pub(crate) fn rustc(&self) -> OsString {
         let named = variable("RUSTC").or_else(|| variable("CARGO_BUILD_RUSTC"));
         let in_file = || {
@@ -53,7 +53,7 @@ impl Settings {
         named.or_else(in_file).unwrap_or_else(|| "rustc".into())
     }
 
-    /// Returns the user's compiler wrapper. An empty variable turns off a wrapper that a configuration file names.
+    /// Returns the user's compiler wrapper. An empty variable disables a wrapper that is set in a configuration file.
     pub(crate) fn wrapper(&self) -> Option<String> {
         let named = [RUSTC_WRAPPER, "CARGO_BUILD_RUSTC_WRAPPER"]
             .into_iter()
@@ -65,7 +65,7 @@ impl Settings {
         wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
-    /// Returns the targets of a build without `--target`. An empty list means the compiling machine.
+    /// Returns the targets of a build without `--target`. An empty list means the host.
     pub(crate) fn targets(&self) -> Vec<String> {
         if let Some(target) = variable("CARGO_BUILD_TARGET") {
             return vec![target.to_string_lossy().into_owned()];
@@ -73,7 +73,7 @@ impl Settings {
         words(&self.files["build"]["target"])
     }
 
-    /// Returns the user's runner for programs of a target, with the runner's arguments; empty if the user has none.
+    /// Returns the user's runner for programs of a target, followed by the runner's arguments; empty if there is none.
     pub(crate) fn runner(&self, compiler: &Compiler, target: &str) -> Vec<String> {
         if let Some(runner) = variable(&runner_variable(target)) {
             return words(&Value::from(runner.to_string_lossy().into_owned()));
@@ -104,7 +104,7 @@ impl Settings {
     }
 }
 
-/// Returns the environment variable in which cargo finds the runner for a target.
+/// Returns the name of the environment variable that sets the runner for a target.
 pub(crate) fn runner_variable(target: &str) -> String {
     format!(
         "CARGO_TARGET_{}_RUNNER",
@@ -131,7 +131,7 @@ fn cfgs(compiler: &Compiler, target: &str) -> Vec<Cfg> {
         .collect()
 }
 
-/// Returns the words of a list, or of a single text with blanks between the words.
+/// Returns the words of a list, or of a string in which they are separated by whitespace.
 fn words(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text.split_whitespace().map(ToString::to_string).collect(),
@@ -143,8 +143,9 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the program that a configuration file names. A path with a slash is relative to the parent of the file's
-/// folder `.cargo`. Cargo does not print which file it was, so the nearest folder that contains the program counts.
+/// Resolves the path of a program that a configuration file names. A relative path that contains a slash starts from
+/// the parent of the `.cargo` directory that holds the file. Cargo does not print which file it was, so this tries the
+/// current directory, its ancestors, and the parent of `CARGO_HOME`, in this order.
 fn located(program: &str) -> String {
     if !program.contains('/') || Path::new(program).is_absolute() {
         return program.to_string();

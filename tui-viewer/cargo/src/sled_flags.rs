@@ -1,5 +1,5 @@
-//! Finds the options that make the compiler put sleds into functions. These options are unstable and may differ between
-//! compilers. So a small crate is compiled with each known spelling, and the output is checked.
+//! Finds the options that make the compiler insert sleds into functions. These options are unstable, and their spelling
+//! may differ between compilers. So a small crate is compiled with each known spelling, and the output is checked.
 
 use std::fs;
 use std::path::Path;
@@ -11,24 +11,24 @@ use crate::cache::Cache;
 use crate::compiler::Compiler;
 use crate::function_table::{MAP, VERSION, entries};
 
-/// Known spellings of the options: the present one, and two from RFC 3917.
+/// The known spellings of the options: the current one, and two from RFC 3917.
 const SPELLINGS: [&[&str]; 3] = [
     &["-Zinstrument-xray=always"],
     &["-Zinstrument-function=xray", "-Zinstrument-xray-opts=always"],
     &["-Zinstrument-function=xray"],
 ];
 
-/// Source of the small crate. It needs no library except core.
+/// Source of the small crate. It needs no library except `core`.
 const CRATE: &str =
     "#![no_std]\n#[no_mangle]\npub extern \"C\" fn tickscope_probe(x: u32) -> u32 { x ^ 1 }\n";
 
-/// Compiler's message for a target whose libraries are not installed.
+/// The compiler's message about a target whose libraries are not installed.
 const NO_LIBRARY: &str = "can't find crate for `core`";
 
-/// Returns the options for a target, from the cache or by compiling the small crate.
+/// Returns the options for a target, either from the cache or by compiling the small crate.
 ///
 /// # Errors
-/// No spelling gives sleds. The message has the compiler's version, and says what the user can do.
+/// No spelling produces sleds. The message contains the compiler's version, and says what the user can do.
 pub(crate) fn flags(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Vec<String>> {
     let place = cache.place("sleds", (&compiler.version, compiler.program(), target));
     cache.make(&place, |folder| {
@@ -83,7 +83,7 @@ fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<
     )
 }
 
-/// Compiles the small crate. The inner error says why the output contains no sleds in the known format.
+/// Compiles the small crate. The inner error says why these options yield no sleds in the known format.
 fn probe(
     compiler: &Compiler,
     target: &str,
@@ -111,7 +111,7 @@ fn probe(
     Ok(check(&fs::read(&object)?))
 }
 
-/// Checks that an object file has a map of sleds in the known version.
+/// Checks that an object file contains a sled map of the known version.
 fn check(object: &[u8]) -> Result<(), String> {
     let file = object::File::parse(object).map_err(|error| error.to_string())?;
     let map = file
@@ -132,14 +132,15 @@ mod tests {
 
     const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-    /// Returns a compiler that first runs a script, which fills `args` from the arguments `$@`, and then the real compiler.
+    /// Returns a compiler that runs a script and then the real compiler. The script reads its arguments from `$@`, and
+    /// puts the arguments for the real compiler into `args`.
     fn changed(folder: &Path, script: &str) -> Compiler {
         let path = folder.join("compiler");
         command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));
         Compiler::find(path.into_os_string()).unwrap()
     }
 
-    /// Returns the error for a compiler that changes its arguments by a script.
+    /// Returns the error for a compiler whose arguments are changed by a script.
     fn refused(folder: &Path, script: &str) -> String {
         let found = find(&changed(folder, script), TARGET, folder);
         found.unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! Tests and benchmarks of a test program, from the list that it prints.
+//! The tests and benchmarks of a test program, taken from the list that it prints.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ pub(crate) struct Listed {
     pub(crate) benchmarks: usize,
 }
 
-/// Makes a test program list its tests and benchmarks.
+/// Runs `list`, a command that makes a test program print its tests and benchmarks, and returns them.
 ///
 /// # Errors
 /// The program cannot be started.

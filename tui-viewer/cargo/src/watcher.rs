@@ -1,4 +1,4 @@
-//! What the package with the binary does with each program that cargo starts.
+//! How a program that cargo starts is watched. The package that contains the binary implements this.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use tickscope_command::child::Program;
 
 /// Watches a program from its start to its end. Each function returns the program's exit code.
 pub trait Watcher {
-    /// Command-line arguments for the look of the screen.
+    /// Command-line arguments for the appearance of the screen.
     type Look: Args;
 
-    /// Shows the program on the screen while it runs, or with `report` prints a report at its end.
+    /// Shows the program on the screen while it runs or, with `report`, prints a report once it has ended.
     ///
     /// # Errors
     /// The program cannot be watched.
     fn watch(program: Program, report: bool, look: &Self::Look) -> anyhow::Result<u8>;
 
-    /// Records the program in a new file.
+    /// Records the program to a new file.
     ///
     /// # Errors
     /// The program cannot be watched, or the file cannot be written.
     fn record(program: Program, file: PathBuf) -> anyhow::Result<u8>;
 
-    /// Prints the tests of a test program, sorted by time, at its end. With `report`, also prints a report.
+    /// Runs a test program, and then prints its tests, sorted by time. With `report`, also prints a report.
     ///
     /// # Errors
     /// The program cannot be watched.

@@ -1,4 +1,4 @@
-//! The compiler wrapper, through which cargo calls the compiler. It changes those calls that compile code of the program.
+//! The compiler wrapper, through which cargo calls the compiler. It changes only those calls that compile the program's code.
 
 #[cfg(test)]
 pub(crate) mod recorded;
@@ -19,8 +19,8 @@ use crate::invocation::Invocation;
 use crate::notes::note;
 use crate::{executable, function_table};
 
-/// Calls the compiler for cargo, with changes if the code becomes part of the program. `words` are the compiler and its
-/// arguments, possibly after the name of a workspace wrapper.
+/// Calls the compiler for cargo, with changed arguments if the code becomes part of the program. `words` are the
+/// compiler and its arguments; the path of a workspace wrapper may come before them.
 ///
 /// # Errors
 /// The compiler cannot be started.
@@ -51,7 +51,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         ));
     }
     if let Some(signal) = status.signal() {
-        // Ends this process by the signal that ended the compiler, so that cargo reports it.
+        // Ends this process with the signal that ended the compiler, so that cargo reports it.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     Ok(status.code().map_or(FAILED, |code| code as u8))
@@ -63,7 +63,7 @@ fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
     let wrapper = handover.wrapper.as_ref().map(OsStr::new);
     let mut command = Command::new(wrapper.unwrap_or(compiler));
     command.args(&words[usize::from(wrapper.is_none())..]);
-    // Removes [`VARIABLE`], which differs in each build: caching wrappers hash all variables that begin with `CARGO_`.
+    // Removes the handover variable, which differs in each build: caching wrappers hash all variables that begin with `CARGO_`.
     handover.restore(&mut command);
     Ok(command)
 }
@@ -73,7 +73,7 @@ fn facts(call: &Invocation) -> Facts {
     let own_collector = markers.filter_map(|file| fs::read_to_string(file).ok()).next();
     Facts {
         cargo_crate_name: std::env::var("CARGO_CRATE_NAME").ok(),
-        // Cargo sets this variable only for build scripts, whose children inherit it.
+        // Cargo sets this variable only for build scripts, so a compiler can inherit it only from a build script.
         in_build_script: std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some(),
         package: std::env::var("CARGO_PKG_NAME").unwrap_or_default(),
         version: std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),
@@ -81,9 +81,9 @@ fn facts(call: &Invocation) -> Facts {
     }
 }
 
-/// Compiles with all changes. A crate that is both a library for C and a Rust library is compiled twice, and only the
-/// library for C gets the collector. A Rust library with the collector would force it on dependent crates, whose
-/// compiler calls may bypass this wrapper.
+/// Compiles with all changes. A crate that is both a `cdylib` and a Rust library is compiled twice, and only the
+/// `cdylib` gets the collector. If the Rust library had it too, all crates that depend on the library would need it,
+/// and their compiler calls may bypass this wrapper.
 fn compile(
     handover: &Handover,
     words: &[OsString],
@@ -108,19 +108,19 @@ fn compile(
         .args(&changes.for_links)
         .env("RUSTC_BOOTSTRAP", "1");
     let output = again.output()?;
-    // The first call has already printed all messages about the sources.
+    // The first call has already printed all messages about the sources, so the second one prints only on failure.
     if !output.status.success() {
         std::io::stderr().write_all(&output.stderr)?;
     }
     Ok(output.status)
 }
 
-/// Returns whether the linker makes a file of this crate type that can be loaded and run.
+/// Returns whether the linker turns a crate of this type into a file that can be loaded and run.
 fn is_final(kind: &str) -> bool {
     matches!(kind, "bin" | "cdylib")
 }
 
-/// Returns the arguments of a call that makes only programs and shared libraries.
+/// Returns the arguments for a second call, which makes only programs and shared libraries.
 fn only_final(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = words.iter().peekable();
@@ -151,7 +151,8 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Completes the output of a successful call: markers, tables of functions and dependencies.
+/// Completes the output of a successful call: writes the library's marker, adds function tables to linked files, and
+/// adds variables to the dep-info file.
 fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     if let Some(library) = call.library().filter(|_| call.is_linked()) {
         let marker = marker(&library);
@@ -169,7 +170,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     {
         let notes = executable::notes(call, file);
         let added = function_table::add(file, &handover.sources);
-        // A note already says why there are no functions, and names the option that causes it.
+        // If there are notes, they already say why there are no functions, and name the option that causes it.
         let failed = added.err().filter(|_| notes.is_empty());
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
@@ -185,7 +186,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     Ok(())
 }
 
-/// Makes cargo compile the crate again when one of these variables changes, as for `env!`.
+/// Makes cargo recompile the crate when one of these variables changes, as it does for `env!`.
 fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<()> {
     let lines = variables
         .iter()

@@ -1,4 +1,4 @@
-//! Waits for a program that a command has started. Passes signals on to the program, and its exit code on to the caller.
+//! Waits for a program that a command has started. Passes signals to the program, and returns its exit code.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::console::FAILED;
 
-/// Time between two checks whether the program has ended.
+/// Interval between checks for the end of the program.
 pub const PAUSE: Duration = Duration::from_millis(10);
 
 /// A program to start.
@@ -18,9 +18,9 @@ pub const PAUSE: Duration = Duration::from_millis(10);
 pub struct Program {
     /// Command that starts the program.
     pub command: Command,
-    /// Name of the program in messages.
+    /// Name of the program, for messages.
     pub name: OsString,
-    /// Possible reasons why the program published nothing.
+    /// Possible reasons why the program published no records.
     pub unheard: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl Program {
         }
     }
 
-    /// Returns the message that the program published nothing, with possible reasons.
+    /// Returns the message for a program that published no records, with possible reasons.
     pub fn silence(&self) -> String {
         format!(
             "{} opened no scope, or was killed at once\n  {}",
@@ -47,7 +47,7 @@ impl Program {
     }
 }
 
-/// Waits for the end of a program. Meanwhile passes SIGTERM on to it when `terminated` is set.
+/// Waits until a program has ended. Passes SIGTERM on to it whenever `terminated` is set.
 ///
 /// # Errors
 /// The system reports an error.
@@ -61,8 +61,8 @@ pub fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitSt
     }
 }
 
-/// Catches Ctrl-C, which the program gets as well, so that this process can wait for the program's end. Returns a flag
-/// that SIGTERM sets, because only this process gets SIGTERM.
+/// Catches Ctrl-C, so that this process can wait for the program, which gets Ctrl-C as well. Returns a flag that is set
+/// on SIGTERM: only this process gets that signal, so it has to pass it on.
 ///
 /// # Errors
 /// A signal cannot be caught.
@@ -73,17 +73,17 @@ pub fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(terminated)
 }
 
-/// Sends SIGTERM to a child if this process has got SIGTERM since the last call.
+/// Sends SIGTERM to a child if this process has received SIGTERM since the last call.
 pub fn pass_on(terminated: &AtomicBool, child: &Child) {
     if terminated.swap(false, Ordering::Relaxed)
         && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
     {
-        // Fails if the program has ended at this moment.
+        // Fails if the program has just ended.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
 }
 
-/// Returns the exit code of a program as a shell reports it: 128 plus the signal's number if a signal has ended the program.
+/// Returns a program's exit code as a shell reports it: 128 plus the signal's number if the program was ended by a signal.
 pub fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,

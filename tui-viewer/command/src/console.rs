@@ -1,4 +1,4 @@
-//! Output of a command's result, and exit codes.
+//! Output of a command's results, and exit codes.
 
 use std::io;
 use std::io::Write;
@@ -11,16 +11,16 @@ use tickscope_format::FormatError;
 pub const DONE: u8 = 0;
 /// Exit code of a command that failed, with the reason on standard error.
 pub const FAILED: u8 = 1;
-/// Exit code for a command line that is invalid or whose target does not exist.
+/// Exit code if the command line is invalid, or names a target that does not exist.
 pub const NO_TARGET: u8 = 2;
-/// Exit code of a comparison that has failed its gate.
+/// Exit code of a comparison in which a gate failed.
 pub const GATE_FAILED: u8 = 3;
-/// Exit code if a condition did not become true in the time that was set.
+/// Exit code if a condition did not become true before the timeout.
 pub const TIME_OVER: u8 = 3;
 /// Exit code if the program ended before a condition became true.
 pub const PROGRAM_ENDED: u8 = 4;
 
-/// Error that the command line is invalid, with the reason.
+/// Error for an invalid command line. It holds the reason.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 
@@ -32,12 +32,13 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Returns whether the user's locale allows only ASCII.
+/// Returns whether the user's locale is limited to ASCII.
 pub fn is_ascii() -> bool {
     ascii_locale(|name| std::env::var(name).ok())
 }
 
-/// Returns whether these environment variables set a locale with only ASCII. The first of the three that is set decides.
+/// Returns whether the locale variables select a locale that is limited to ASCII. The first one that is set and not
+/// empty decides.
 fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -52,7 +53,7 @@ fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
 /// Writes to standard output.
 ///
 /// # Errors
-/// The system reports an error. A closed pipe (`| head`) is no error.
+/// The system reports an error. A closed pipe (`| head`) does not count as an error.
 pub fn write(text: &str) -> anyhow::Result<()> {
     put(text).map(|_| ())
 }
@@ -70,7 +71,7 @@ pub fn put(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns the error for a failed write to standard output.
+/// Returns the error to report when standard output cannot be written.
 pub fn unwritten(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot write to standard output")
 }
@@ -82,7 +83,8 @@ pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
 }
 
-/// Formats an error with its causes. Many errors name their cause themselves, so a repeated cause is left out.
+/// Formats an error and its causes on one line. Many error messages already contain their cause, so causes that would
+/// be repeated are left out.
 pub fn in_one_line(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |line, cause| {
         let cause = cause.to_string();
@@ -94,7 +96,8 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
     })
 }
 
-/// Escapes text from another user's file, so that it cannot move the cursor or reorder a line.
+/// Escapes text from a file that another user may have written, so that it cannot move the cursor or change the
+/// direction of text.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -107,7 +110,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Returns the message of an error, with the command-line option that helps, if there is one.
+/// Returns the message of an error, followed by the command-line option that would help, if there is one.
 pub fn advised(error: &FormatError) -> String {
     let found = if let FormatError::Unsuitable { found, .. } = error {
         found.as_str()
@@ -122,7 +125,7 @@ pub fn advised(error: &FormatError) -> String {
     format!("{error}{advice}")
 }
 
-/// Describes an error in a file, with the file's path.
+/// Describes an error in a file, including the file's path.
 pub fn about(path: &Path, error: &FormatError) -> String {
     let (path, error) = (path.display().to_string(), advised(error));
     if error.contains(&path) {

@@ -4,9 +4,9 @@ use strsim::osa_distance;
 
 use crate::console::printable;
 
-/// Returns the name that is nearest to a word, or `None` if the word is itself a name, or if no name is near.
+/// Returns the name that is most similar to a word, or `None` if the word is itself a name, or no name is similar enough.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The distance counts letters that are changed, left out, added or swapped with a neighbour.
+    // The distance counts letters that are changed, missing, added, or swapped with a neighbour.
     let names = names.into_iter().map(|name| (osa_distance(word, name), name));
     names
         .min()
@@ -14,14 +14,14 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Returns ` (did you mean NAME?)` with the name that is nearest to a word; empty if no name is near.
+/// Returns ` (did you mean NAME?)` with the name that is most similar to a word; empty if no name is similar enough.
 pub fn hint(word: &str, names: &[&str]) -> String {
     nearest(word, names.iter().copied()).map_or(String::new(), |near| {
         format!(" (did you mean {}?)", printable(near))
     })
 }
 
-/// Returns whether `away`, the number of wrong letters, is at least 1 and at most a third of the word.
+/// Returns whether the number of wrong letters, `away`, is at least 1 and at most a third of the word's length.
 fn is_near(word: &str, away: usize) -> bool {
     (1..=word.chars().count() / 3).contains(&away)
 }

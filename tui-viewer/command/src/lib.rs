@@ -1,12 +1,11 @@
-//! What the commands of tickscope have in common, as grep-cli is for ripgrep. Nothing here reads a ring file or draws a
-//! screen.
+//! Code that the commands of tickscope share, like grep-cli for ripgrep. Nothing here reads a ring file or draws a screen.
 //!
 //! ```text
 //! console      messages on standard error, results on standard output, exit codes
-//! output_file  results that are written whole or not at all
-//! child        starts a program, waits for its end, and passes its exit code on
-//! values       readers of arguments
-//! similar      a function that the user may have meant -> did_you_mean (the nearest of some words)
+//! output_file  results that are written completely or not at all
+//! child        waits for a started program, and passes on signals and its exit code
+//! values       parsers for arguments
+//! similar      suggests a function that the user may have meant -> did_you_mean (the most similar of some words)
 //! ```
 
 #![forbid(unsafe_code)]

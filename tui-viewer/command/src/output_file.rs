@@ -1,4 +1,4 @@
-//! Results of any length: to standard output as they come, or to a file that is written whole or not at all.
+//! Output of results of any length: streamed to standard output, or written to a file completely or not at all.
 
 use std::fs::Permissions;
 use std::io;
@@ -11,7 +11,7 @@ use tempfile::Builder;
 
 use crate::console::unwritten;
 
-/// Size of the buffer in bytes, which the system gets in one call.
+/// Size of the buffer in bytes. A full buffer is passed to the system in one call.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Destination of a result.
@@ -22,7 +22,7 @@ pub struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// Returns the destination `file`, or standard output if that is `None` or `-`. An existing file is only replaced
+    /// Returns the destination `file`, or standard output if `file` is `None` or `-`. An existing file is replaced only
     /// with `force`.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
@@ -36,10 +36,10 @@ impl<'a> OutputFile<'a> {
         self.file.is_none()
     }
 
-    /// Writes a result. A closed pipe (`| head`) is no error.
+    /// Writes a result. A closed pipe (`| head`) does not count as an error.
     ///
     /// # Errors
-    /// The file cannot be created, or the system reports an error; then an old file stays unchanged.
+    /// The file cannot be created, or the system reports an error. In both cases, an existing file stays unchanged.
     pub fn write(&self, result: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         if let Some(path) = self.file {
             return write_file(path, self.force, result);
@@ -48,7 +48,7 @@ impl<'a> OutputFile<'a> {
         match result(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
             Err(_) => {
-                // Dropping the buffer would try again to write the rest.
+                // Dropping the buffer would try to write the rest again.
                 let _ = out.into_parts();
                 Ok(())
             }
@@ -62,7 +62,7 @@ fn write_file(
     force: bool,
     result: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    // Looks at a symbolic link itself and not at its file, because a link must not be overwritten.
+    // Does not follow a symbolic link, because the link itself must not be overwritten.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
             bail!("{} exists already; --force overwrites it", path.display());
@@ -81,7 +81,7 @@ fn write_file(
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder_of(path))
-        // Leaves out the name of the temporary file, which would tell the user nothing.
+        // Removes the name of the temporary file from the error, because it would tell the user nothing.
         .map_err(|error| io::Error::from(error.kind()))
         .with_context(about("cannot create"))?;
     {
@@ -97,7 +97,7 @@ fn write_file(
     let persisted = if force {
         temporary.persist(path)
     } else {
-        // Fails if another process has made the file meanwhile.
+        // Fails if another process has created the file in the meantime.
         temporary.persist_noclobber(path)
     };
     persisted
@@ -122,10 +122,10 @@ pub fn check_folder(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that a file may get a snapshot or a recording: its name must end in `.tks`, or have no ending.
+/// Checks that a file name is suitable for a snapshot or a recording: it must end in `.tks`, or have no extension.
 ///
 /// # Errors
-/// The file has another ending.
+/// The file has another extension.
 pub fn check_kept(file: &Path) -> Result<(), String> {
     match file.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("tks") => Err(format!(
@@ -139,7 +139,7 @@ pub fn check_kept(file: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the folder of the file. The temporary file is in the same folder, so that it can be renamed to the file.
+/// Returns the directory of the file. The temporary file is created in the same directory, so that it can be renamed.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),

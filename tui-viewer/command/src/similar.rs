@@ -5,12 +5,13 @@ use tickscope_format::path::{parts, plain_parts, tail};
 
 use crate::did_you_mean::hint;
 
-/// Returns ` (did you mean NAME?)` with the function name in a snapshot that is nearest to `name`; empty if no name is near.
+/// Returns ` (did you mean NAME?)` with the function in a snapshot whose name is most similar to `name`; empty if no
+/// name is similar enough.
 pub fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }
 
-/// Like [`similar`], suggests a name, from the functions with these paths.
+/// Like [`similar`], but chooses among functions with these paths.
 pub fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String {
     let mut names = Vec::new();
     for path in paths {

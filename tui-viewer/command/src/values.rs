@@ -1,13 +1,13 @@
-//! Readers of arguments that `tickscope` and `cargo tickscope` share.
+//! Parsers for arguments that `tickscope` and `cargo tickscope` share.
 
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
 
-/// Reads a pattern of functions.
+/// Parses a pattern for function names.
 ///
 /// # Errors
-/// The text is empty, or has control characters.
+/// The text is empty, or contains control characters.
 pub fn pattern(text: &str) -> Result<Pattern, String> {
     Pattern::typed(text).map_err(|_| {
         let found = match text.is_empty() {
@@ -18,13 +18,13 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     })
 }
 
-/// Form of a duration, for error messages.
+/// Describes the valid durations, for error messages.
 const WANTED: &str = "wanted a duration like 10, 10s, 500ms, 2m";
 
-/// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes, `1h` hours.
+/// Parses a duration: `10` and `10s` are seconds, `500ms` are milliseconds, `2m` are minutes, and `1h` are hours.
 ///
 /// # Errors
-/// The text is no duration, or too long.
+/// The text is not a duration, or the duration is too long.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -38,10 +38,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| format!("out of range; {WANTED}"))
 }
 
-/// Reads a duration from `least` to `most`, which are texts of the same form.
+/// Parses a duration that must be between `least` and `most`, which are durations in the same notation.
 ///
 /// # Errors
-/// The text is no duration, or out of this range.
+/// The text is not a duration, or the duration is outside this range.
 pub fn duration_within(text: &str, least: &str, most: &str) -> Result<Duration, String> {
     let time = duration(text)?;
     match (duration(least)?..=duration(most)?).contains(&time) {

@@ -14,20 +14,20 @@ use crate::tasks::answer::{Reply, answer};
 
 use self::pool::Pool;
 
-/// The number of threads that answer queries, each with a connection.
+/// The number of threads that answer queries, and of connections.
 const THREADS: usize = 2;
-/// Time on the disk for each query, and additional time for each of its rows.
+/// Time that the disk takes for each query, and additional time for each of the query's rows.
 const SEEK: Duration = Duration::from_micros(900);
 const ROW: Duration = Duration::from_micros(2);
 
-/// A query: the number of the first row, and the number of rows.
+/// A query: the index of the first row, and the number of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query {
     pub(crate) first: u32,
     pub(crate) rows: u32,
 }
 
-/// Handle with which tasks query the database. The database's threads end when the last handle is dropped.
+/// Handle through which tasks query the database. The database's threads end when the last handle is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     jobs: Sender<(Query, Reply<Vec<u64>>)>,
@@ -67,7 +67,7 @@ impl Database {
     pub(crate) async fn rows(&self, query: Query) -> Vec<u64> {
         let (reply, rows) = answer();
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        // If the threads have ended, the reply is dropped, and the answer is empty.
+        // If the threads have ended, the reply is dropped, and the result is empty.
         _ = self.jobs.send((query, reply));
         tickscope::wait!("answer", rows).await.unwrap_or_default()
     }

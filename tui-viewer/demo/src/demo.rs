@@ -1,8 +1,8 @@
 //! The demo workload: threads render frame after frame of a turning sphereflake, while a small shop serves clients.
 //!
-//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins their
-//! rows. Then it rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and then a
-//! short-lived thread (`thumbnail`) makes a small copy of a frame. Each frame also brings clients to the [`shop`].
+//! The calling thread builds the scene of each frame, hands it to long-lived threads (`render-0` and so on), and assembles the
+//! rows that they render. Then it rests until the next frame is due, which leaves CPU time to a viewer on the same machine. From
+//! time to time, a short-lived thread (`thumbnail`) makes a small copy of a frame. Each frame also sends clients to the [`shop`].
 //!
 //! [`shop`]: crate::shop
 
@@ -21,7 +21,7 @@ use crate::sphereflake::Frame;
 use crate::tracer;
 use crate::vector::Vector;
 
-/// Width and height of the picture in pixels. A frame takes about 80 ms of one core.
+/// Width and height of the picture in pixels. Rendering a frame takes about 80 ms on one core.
 const SIZE: usize = 384;
 /// The time from the beginning of one frame to the beginning of the next, if the machine is fast enough.
 const FRAME_TIME: Duration = Duration::from_millis(100);
@@ -29,29 +29,29 @@ const FRAME_TIME: Duration = Duration::from_millis(100);
 const LEAST_REST: Duration = Duration::from_millis(10);
 /// The largest number of rendering threads. More would only make the tree longer.
 const MOST_THREADS: usize = 4;
-/// Numbers of levels of the sphereflake. After every [`FRAMES_A_LEVEL`] frames comes the next number.
+/// Depths of the sphereflake, in levels. The scene switches to the next one after every [`FRAMES_A_LEVEL`] frames.
 const LEVELS: [u32; 4] = [4, 5, 6, 5];
 const FRAMES_A_LEVEL: u64 = 30;
 /// Angle by which the root's axis turns from one frame to the next, in radians.
 const TURN: f64 = 0.03;
-/// The number of frames from one thumbnail to the next.
+/// A thumbnail is made each time this many frames have been finished.
 const FRAMES_A_THUMBNAIL: u64 = 8;
-/// Width and height in the picture, in pixels, of what becomes one pixel of the thumbnail.
+/// Width and height, in pixels, of the part of the picture that becomes one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// What a rendering thread renders, and a part of its result: the index of the band's first row, and the pixels of all
-/// rows of the band.
+/// The job that a rendering thread gets, and the bands that it sends back: the index of the band's first row, and the
+/// pixels of all rows in the band.
 type Job = Arc<Frame<Box<Scene>>>;
 type Band = (usize, Vec<f64>);
 
-/// Publishes under the name `demo` until the session is dropped.
+/// Publishes under the name `demo` until the returned session is dropped.
 pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames and runs the shop while `go_on` returns true; its argument is the number of finished frames. When
-/// this returns, all clients of the shop have been served, and all threads have ended. This function starts no session:
-/// to publish, call [`session`] before.
+/// Renders frames and runs the shop as long as `go_on` returns true; it is called with the number of finished frames.
+/// When this returns, all clients of the shop have been served, and all threads have ended. This function does not
+/// start a session: to publish, call [`session`] first.
 ///
 /// # Panics
 /// If the system cannot start a thread.
@@ -97,7 +97,7 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
     });
 }
 
-/// Renders one frame: builds its scene, joins its rows to a picture, adds the glow, and rests.
+/// Renders one frame: builds its scene, assembles the picture from the rendered rows, adds the glow, and rests.
 fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<Image, RecvError> {
     tickscope::scope!("frame");
     let begin = Instant::now();
@@ -112,14 +112,14 @@ fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<
     Ok(image)
 }
 
-/// Returns the scene of a frame: the root's axis turns, and the number of levels changes.
+/// Returns the scene of a frame. From frame to frame, the root's axis turns, and the number of levels changes.
 fn scene(number: u64) -> Scene {
     let (sine, cosine) = (number as f64 * TURN).sin_cos();
     let level = LEVELS[(number / FRAMES_A_LEVEL) as usize % LEVELS.len()];
     Scene::grow(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
 }
 
-/// Joins the rows in the order in which they arrive.
+/// Assembles the picture from the rows, in the order in which they arrive.
 fn compose(rows: &Receiver<Band>) -> Result<Image, RecvError> {
     tickscope::scope!("compose");
     let mut image = Image::new(SIZE, SIZE);

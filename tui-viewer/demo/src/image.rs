@@ -5,7 +5,7 @@ use std::io::{self, Write};
 /// Brightness above which pixels glow, and the strength of the glow.
 const GLOW_FROM: f64 = 0.6;
 const GLOW: f64 = 0.5;
-/// Weights of a pixel and of its neighbours on one side, for blurring. With both sides they add up to 1.
+/// Blur weights of a pixel and its neighbours on one side. They add up to 1 when both sides are counted.
 const BLUR: [f64; 7] = [0.159, 0.147, 0.116, 0.079, 0.046, 0.0225, 0.01];
 
 /// A picture: the brightness of each pixel, from 0 to 1, row by row from the top.
@@ -26,7 +26,7 @@ impl Image {
         }
     }
 
-    /// Sets the pixels of a row, which is counted from the top.
+    /// Sets the pixels of a row. Rows are counted from the top.
     ///
     /// # Panics
     /// If there is no such row, or if `pixels` does not have the length of a row.
@@ -45,7 +45,7 @@ impl Image {
     /// Writes the picture as a binary PGM with 256 shades of grey.
     ///
     /// # Errors
-    /// The error of the writer.
+    /// The writer reports an error.
     pub fn write_pgm(&self, mut out: impl Write) -> io::Result<()> {
         write!(out, "P5\n{} {}\n255\n", self.width, self.height)?;
         let bytes: Vec<u8> = self
@@ -63,20 +63,20 @@ impl Image {
         for pixel in &mut bright.pixels {
             *pixel = (*pixel - GLOW_FROM).max(0.0);
         }
-        // Each blur turns rows into columns, so the second blur handles the other direction and turns them back.
+        // Each blur also turns rows into columns, so the second one blurs in the other direction and turns them back.
         let glow = bright.blur().blur();
         for (pixel, glow) in self.pixels.iter_mut().zip(&glow.pixels) {
             *pixel = (*pixel + GLOW * glow).min(1.0);
         }
     }
 
-    /// Blurs each row, and makes a column of the result.
+    /// Blurs each row, and stores the result as a column.
     fn blur(&self) -> Self {
         tickscope::scope!("blur");
         let mut blurred = Self::new(self.height, self.width);
         for (number, row) in self.pixels.chunks(self.width).enumerate() {
             for at in 0..row.len() {
-                // Beyond its border, the picture continues with the pixels at the border.
+                // The picture is extended beyond its border by repeating the pixels at the border.
                 let sides = (1..BLUR.len()).map(|step| {
                     let right = (at + step).min(row.len() - 1);
                     BLUR[step] * (row[at.saturating_sub(step)] + row[right])

@@ -1,11 +1,11 @@
 //! The program behind `tickscope demo`, and the ray tracer that it uses.
 //!
-//! [`run`] renders frames of a turning sphereflake on several threads, and runs a small service beside them;
+//! [`run`] renders frames of a turning sphereflake on several threads, and runs a small service alongside;
 //! [`session`] publishes both under the name `demo`.
 //!
 //! [`Scene::build`] makes a sphereflake, and [`render`] draws it. Both are generic over a [`Probe`]: [`Scoped`] opens
-//! tickscope scopes, and [`Plain`] opens none. Both copies of the code are in one program and draw exactly the same
-//! picture, so their times can be compared in turns.
+//! tickscope scopes, and [`Plain`] opens none. Both variants are compiled into one program and draw exactly the same
+//! picture, so they can be timed alternately.
 //!
 //! ```
 //! use tickscope_demo::{Plain, Scene, Scoped, render};
@@ -38,5 +38,5 @@ pub use probe::{Plain, Probe, Scoped};
 pub use scene::Scene;
 pub use sources::source;
 pub use sphereflake::{Frame, render};
-/// Counts the demo's allocations if it is the global allocator.
+/// Counts the demo's allocations when it is installed as the global allocator.
 pub use tickscope::Alloc;

@@ -1,21 +1,21 @@
-//! Brightness of the points that rays have found.
+//! Brightness of the points that rays hit.
 
 use std::ops::Deref;
 
 use crate::scene::{Hit, Ray, Scene};
 use crate::sphereflake::Frame;
 
-/// Buffers of [`shade`]. They are kept from tile to tile, so that tiles allocate nothing.
+/// Buffers of [`shade`]. They are reused for each tile, so that rendering a tile allocates nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Lit {
-    /// Points on the light's side, which are bright unless they are in shadow: index of the hit, and brightness.
+    /// Points that face the light, so they are bright unless in shadow. For each: the index of its hit, and its brightness.
     points: Vec<(usize, f64)>,
     rays: Vec<Ray>,
     is_met: Vec<bool>,
 }
 
-/// Finds the brightness at the ends of rays: 0 if a ray misses the scene or ends in shadow. Points that face away from
-/// the light need no shadow ray.
+/// Computes the brightness of what each ray hits. It is 0 if a ray misses the scene or the point is in shadow. Points
+/// that face away from the light need no shadow ray.
 pub(crate) fn shade<S: Deref<Target = Scene>>(
     frame: &Frame<S>,
     hits: &[Option<Hit>],

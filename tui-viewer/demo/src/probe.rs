@@ -5,7 +5,7 @@ pub trait Probe: 'static {
     /// The guard of a scope.
     type Guard;
 
-    /// Begins a function called `name`. `open` opens its scope.
+    /// Called at the start of the function `name`. Calling `open` opens the function's scope.
     fn begin(name: &'static str, open: impl FnOnce() -> tickscope::Scope) -> Self::Guard;
 }
 
@@ -13,7 +13,7 @@ pub trait Probe: 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Scoped;
 
-/// Opens nothing, which gives the same program without a profiler.
+/// Opens no scopes, so that the compiled code is the same as without a profiler.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -33,7 +33,7 @@ impl Probe for Plain {
     fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {}
 }
 
-/// Opens a scope to the end of the block, if the probe opens scopes.
+/// Opens a scope that lasts until the end of the block, if the probe opens scopes.
 #[macro_export]
 macro_rules! probe {
     ($probe:ty, $name:literal) => {

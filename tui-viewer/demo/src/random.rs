@@ -1,4 +1,4 @@
-//! Pseudo-random numbers. The same seed gives the same numbers, so the same requests come in every run.
+//! Pseudo-random numbers. The same seed gives the same numbers, so every run makes the same requests.
 
 /// A SplitMix64 generator.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Random {
         (self.next() % u64::from(limit)) as u32
     }
 
-    /// Returns true in one of `many` cases.
+    /// Returns true in one out of `many` cases.
     pub(crate) fn one_in(&mut self, many: u32) -> bool {
         self.below(many) == 0
     }

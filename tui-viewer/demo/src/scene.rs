@@ -1,10 +1,10 @@
 //! The sphereflake: its construction, and its intersections with rays.
 //!
-//! The scene is the sphereflake of Eric Haines's Standard Procedural Databases: a sphere carries nine spheres of a
-//! third of its size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2). The
-//! spheres are in one array, each before its descendants, with a link to the next sphere that is not a descendant. A
-//! ray that misses a bounding sphere follows this link, so no stack is needed. This layout, and the angles of the
-//! rings, come from Thierry Berger-Perrin's compact sphereflake.
+//! The scene is the sphereflake from Eric Haines's Standard Procedural Databases: a sphere carries nine spheres that
+//! are each a third of its size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 +
+//! ... = 2). The spheres are stored in one array, each before its descendants, with a link to the next sphere that is
+//! not a descendant. If a ray misses a bounding sphere, the search follows this link, so it needs no stack. This
+//! layout, and the angles of the rings, come from Thierry Berger-Perrin's compact sphereflake.
 
 use std::f64::consts::TAU;
 
@@ -14,10 +14,10 @@ use crate::vector::Vector;
 
 /// The direction of the root's upper children.
 const ROOT_AXIS: Vector = Vector::new(0.25, 1.0, -0.5);
-/// The radius of a child, in radii of its parent.
+/// The radius of a child, as a fraction of its parent's radius.
 const CHILD_RADIUS: f64 = 1.0 / 3.0;
-/// For each ring: its height along the parent's axis before the directions are normalised, the number of children, and
-/// the first child's angle in turns. The number of shadow rays that tests expect depends on these.
+/// For each ring: its height along the parent's axis before the directions are normalised, the number of children, and the
+/// angle of the first child as a fraction of a full turn. The number of shadow rays that tests expect depends on these.
 const RINGS: [(f64, u32, f64); 2] = [(-0.2, 6, 0.0), (0.6, 3, -1.0 / 18.0)];
 
 /// A half-line.
@@ -32,17 +32,17 @@ pub(crate) struct Ray {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) point: Vector,
-    /// The direction out of the sphere, of length 1.
+    /// The surface normal, pointing out of the sphere, of length 1.
     pub(crate) normal: Vector,
 }
 
-/// All spheres of a sphereflake, ready for rays.
+/// All spheres of a sphereflake, in an order in which rays can be traced quickly.
 #[derive(Debug)]
 pub struct Scene {
     nodes: Vec<Node>,
 }
 
-/// A sphere, and a sphere around it that encloses all its descendants.
+/// A sphere, and a bounding sphere that encloses it and all its descendants.
 #[derive(Debug)]
 struct Node {
     bound: Sphere,
@@ -58,13 +58,13 @@ struct Sphere {
 }
 
 impl Scene {
-    /// Builds a sphereflake of `level` levels, where 0 counts as 1. 6 levels give the 66 430 spheres of the reference
-    /// workload.
+    /// Builds a sphereflake of `level` levels, where 0 counts as 1. With 6 levels, it has the 66 430 spheres of the
+    /// reference workload.
     pub fn build<P: Probe>(level: u32) -> Self {
         Self::build_along::<P>(level, ROOT_AXIS)
     }
 
-    /// Builds a sphereflake whose root's upper children point along `axis`, which must not be zero.
+    /// Builds a sphereflake whose root's upper children point along `axis`, which must have at least two nonzero components.
     pub fn build_along<P: Probe>(level: u32, axis: Vector) -> Self {
         let mut nodes = Vec::new();
         let root = Sphere {
@@ -75,7 +75,7 @@ impl Scene {
         Self { nodes }
     }
 
-    /// Builds a sphereflake in one scope, without a scope for each sphere.
+    /// Builds a sphereflake with a single scope, instead of one for each sphere.
     pub(crate) fn grow(level: u32, axis: Vector) -> Self {
         tickscope::scope!("grow");
         let scene = Self::build_along::<Plain>(level, axis);
@@ -88,7 +88,7 @@ impl Scene {
         self.nodes.len()
     }
 
-    /// Returns the nearest point of the surface on a ray that begins outside of the scene.
+    /// Returns the nearest point of the surface on a ray that begins outside the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
         probe!(P, "intersect_primary");
         self.nearest_on(ray)
@@ -100,14 +100,14 @@ impl Scene {
         self.is_met_by(ray)
     }
 
-    /// Finds the nearest surface on each ray, all in one scope.
+    /// Finds the nearest point of the surface on each ray, with a single scope for all rays.
     pub(crate) fn nearest(&self, rays: &[Ray], hits: &mut Vec<Option<Hit>>) {
         tickscope::scope!(group = "rays", "nearest");
         hits.clear();
         hits.extend(rays.iter().map(|ray| self.nearest_on(ray)));
     }
 
-    /// Finds which rays hit any sphere, all in one scope.
+    /// Finds out which rays hit any sphere, with a single scope for all rays.
     pub(crate) fn shadows(&self, rays: &[Ray], met: &mut Vec<bool>) {
         tickscope::scope!(group = "rays", "shadows");
         met.clear();
@@ -210,7 +210,7 @@ fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vec
 /// Both have the same length, which is usually not 1; the directions that are made from them are normalised later.
 fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
     probe!(P, "basis");
-    // Any direction except the axis would do. Negating the largest component gives one that is never close to the axis.
+    // Any direction that is not parallel to the axis would do. Negating the largest component gives one, unless the others are 0.
     let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
     let aside = if x >= y && x >= z {
         Vector { x: -axis.x, ..axis }

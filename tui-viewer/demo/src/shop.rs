@@ -1,17 +1,17 @@
 //! A small service, a shop: clients, a cache, a database, and typical faults of such programs.
 //!
-//! Each frame of the ray tracer brings some clients. A client is a task ([`executor`]) and makes one request
-//! ([`requests`]). The outside world (a disk, a bank) is only time that passes.
+//! Each frame of the ray tracer sends some clients. A client is a task ([`executor`]) and makes one request
+//! ([`requests`]). The outside world (a disk, a bank) is simulated by waiting.
 //!
 //! [`executor`]: crate::tasks::executor
 //!
-//! Faults and facts to find:
+//! Faults and other facts that tickscope can show:
 //!
-//! - Orders wait for the bank, so most calls in flight at any moment are orders (view Tasks).
-//! - The lock of the connections is held during a ping, and other threads wait for it ([`database`]).
-//! - The cache drops entries that most requests need, and then one request is slow ([`cache`], [`catalogue`]).
-//! - An invoice blocks its executor ([`requests`]).
-//! - Some clients do not wait for their answer, so calls are cancelled.
+//! - Orders wait for the bank, so most calls in flight at any moment are orders (see the view Tasks).
+//! - The lock of the connection pool is held during a ping, and other threads wait for it ([`database`]).
+//! - The cache drops entries that most requests need, which makes a later request slow ([`cache`], [`catalogue`]).
+//! - An invoice blocks a thread of the executor ([`requests`]).
+//! - Some clients leave before they get an answer, so calls are cancelled.
 //!
 //! [`database`]: crate::database
 
@@ -35,7 +35,7 @@ use self::cache::Cache;
 use self::requests::{Found, Request};
 use self::store::Store;
 
-/// The number of clients that a frame brings, and the time between two of them.
+/// The number of clients that each frame sends, and the time from one client to the next.
 const CLIENTS_A_FRAME: u64 = 40;
 const CLIENT_GAP: Duration = Duration::from_micros(2_400);
 /// One client in `CLIENTS_A_LEAVER` leaves early, after `PATIENCE`.
@@ -44,7 +44,7 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// The number of threads that poll tasks.
 const EXECUTOR_THREADS: usize = 2;
 
-/// A running shop. Dropping it ends its threads, once the present clients are served.
+/// A running shop. After it is dropped, its threads end as soon as the clients that are already there have been served.
 pub(crate) struct Shop {
     executor: Arc<Executor>,
     store: Arc<Store>,
@@ -75,7 +75,7 @@ impl Shop {
         shop
     }
 
-    /// Brings the clients of a frame, one after another.
+    /// Sends the clients of a frame, one after another.
     pub(crate) fn clients(&self, frame: u64) {
         let executor = Arc::clone(&self.executor);
         let store = Arc::clone(&self.store);

@@ -6,7 +6,7 @@ macro_rules! texts {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!($name))),*] };
 }
 
-/// All files, by their paths relative to the folder of this file.
+/// All files, with their paths relative to the directory of this file.
 const FILES: &[(&str, &str)] = texts![
     "database.rs",
     "database/pool.rs",
@@ -34,8 +34,8 @@ const FILES: &[(&str, &str)] = texts![
     "vector.rs",
 ];
 
-/// Returns the text of a source file of this crate as it was compiled, or `None` for other files. `path` comes from a
-/// scope or from debug information.
+/// Returns a source file of this crate as it was at compile time, or `None` for other files. `path` comes from a scope
+/// or from debug information.
 pub fn source(path: &str) -> Option<&'static str> {
     let folder = Path::new(file!()).parent()?;
     let found = FILES

@@ -1,4 +1,4 @@
-//! Threads with names, by which the viewer distinguishes them.
+//! Named threads, so that the viewer can tell them apart.
 
 use std::panic::resume_unwind;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -6,10 +6,10 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 /// Threads that [`join_all`] waits for.
 pub(crate) type Threads<'scope> = Vec<ScopedJoinHandle<'scope, ()>>;
 
-/// Starts `work` on a thread with this name, which ends before `scope` does.
+/// Runs `work` on a new thread with this name. `scope` does not end before `work` has returned.
 ///
 /// # Panics
-/// If the system cannot start a thread, as [`Scope::spawn`] does.
+/// If the system cannot start a thread, as with [`Scope::spawn`].
 pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: String,
@@ -25,7 +25,7 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
         .expect("the system starts a thread")
 }
 
-/// Waits until threads have ended, including the work of the system at their end. A scope waits only for their closures.
+/// Waits until threads have ended completely, whereas a scope waits only until their closures have returned.
 ///
 /// # Panics
 /// If one of the threads has panicked.

@@ -19,19 +19,19 @@ const LIGHT: Vector = Vector::new(-0.5, -0.65, 0.9);
 /// The four rays of a pixel, relative to its centre: a rotated square, so that no two share a row or a column.
 pub(crate) const SAMPLES: [(f64, f64); 4] =
     [(-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125)];
-/// The distance from the surface at which a shadow ray begins, so that rounding does not put it inside the sphere.
+/// How far from the surface a shadow ray begins, so that rounding does not put its origin inside the sphere.
 const SURFACE_GAP: f64 = 1e-9;
 
 /// A picture being rendered. Threads take rows from it until none is left.
 #[derive(Debug)]
 pub struct Frame<S> {
-    /// The scene, borrowed or owned. A frame that moves to long-lived threads owns its scene.
+    /// The scene, borrowed or owned. A frame that is sent to long-lived threads owns its scene.
     pub(crate) scene: S,
     pub(crate) width: usize,
     height: usize,
     /// The direction of the light, of length 1.
     light: Vector,
-    /// The index of the next free row; larger than `height` once all are taken.
+    /// The index of the next free row; at least `height` once all rows are taken.
     next_row: AtomicUsize,
 }
 
@@ -47,7 +47,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Renders free rows until there are none, and passes each row to `finished`. Several threads may call this.
+    /// Renders free rows until none are left, and passes each row to `finished`. Several threads may call this at the same time.
     ///
     /// The pixels of a row depend on the scene alone, so it does not matter which thread renders it.
     pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
@@ -58,7 +58,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Takes at most `most` free rows; `None` if no row is free.
+    /// Takes at most `most` free rows. Returns `None` if no row is free.
     pub(crate) fn take_rows(&self, most: usize) -> Option<Range<usize>> {
         let first = self.next_row.fetch_add(most, Ordering::Relaxed);
         (first < self.height).then(|| first..(first + most).min(self.height))
@@ -79,12 +79,12 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         let (width, height) = (self.width as f64, self.height as f64);
         let middle_x = column as f64 + 0.5 - width / 2.0;
         let middle_y = height / 2.0 - row as f64 - 0.5;
-        // The distance from the camera is the longer side in pixels, so the size of the picture does not change the
-        // view.
+        // The plane of the picture is as far from the camera as the picture's longer side in pixels, so the view is the
+        // same for every picture size.
         Vector::new(middle_x, middle_y, width.max(height))
     }
 
-    /// Returns the brightness where a ray from the camera ends; 0 if it misses the scene or ends in shadow.
+    /// Returns the brightness of the point that a ray from the camera hits; 0 if there is none, or if it is in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
         let hit = self.scene.intersect_primary::<P>(ray);
@@ -94,7 +94,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Returns the brightness that a point has without shadow, and the ray from the point to the light; `None` if the
+    /// Returns how bright a point is if it is not in shadow, and the ray from the point to the light; `None` if the
     /// surface there faces away from the light.
     #[inline(always)]
     pub(crate) fn to_light(&self, hit: &Hit) -> Option<(f64, Ray)> {
@@ -107,7 +107,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     }
 }
 
-/// Returns a ray from the camera that passes the middle of a pixel at a distance (`x`, `y`), in pixels.
+/// Returns the ray from the camera through the point that is offset from the middle of a pixel by (`x`, `y`) pixels.
 #[inline(always)]
 pub(crate) fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
     Ray {
@@ -116,7 +116,7 @@ pub(crate) fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
     }
 }
 
-/// Renders a picture on `threads` threads, at least one, named `render-0` and on. Width and height are in pixels.
+/// Renders a picture on `threads` threads (at least one), named `render-0` and so on. Width and height are in pixels.
 ///
 /// # Panics
 /// If the system cannot start a thread.

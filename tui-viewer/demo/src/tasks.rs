@@ -1,4 +1,4 @@
-//! Minimal async tasks with std alone: the executor that polls them, and the futures that they wait for.
+//! Minimal async tasks, built on std alone: the executor that polls them, and the futures that they wait for.
 
 pub(crate) mod answer;
 pub(crate) mod executor;

@@ -1,5 +1,5 @@
-//! Rendering in the demo: tile by tile, with all rays of a tile together. A scope then lasts for some microseconds, and
-//! measuring costs little. The reference workload ([`render`](crate::render)) has a scope for each ray.
+//! Rendering in the demo: tile by tile, with each step done for all rays of a tile. So a scope lasts for some microseconds,
+//! which keeps the cost of measuring low. The reference workload ([`render`](crate::render)) has a scope for each ray.
 
 use std::ops::{Deref, Range};
 
@@ -7,10 +7,10 @@ use crate::light::{Lit, shade};
 use crate::scene::{Hit, Ray, Scene};
 use crate::sphereflake::{Frame, SAMPLES, ray};
 
-/// The width and the height of a tile in pixels.
+/// The width and height of a tile in pixels.
 const TILE: (usize, usize) = (32, 8);
 
-/// Results of the steps in which a tile is rendered. Their buffers are reused, so that tiles allocate nothing.
+/// Results of the steps that render a tile. The buffers are reused, so that rendering a tile allocates nothing.
 #[derive(Debug, Default)]
 struct Steps {
     rays: Vec<Ray>,
@@ -19,10 +19,10 @@ struct Steps {
     brightness: Vec<f64>,
 }
 
-/// Renders free rows until there are none, in bands that are as high as a tile. `finished` gets the index of each
-/// band's first row, and the pixels of the band. Several threads may call this at the same time.
+/// Renders free rows until none are left, in bands that are as high as a tile. `finished` gets the index of each band's
+/// first row, and the pixels of the band. Several threads may call this at the same time.
 ///
-/// The picture equals the one of [`Frame::work`], bit by bit.
+/// The picture is the same as that of [`Frame::work`], bit by bit.
 pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: impl FnMut(usize, Vec<f64>)) {
     tickscope::scope!("render");
     let mut steps = Steps::default();
@@ -62,7 +62,7 @@ fn tile<S: Deref<Target = Scene>>(
     }
 }
 
-/// Makes the rays of a tile, which begin at the camera.
+/// Makes the rays of a tile, which start at the camera.
 fn aim<S: Deref<Target = Scene>>(
     frame: &Frame<S>,
     columns: Range<usize>,

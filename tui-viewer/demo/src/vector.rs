@@ -5,16 +5,16 @@ use std::ops::{Add, Mul, Neg, Sub};
 /// A point or a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vector {
-    /// The axis to the right of the picture.
+    /// The coordinate along the axis that points to the right of the picture.
     pub x: f64,
-    /// The axis to the top of the picture.
+    /// The coordinate along the axis that points to the top of the picture.
     pub y: f64,
-    /// The axis into the picture.
+    /// The coordinate along the axis that points into the picture.
     pub z: f64,
 }
 
 impl Vector {
-    /// Makes a vector of three coordinates.
+    /// Makes a vector from three coordinates.
     pub const fn new(x: f64, y: f64, z: f64) -> Self {
         Self { x, y, z }
     }
@@ -33,7 +33,7 @@ impl Vector {
         }
     }
 
-    /// Returns the same direction with length 1. The zero vector gives NaN.
+    /// Returns the vector scaled to length 1. The zero vector gives NaN.
     pub fn normalised(self) -> Self {
         self * (1.0 / self.dot(self).sqrt())
     }

@@ -1,7 +1,7 @@
-//! The collector's own snapshot has the known counts of a frame, on one thread and on four. The frame has half as many
-//! pixels per side as the reference frame, whose counts are in `workload.rs`.
+//! Checks the collector's own snapshot of a frame against the known counts, on one thread and on four. The frame has
+//! half as many pixels per side as the reference frame, whose counts are in `workload.rs`.
 //!
-//! One test covers everything, because a program has one collector.
+//! One test covers everything, because a program has only one collector.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use tickscope::Snapshot;
 use tickscope_demo::{Image, Plain, Scene, Scoped, render};
 
-/// Returns the calls of each function. Calls of the recursive `create` are counted separately for each depth.
+/// Returns the number of calls of each function. Calls of the recursive `create` are counted separately for each depth.
 fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
     let columns = &snapshot.nodes;
     let mut levels: Vec<usize> = Vec::with_capacity(columns.len());
@@ -34,7 +34,7 @@ fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
 
 const SIDE: usize = 512;
 
-/// Renders the frame on `threads` threads. Returns the counts of its scopes, and the picture.
+/// Renders the frame on `threads` threads. Returns the number of calls of each scope, and the picture.
 fn measured(threads: usize) -> (BTreeMap<String, u64>, Image) {
     let closing = tickscope::reset();
     drop(closing);
@@ -81,6 +81,6 @@ fn the_collector_counts_a_frame_exactly() {
         shadow_rays[0], shadow_rays[1],
         "the same rays on every number of threads"
     );
-    // The sine of another platform may differ in the last bit, which changes some rays at the edges.
+    // On another platform, the sine may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays[0].abs_diff(368_674) < 100, "{shadow_rays:?}");
 }

@@ -1,6 +1,6 @@
-//! Tests the demo's service by the collector's counts.
+//! Tests the demo's service through the counts in the collector's snapshot.
 //!
-//! One test covers everything, because a program has one collector.
+//! One test covers everything, because a program has only one collector.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -12,15 +12,15 @@ use tickscope_format::snapshot::{Quantity, ThreadState};
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
-/// Number of clients that a frame brings.
+/// Number of clients that each frame sends.
 const CLIENTS: u64 = 40;
-/// Number of items whose prices are computed if the offers of a section are not in the cache.
+/// Number of items whose prices are computed if the offers of their section are not in the cache.
 const SECTION_ITEMS: u64 = 600;
-/// Number of frames that bring clients of every kind.
+/// Enough frames for clients of every kind to come.
 const SOME: u64 = 4;
 const KINDS: [&str; 4] = ["browse", "search", "order", "invoice"];
 
-/// Sums over all rows with the same name.
+/// Sums over all rows that have the same name.
 struct Sums<'a>(&'a Snapshot);
 
 impl Sums<'_> {
@@ -38,7 +38,7 @@ impl Sums<'_> {
         rows.map(|row| self.0.measures.of_row(quantity, row.0)).sum()
     }
 
-    /// Returns the calls of `name` directly below `parent`.
+    /// Returns the number of calls of `name` directly below `parent`.
     fn calls_below(&self, parent: &str, name: &str) -> u64 {
         let below = self.rows(name).filter(|&row| {
             let above = self.0.nodes.parent_of(row);
@@ -47,7 +47,7 @@ impl Sums<'_> {
         below.map(|row| self.0.nodes.calls[row.index()]).sum()
     }
 
-    /// Returns how many calls of a future became ready, and how many were dropped before.
+    /// Returns how many calls of a future completed, and how many were dropped before they did.
     fn ends(&self, name: &str) -> (u64, u64) {
         let of = |quantity| self.of(quantity, name);
         (of(Quantity::FutureEnds), of(Quantity::FutureCancels))
@@ -66,7 +66,7 @@ fn run(frames: u64) -> Snapshot {
 
 #[test]
 fn each_request_is_served_once_and_nothing_stays_behind() {
-    // Enough for a ping, because each connection is used 200 times before its first ping.
+    // Enough for a ping, which comes only after a connection has been used 200 times.
     let frames = 24;
     let first = run(frames);
     let sums = Sums(&first);
@@ -90,16 +90,17 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     );
     assert!(first.tasks.is_empty(), "{:?}", first.tasks);
 
-    // Clients that leave after 2 ms do not wait for the end of an order.
+    // A client that leaves after 2 ms cancels its order, because an order takes longer.
     assert!(
         KINDS.iter().any(|kind| sums.ends(kind).1 > 0),
         "some are cancelled"
     );
-    // Each answer of the database is one query.
+    // The database runs one query for each answer.
     assert_eq!(sums.calls("answer"), sums.calls("Server::query"));
     assert_eq!(sums.calls("Server::query"), sums.calls("Connection::read_disk"));
     assert!(sums.calls("Connection::ping") > 0);
-    // A missing entry is made again. For offers this takes 600 prices, which makes some requests slow.
+    // An entry that is missing from the cache is made again. For offers, this means computing 600 prices, which makes
+    // some requests slow.
     let looks = sums.calls("hit") + sums.calls("miss");
     assert_eq!(looks, sums.calls("Cache::get"));
     assert!(sums.calls("hit") > sums.calls("miss"));
@@ -113,7 +114,7 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     let decoded = sums.calls("decode");
     assert!(sums.of(Quantity::AllocatedBytes, "decode") >= decoded * (32 << 10));
 
-    // The same clients come in each run. Time decides which of them leave without an answer.
+    // The same clients come in each run, but timing decides which of them leave without an answer.
     let [second, third] = [(); 2].map(|()| run(SOME));
     for kind in KINDS {
         let calls = Sums(&second).calls(kind);
@@ -121,14 +122,14 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
         assert_eq!(Sums(&third).calls(kind), calls, "{kind}");
     }
 
-    // A panic of the caller ends the demo as well.
+    // A panic in the caller also ends the demo.
     let caught = catch_unwind(AssertUnwindSafe(|| {
         tickscope_demo::run(&mut |done| if done == 2 { panic!("as a test") } else { true });
     }));
     assert!(caught.is_err());
     assert_eq!(Sums(&tickscope::snapshot()).calls("serve"), (SOME + 2) * CLIENTS);
 
-    // The scope has waited only for the closures of these threads. The threads themselves end a little later.
+    // The scope has waited only until the closures of these threads returned. The threads themselves end a little later.
     while has_threads_left(&tickscope::snapshot()) {
         thread::yield_now();
     }

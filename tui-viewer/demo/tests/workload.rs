@@ -1,11 +1,11 @@
 #![allow(clippy::expect_used, reason = "tests")]
-//! The reference workload gives the known results with every probe and on any number of threads.
+//! Checks that the reference workload gives the known results with every probe and on any number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tickscope_demo::{Image, Plain, Probe, Scene, render, run};
 
-/// Probe that counts calls itself, which gives the workload's counts without a profiler.
+/// Probe that only counts calls, which gives the workload's counts without a profiler.
 struct Counted;
 
 const NAMES: [&str; 6] = [
@@ -31,7 +31,7 @@ impl Probe for Counted {
     }
 }
 
-/// Returns name and calls of each function that was called since `take_counts` last ran.
+/// Returns the name and the number of calls of each function that was called since the last `take_counts`.
 fn take_counts() -> Vec<(&'static str, u64)> {
     let counts = NAMES
         .into_iter()

@@ -1,10 +1,11 @@
-//! Speed of the viewer, measured from outside: its process, its pseudo terminal, and the bytes written there.
+//! Measures the viewer's speed from outside: from its process, its pseudo terminal, and the bytes that it writes there.
 //!
 //! ```text
-//! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A LINE]
+//! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A NAME]
 //! ```
 //!
-//! Prints a table in Markdown with the wanted and the measured values.
+//! Prints a Markdown table with the wanted and the measured values. The argument selects measurements by name: `first`,
+//! `key`, `event`, `idle`, `live` or `memory`.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
@@ -21,13 +22,13 @@ use tickscope_testkit::ring::{Program, snapshot};
 
 use crate::terminal::Viewer;
 
-/// Interval between records that is longer than any measurement, so that the program sends no second record.
+/// Interval between records that is longer than any measurement, so that the program publishes no second record.
 const STILL: Duration = Duration::from_secs(3_600);
 
-/// Number of functions of a large program.
+/// Number of functions in a large program.
 const FUNCTIONS: u32 = 5_000;
 
-/// Keys in the order of typing, with what they do. Each changes the screen.
+/// Keys in the order in which they are pressed, with what they do. Each changes the screen.
 const KEYS: [(&str, &str); 10] = [
     ("j", "a row down"),
     ("\x1b[6~", "a page down"),
@@ -68,7 +69,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Builds the viewer in the same way as this program.
+/// Builds the viewer with the same profile and target directory as this program.
 fn build() -> Result<PathBuf> {
     let this = std::env::current_exe()?;
     let profile = this
@@ -90,8 +91,8 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// Wall time of each measured step, and the CPU time that the viewer used in it. On a busy machine, wall time includes
-/// waits for a CPU.
+/// Wall time of each measured step, and the CPU time that the viewer used for it. On a busy machine, wall time includes
+/// waiting for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,
@@ -151,7 +152,7 @@ fn first_frame(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Starts a program with these records and a viewer of it, and waits for the first frame.
+/// Starts a program that publishes these records, and a viewer that watches the program. Waits for the first frame.
 fn started(viewer: &Path, records: &[Snapshot], interval: Duration) -> Result<(TempDir, Program, Viewer)> {
     let dir = tempfile::tempdir()?;
     let program = Program::start(dir.path(), records, interval)?;
@@ -165,7 +166,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     for (nodes, wanted) in [(10_000, "p99 <= 8 ms"), (100_000, "p99 <= 33 ms")] {
         let records = [snapshot(nodes, 1, FUNCTIONS, 1_340)];
         let (_dir, _program, mut viewer) = started(viewer, &records, STILL)?;
-        // At first the root is the only row, so this key opens all rows.
+        // At first, the root is the only row, so this key opens all rows.
         viewer.send("E")?;
         viewer.frame()?;
         viewer.quiet(Duration::from_millis(200));
@@ -195,7 +196,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Returns a hundred snapshots of a thousand nodes. Each differs from its predecessor.
+/// Returns a hundred snapshots of a thousand nodes. Each differs from the one before.
 fn moving(functions: u32) -> Vec<Snapshot> {
     let at = |n: u64| snapshot(1_000, 4, functions, 1_340 + n);
     (0..100).map(at).collect()
@@ -222,7 +223,7 @@ fn event_to_screen(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let (_dir, _program, mut viewer) = started(viewer, &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
-    // The viewer draws the last frames of its start within this time.
+    // Long enough for the viewer to finish drawing after its start.
     viewer.quiet(Duration::from_secs(4));
     let (bytes, cpu) = (viewer.bytes, viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));
@@ -270,7 +271,7 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Measures the memory after ten minutes of records: one record a second, then ten a second in the last thirty seconds.
+/// Measures the memory after ten minutes of records: one per second, and ten per second in the last thirty seconds.
 fn memory(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let seconds = (0..570u64).map(|n| n * 10);
     let tenths = seconds.chain(5_700..6_000);

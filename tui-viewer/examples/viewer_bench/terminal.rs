@@ -11,10 +11,10 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 /// Bytes at the end of every frame.
 const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
 
-/// Time without a frame after which the viewer counts as hanging.
+/// Time without a frame after which the viewer is considered hung.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Clock ticks per second in /proc; every Linux has 100.
+/// Clock ticks per second in `/proc`. Every Linux has 100.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A running viewer.
@@ -23,7 +23,7 @@ pub(crate) struct Viewer {
     writer: Box<dyn Write + Send>,
     _master: Box<dyn MasterPty + Send>,
     reads: Receiver<(Instant, Vec<u8>)>,
-    /// End of the previous read, because a read may split the bytes that end a frame.
+    /// The last bytes that were read, because the bytes that end a frame may be split between two reads.
     tail: Vec<u8>,
     /// The end time of each frame.
     pub(crate) frames: Vec<Instant>,
@@ -32,7 +32,7 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// Starts the viewer of a target in a terminal of 120x30.
+    /// Starts the viewer for a target, in a terminal of 120x30.
     pub(crate) fn start(viewer: &Path, target: &str, dir: &Path) -> Result<Self> {
         let size = PtySize {
             rows: 30,
@@ -75,7 +75,7 @@ impl Viewer {
         Ok(self.writer.flush()?)
     }
 
-    /// Waits for the end of the next frame and returns its time.
+    /// Waits for the next frame to end, and returns the time at which it did.
     pub(crate) fn frame(&mut self) -> Result<Instant> {
         let frames = self.frames.len();
         let end = Instant::now() + DEADLINE;
@@ -120,7 +120,7 @@ impl Viewer {
     /// Returns the viewer's CPU time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let pid = self.child.process_id().context("it runs")?;
-        // The scheduler counts nanoseconds, which are finer than the clock ticks of `stat`.
+        // The scheduler counts in nanoseconds, which is finer than the clock ticks in `stat`.
         if let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/schedstat"))
             && let Some(ns) = text.split(' ').next().and_then(|ns| ns.parse().ok())
         {

@@ -1,7 +1,7 @@
 //! Counts of a program over all its runs, and the choice of functions that get a Prometheus series.
 //!
-//! A function keeps its series for good, so no series ends and begins again while ranks change. A series that a function gets
-//! later begins at 0, and the series `other` keeps the function's earlier counts. So no exported number ever falls.
+//! A function that has a series keeps it, so that no series ends when ranks change, only to begin again later. A series that
+//! starts late begins at 0, and the function's earlier counts stay in the series `other`. So no exported number ever decreases.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,14 +16,15 @@ use tickscope_format::snapshot::{Quantity, Sites, Tally};
 use crate::amounts::{Amounts, Kind, Octaves};
 use crate::run_sums::RunSums;
 
-/// Maximum number of functions with series, in multiples of [`AccountOptions::top`]: ranks change, and no series is removed.
+/// Maximum number of series of each kind, as a multiple of [`AccountOptions::top`]. It is more than 1, because ranks
+/// change, and no series is removed.
 const MOST_TIMES: usize = 4;
 
-/// Weight by which functions are ranked: first by time, then by calls.
+/// What functions are ranked by: their time, and their calls if the times are equal.
 type Weight = (u64, u64);
 
-/// Returns whether one weight exceeds another one by more than a quarter. Without this margin, functions of nearly the same
-/// time would all get series as their ranks change.
+/// Returns whether one weight exceeds another by more than a quarter. Without this margin, functions that take nearly
+/// the same time would overtake each other again and again, until all of them had series.
 fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> bool {
     let more = |this: u64, other: u64| u128::from(this) * 4 > u128::from(other) * 5;
     if time.max(other_time) > 0 {
@@ -36,7 +37,7 @@ fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> 
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum ItemKind {
-    /// A function or a named scope; with `grouped`, a group in place of its members.
+    /// A function or a named scope; with `grouped`, a group instead of its members.
     Function,
     /// A counter or a value.
     Counter,
@@ -44,12 +45,13 @@ pub(crate) enum ItemKind {
     Group,
 }
 
-/// Options of counting functions.
+/// Options for counting functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AccountOptions {
-    /// Number of functions of a program that get series. Functions that overtake these by a quarter get series as well.
+    /// Number of a program's functions that get series. A function that later overtakes one of these by more than a
+    /// quarter gets a series as well.
     pub(crate) top: usize,
-    /// Whether a group is counted in place of its members.
+    /// Whether a group is counted instead of its members.
     pub(crate) grouped: bool,
     /// Whether latencies are counted.
     pub(crate) latency: bool,
@@ -63,12 +65,12 @@ pub(crate) struct Item {
     pub(crate) name: String,
     /// Counts over all runs.
     sum: Amounts,
-    /// Counts from before the item's series began; `None` if the item has no series.
+    /// Counts from before the item's series began, which the series does not contain; `None` if the item has no series.
     base: Option<Amounts>,
 }
 
 impl Item {
-    /// Returns the counts in the item's series; `None` if the item has no series.
+    /// Returns the counts that the item's series shows; `None` if the item has no series.
     pub(crate) fn exported(&self) -> Option<Amounts> {
         let mut shown = self.sum.clone();
         shown.subtract(self.base.as_ref()?);
@@ -76,14 +78,15 @@ impl Item {
     }
 }
 
-/// Present state of a program's processes.
+/// Current state of a program's processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Now {
-    /// Number of processes that run.
+    /// Number of running processes.
     pub(crate) running: u64,
-    /// Upper bound of the cost of measuring, as a share of scope time, in the process with the largest share.
+    /// Upper bound of the cost of measuring, as a share of scope time, in the running process where this share is largest.
     pub(crate) cost_ratio: Option<f64>,
-    /// Capture time of the oldest among the newest records of running processes, in nanoseconds since the Unix epoch.
+    /// Each running process has a newest record. This is the oldest capture time among these records, in nanoseconds
+    /// since the Unix epoch.
     pub(crate) oldest_unix_ns: Option<u64>,
 }
 
@@ -95,28 +98,28 @@ pub(crate) struct Account {
     known: HashMap<(ItemKind, String), usize>,
     #[serde(skip)]
     series: [usize; 3],
-    /// Present state of the program's processes.
+    /// Current state of the program's processes.
     #[serde(skip)]
     pub(crate) now: Now,
-    /// Number of resets without a closing record, so that the last counts before these resets are not included.
+    /// Number of resets without a closing record. The last counts before such a reset are not included.
     pub(crate) unclosed: u64,
-    /// Whether some run distinguished waiting from work.
+    /// Whether any run counted waiting separately from work.
     pub(crate) has_waiting: bool,
-    /// Whether some run counted allocations.
+    /// Whether any run counted allocations.
     pub(crate) has_allocations: bool,
 }
 
-/// The items of a run's sites, and the edges of its latency buckets. Both are reused from record to record.
+/// The items that a run's sites belong to, and the edges of the run's latency buckets. Both are reused for each record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunNames {
     sites: Sites,
-    /// For each site, the index of its item as a function, and of its item as a counter.
+    /// For each site, the index of the function item and of the counter item that it belongs to.
     of_site: Vec<[Option<usize>; 2]>,
     octaves: Option<Octaves>,
 }
 
 impl RunNames {
-    /// Returns a `RunNames` without items, whose edges are for a clock of this many ticks a second.
+    /// Returns a `RunNames` without items, with bucket edges for a clock of this rate.
     pub(crate) fn of_clock(ticks_per_second: Option<f64>) -> Self {
         Self {
             octaves: ticks_per_second.map(Octaves::of_clock),
@@ -124,14 +127,14 @@ impl RunNames {
         }
     }
 
-    /// Returns the rate of the clock that the edges are for, in ticks a second.
+    /// Returns the rate of the clock for which the bucket edges were computed, in ticks per second.
     pub(crate) fn ticks_per_second(&self) -> Option<f64> {
         self.octaves.as_ref().map(Octaves::ticks_per_second)
     }
 }
 
 impl Account {
-    /// Restores the fields that are not kept in the state file.
+    /// Restores the fields that are not saved in the state file.
     pub(crate) fn restore(&mut self) {
         for (index, item) in self.items.iter().enumerate() {
             self.known.insert((item.kind, item.name.clone()), index);
@@ -139,7 +142,7 @@ impl Account {
         }
     }
 
-    /// Adds the new counts in a record of one of the program's runs.
+    /// Adds those counts of a record that no earlier record of the same run had.
     pub(crate) fn take(
         &mut self,
         snapshot: &Snapshot,
@@ -170,8 +173,8 @@ impl Account {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
-    /// Returns the counts that are in no series: all counts of functions without a series, and the counts of other
-    /// functions from before their series began. Returns `None` if the program has no function.
+    /// Returns the counts that no series contains: all counts of functions without a series, and the counts of other
+    /// functions from the time before their series began. Returns `None` if the program has no function.
     pub(crate) fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {
@@ -207,7 +210,7 @@ impl Account {
     ) -> Vec<Amounts> {
         let tallies = snapshot.tallies();
         let mut now = vec![Amounts::default(); self.items.len()];
-        // Ticks are summed before they are converted, to round only once.
+        // Ticks are summed before they are converted, so that the result is rounded only once.
         let mut ticks: Vec<[u64; 2]> = Vec::new();
         for (row, tally) in tallies.iter().enumerate() {
             // A gauge has a level, which cannot be added up.
@@ -264,7 +267,7 @@ impl Account {
         }
     }
 
-    /// Gives series to those functions without one that have the most time, and up to the limit to counters and groups.
+    /// Gives series to the highest-ranked functions that have none yet, and to counters and groups, up to a limit for each kind.
     fn give_series(&mut self, now: &[Amounts], options: &AccountOptions) {
         let most = options.top.saturating_mul(MOST_TIMES);
         let in_series = &mut self.series;
@@ -313,7 +316,7 @@ impl Account {
             let Some(index) = of_site.filter(|&index| self.items[index].base.is_some()) else {
                 continue;
             };
-            // These histograms of values contain numbers, not durations.
+            // Leaves out the histograms of values, which contain numbers instead of durations.
             if snapshot
                 .counts
                 .binary_search_by_key(&row, |count| count.node.0)
@@ -328,13 +331,13 @@ impl Account {
 /// Maximum number of characters in a name.
 const NAME_MOST: usize = 512;
 
-/// Returns a name for a label. Characters that move cursors or reverse the direction of text are escaped, and a long
-/// name is cut. Names that become equal share an item.
+/// Turns a text into a name for a label. Characters that move the cursor or reverse the direction of text are escaped,
+/// and a long name is truncated. Items whose names become equal are merged.
 pub(crate) fn label(text: &str) -> String {
     printable(text).chars().take(NAME_MOST).collect()
 }
 
-/// Returns the name of a site's series. A function `other` gets another name, because the series `other` is for all
+/// Returns the name of a site's series. The name `other` is changed to `other()`, because the series `other` is for all
 /// functions without a series.
 fn name_of(snapshot: &Snapshot, site: usize, kind: ItemKind, options: &AccountOptions) -> String {
     let site = &snapshot.sites[site];
@@ -374,7 +377,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Checks that the series and `other` together contain all counts, and that none of them falls, whatever
+        /// Checks that the series and `other` together contain all counts, and that no series ever decreases, whichever
         /// functions come and go from run to run.
         #[test]
         fn series_and_other_are_all_and_none_falls(snapshots in prop::collection::vec(any_snapshot(), 1..12)) {
@@ -452,7 +455,7 @@ mod tests {
         for round in 0..20 {
             snapshot.capture.seq += 1;
             for row in rows.clone() {
-                // Each function is ahead in turn, by less than a quarter.
+                // Each function is ahead in turn, but by less than a quarter.
                 let ahead = if (row + round) % rows.len() == 0 { 200 } else { 0 };
                 snapshot.nodes.self_ticks[row] = 1_000_000 * (round as u64 + 10) * (1_000 + ahead);
             }

@@ -1,8 +1,7 @@
-//! Repeatedly reads all rings of a host, and adds up the counts of their programs. The agent sends no requests to the
-//! programs.
+//! Repeatedly reads all rings on a host, and adds up the counts of their programs. The agent sends no requests to the programs.
 //!
-//! It keeps only the position up to which it has read each ring (see [`NewRecords`]). A run is identified by its process (pid,
-//! start time, start of the collector), so its counts continue when a lost ring is replaced by another one.
+//! For each ring, it remembers only how far it has read (see [`NewRecords`]). A run is identified by its process (pid, start
+//! time, start of the collector), so its counts continue if its ring is lost and another one takes its place.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,32 +21,33 @@ use crate::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::exposition::{AccountKey, AgentState};
 use crate::run_sums::RunSums;
 
-/// Maximum number of programs with series. Programs choose their names, and without a limit each new name would be kept.
+/// Maximum number of programs with series. Programs choose their own names, so without a limit, the agent would keep
+/// every new name.
 const PROGRAMS_MOST: usize = 1000;
 
-/// A run is forgotten after this number of rounds without its ring, unless its process still runs.
+/// Number of rounds without its ring after which a run is forgotten, unless its process is still running.
 const ABSENCES_MOST: u32 = 10;
 
-/// Where the agent finds rings, and how it counts.
+/// Where the agent looks for rings, and how it counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentOptions {
-    /// The directories of rings.
+    /// Directories that contain rings.
     pub(crate) places: Vec<PathBuf>,
-    /// Whether each process has separate series.
+    /// Whether each process gets its own series.
     pub(crate) per_pid: bool,
     /// How functions are counted.
     pub(crate) account: AccountOptions,
 }
 
-/// Counts that the rings of a host have shown so far.
+/// Counts that have been read from the rings on a host.
 #[derive(Debug, Default)]
 pub(crate) struct Agent {
     options: AgentOptions,
-    /// Programs that were seen so far.
+    /// Programs that have been seen so far.
     pub(crate) accounts: BTreeMap<AccountKey, Account>,
     runs: HashMap<RunKey, Run>,
     pub(crate) state: AgentState,
-    /// Files that cannot be read, with the reasons as they were reported.
+    /// Files that could not be read in the last round, with the error messages.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
 }
@@ -65,7 +65,7 @@ struct Run {
     absences: u32,
 }
 
-/// State of an agent, as it is kept in a file for the next agent.
+/// State of an agent, saved in a file so that the next agent can continue from it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     /// Version of the format: [`KEPT_FORM`].
@@ -79,7 +79,7 @@ struct KeptRun {
     key: RunKey,
     account: AccountKey,
     sums: RunSums,
-    /// Sequence number and reset epoch of the newest snapshot that was read.
+    /// Sequence number and reset epoch of the newest snapshot that has been read.
     newest: Option<(u64, u64)>,
     ticks_per_second: Option<f64>,
 }
@@ -88,10 +88,10 @@ struct KeptRun {
 const KEPT_FORM: u32 = 2;
 
 impl Agent {
-    /// Returns the state, as JSON, from which the next agent continues to count.
+    /// Returns the agent's state as JSON, so that the next agent can continue to count from it.
     ///
     /// # Errors
-    /// JSON cannot be written.
+    /// The state cannot be written as JSON.
     pub(crate) fn keep(&self) -> serde_json::Result<Vec<u8>> {
         let accounts = self
             .accounts
@@ -114,7 +114,7 @@ impl Agent {
     /// Returns an agent that continues to count from the state that another agent's [`keep`](Self::keep) has returned.
     ///
     /// # Errors
-    /// The state has another version, which the message names, or cannot be read.
+    /// The state cannot be read, or it has another version. In the latter case, the message names the version.
     pub(crate) fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Form {
@@ -145,7 +145,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Returns an agent that has read no ring yet.
+    /// Returns an agent that has not read any ring yet.
     pub(crate) fn new(options: AgentOptions) -> Self {
         Self {
             options,
@@ -153,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// Reads all rings. Returns messages about files that cannot be read, each message once.
+    /// Reads all rings. Returns a message for each file that cannot be read, unless the last round had the same message.
     pub(crate) fn look(&mut self) -> Vec<String> {
         let mut absent: HashSet<RunKey> = self.runs.keys().cloned().collect();
         let mut complaints = BTreeMap::new();
@@ -161,7 +161,7 @@ impl Agent {
         self.runs.values_mut().for_each(|run| run.running = false);
         for Listed { path, ring } in list::list(&self.options.places) {
             let read = ring.and_then(|(ring, liveness)| {
-                // Two paths may lead to one file.
+                // Two paths may lead to the same file.
                 if !seen.insert(ring.header().nonce) {
                     return Ok(());
                 }
@@ -214,7 +214,7 @@ impl Agent {
         run.absences = 0;
         let records = match run.records.read(ring, true) {
             Ok(records) => records,
-            // The ring has just been made, or is written faster than it can be read. The next round tries again.
+            // The ring is new and has no record yet, or it is written faster than it can be read. The next round tries again.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -228,8 +228,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Forgets runs whose process has ended and whose rings have been missing for long. A running process may still
-    /// make another ring and continue its counts there.
+    /// Forgets runs whose process has ended and whose ring has been missing for a long time. A process that is still
+    /// running may create another ring, and its counts then continue.
     fn forget(&mut self, absent: &HashSet<RunKey>) {
         for key in absent {
             let Some(run) = self.runs.get_mut(key) else {
@@ -240,7 +240,7 @@ impl Agent {
             if run.absences > ABSENCES_MOST && !is_there {
                 let account = run.account.clone();
                 self.runs.remove(key);
-                // With `per_pid`, an account ends with its process. No later process has the same id and start time.
+                // With `per_pid`, an account ends with its process, because no later process has the same pid and start time.
                 if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
                     self.accounts.remove(&account);
                 }

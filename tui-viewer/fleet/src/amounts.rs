@@ -1,35 +1,35 @@
-//! Counts of a function, a counter or a group: numbers that only grow.
+//! The numbers that are counted for a function, a counter or a group. They only ever increase.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
 
-/// Lowest edge of exported latency buckets: 256 ns, as an exponent of 2.
+/// Exponent of the lowest bucket edge in exported latency histograms: 2^8 ns = 256 ns.
 pub(crate) const FIRST_OCTAVE: u32 = 8;
 
-/// Highest edge of exported latency buckets: 17.2 s, as an exponent of 2.
+/// Exponent of the highest bucket edge in exported latency histograms: 2^34 ns = 17.2 s.
 pub(crate) const LAST_OCTAVE: u32 = 34;
 
-/// Number of edges of exported latency buckets.
+/// Number of bucket edges in exported latency histograms.
 pub(crate) const EDGES: usize = (LAST_OCTAVE - FIRST_OCTAVE + 1) as usize;
 
-/// Index in [`Amounts::latency`] of the number of calls above the highest edge.
+/// Index in [`Amounts::latency`] at which calls above the highest edge are counted.
 const BEYOND: usize = EDGES;
 
-/// Index in [`Amounts::latency`] of the sum of all durations, in nanoseconds.
+/// Index in [`Amounts::latency`] at which the durations of all calls are summed up, in nanoseconds.
 const SUM: usize = EDGES + 1;
 
-/// A bucket is counted below an edge if its end exceeds the edge by at most this factor. A program's bucket ends are at
-/// most an eighth apart, so the end that is chosen for an edge is within 6 % of it.
+/// A bucket of the program counts as below an edge if its end is at most this factor above the edge. Consecutive bucket
+/// ends are at most an eighth apart, so each edge has a bucket end within 6 % of it.
 const NEAREST: f64 = 1.06;
 
-/// Kind of a number in [`Amounts`].
+/// Selects one of the numbers in [`Amounts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Calls begun; for a counter, additions.
+    /// Number of calls started; for a counter, the number of additions.
     Calls,
-    /// Self time in nanoseconds; for a group, the time inside its outermost members.
+    /// Self time in nanoseconds; for a group, the time spent in the outermost calls of its members.
     Time,
-    /// The part of [`Time`](Self::Time) in which threads waited, in nanoseconds.
+    /// The part of [`Time`](Self::Time) during which threads were waiting, in nanoseconds.
     Waiting,
     /// Bytes that the function itself allocated.
     Allocated,
@@ -37,11 +37,12 @@ pub(crate) enum Kind {
     Sum,
 }
 
-/// Counts of one function, counter or group.
+/// The counts for one function, counter or group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Amounts {
     numbers: [u64; Kind::Sum as usize + 1],
-    /// Calls between two edges, calls above the highest edge, and the sum of all durations; empty without latencies.
+    /// Number of calls in each latency bucket, then the number of calls above the highest edge, then the sum of all
+    /// durations in nanoseconds. Empty if there are no latencies.
     latency: Vec<u64>,
 }
 
@@ -50,7 +51,7 @@ impl Amounts {
         self.numbers[kind as usize]
     }
 
-    /// Adds to a number, up to the largest `u64`.
+    /// Adds `more` to a number, saturating at `u64::MAX`.
     pub(crate) fn put(&mut self, kind: Kind, more: u64) {
         let number = &mut self.numbers[kind as usize];
         *number = number.saturating_add(more);
@@ -72,7 +73,8 @@ impl Amounts {
         !self.latency.is_empty()
     }
 
-    /// Returns for each edge how many calls were shorter, and last the number of all calls, as the export needs them.
+    /// Returns the cumulative counts with which a histogram is exported: for each edge, the number of shorter calls,
+    /// and at the end the number of all calls.
     pub(crate) fn below_edges(&self) -> Vec<u64> {
         let octaves = self.latency.iter().take(BEYOND + 1);
         let all = octaves.scan(0u64, |all, calls| {
@@ -82,7 +84,7 @@ impl Amounts {
         all.collect()
     }
 
-    /// Returns the sum of all durations in nanoseconds. Each duration counts as the middle of its bucket.
+    /// Returns the sum of all durations in nanoseconds. Each call counts with the midpoint of its bucket.
     pub(crate) fn latency_sum_ns(&self) -> u64 {
         self.latency.get(SUM).copied().unwrap_or(0)
     }
@@ -92,7 +94,7 @@ impl Amounts {
         self.combine(other, u64::saturating_add);
     }
 
-    /// Raises each number that is smaller than that of `other` to that of `other`.
+    /// Replaces each number with the corresponding number of `other` if that is larger.
     pub(crate) fn raise_to(&mut self, other: &Self) {
         self.combine(other, u64::max);
     }
@@ -102,7 +104,7 @@ impl Amounts {
         self.combine(other, u64::saturating_sub);
     }
 
-    /// Replaces the latencies by those of `other`, and keeps all other counts.
+    /// Replaces the latencies with those of `other`. All other counts stay the same.
     pub(crate) fn set_latencies(&mut self, other: &Self) {
         self.latency.clone_from(&other.latency);
     }
@@ -121,8 +123,8 @@ impl Amounts {
     }
 }
 
-/// For each latency bucket of a program's clock, the edge below which its calls are counted. The edges stay the same
-/// for a whole run: the measured rate of the clock changes a little, and this must not move calls to other edges.
+/// Maps each latency bucket of a program's clock to the edge below which its calls are counted. The mapping stays the
+/// same for a whole run, so that calls do not move to another edge when the measured clock rate changes slightly.
 #[derive(Clone, Debug)]
 pub(crate) struct Octaves {
     of: [u8; BUCKETS],
@@ -130,7 +132,7 @@ pub(crate) struct Octaves {
 }
 
 impl Octaves {
-    /// Returns the edges for a clock of this many ticks a second.
+    /// Returns the mapping for a clock with this many ticks per second.
     pub(crate) fn of_clock(ticks_per_second: f64) -> Self {
         let ns_per_tick = 1e9 / ticks_per_second;
         let mut of = [0; BUCKETS];
@@ -143,12 +145,12 @@ impl Octaves {
         Self { of, ns_per_tick }
     }
 
-    /// Returns the rate of the clock that the edges are for, in ticks a second.
+    /// Returns the clock rate for which this mapping was made, in ticks per second.
     pub(crate) fn ticks_per_second(&self) -> f64 {
         1e9 / self.ns_per_tick
     }
 
-    /// Returns whether a rate differs too much from the rate of these edges to be a new measurement of the same clock.
+    /// Returns whether a measured rate is so far from the rate of this mapping that it must come from another clock.
     pub(crate) fn is_of_another_clock(&self, ticks_per_second: f64) -> bool {
         (self.ns_per_tick * ticks_per_second / 1e9 - 1.0).abs() > 0.001
     }

@@ -12,7 +12,7 @@ pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
 pub use self::push::PushArgs;
 
-/// Reads the time between two rounds of an agent: 1s to 1h.
+/// Parses the interval between two rounds of an agent: 1s to 1h.
 fn every(text: &str) -> Result<Duration, String> {
     duration_within(text, "1s", "1h")
 }

@@ -19,7 +19,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// Returns the value of the HTTP header `Content-Type`.
+    /// Returns the value for the HTTP `Content-Type` header.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -33,7 +33,7 @@ impl Style {
 pub(crate) struct AccountKey {
     /// The program's name.
     pub(crate) program: String,
-    /// Process id if each process has separate series.
+    /// The process id, if each process has its own series.
     pub(crate) pid: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct AccountKey {
 pub(crate) struct AgentState {
     /// Number of ring files that cannot be read.
     pub(crate) unreadable_rings: u64,
-    /// Number of programs that were left out because of the limit.
+    /// Number of programs that were left out because the maximum number of programs was reached.
     pub(crate) programs_left_out: u64,
     /// CPU time of the agent so far, in nanoseconds.
     pub(crate) cpu_ns: u64,
@@ -50,7 +50,7 @@ pub(crate) struct AgentState {
     pub(crate) unix_ns: u64,
 }
 
-/// Returns all metrics. Neighbouring edges of latencies are `octaves` octaves apart; 0 counts as 1.
+/// Returns all metrics as text. Latency buckets are `octaves` octaves wide; 0 is treated as 1.
 pub(crate) fn exposition(
     accounts: &BTreeMap<AccountKey, Account>,
     agent: &AgentState,
@@ -75,7 +75,8 @@ struct Text {
     style: Style,
 }
 
-/// A number that is exported: family, unit, help, number in [`Amounts`], kind of items, and whether a program has it.
+/// An exported number: the name of its metric family, its unit, its help text, which number of [`Amounts`] it is, the
+/// kind of item that it is exported for, and whether a program has it.
 type Column = (
     &'static str,
     &'static str,
@@ -374,7 +375,7 @@ mod tests {
         latency: true,
     };
 
-    /// Returns the accounts of programs after these runs, each given with its program's name.
+    /// Returns the accounts that result from these runs, each given as the program's name and a snapshot.
     fn accounts(runs: &[(&str, Snapshot)]) -> BTreeMap<AccountKey, Account> {
         let mut accounts: BTreeMap<AccountKey, Account> = BTreeMap::new();
         for (program, snapshot) in runs {
@@ -432,7 +433,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Checks for generated runs that the text follows the rules of the format, and that no number falls.
+        /// Checks with generated runs that the text conforms to the format, and that no number decreases when runs are
+        /// added.
         #[test]
         fn the_rules_hold_and_nothing_falls(runs in prop::collection::vec((prop::sample::select(vec!["a", "b", "c\""]), any_snapshot()), 0..6)) {
             let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), 1, Style::OpenMetrics);

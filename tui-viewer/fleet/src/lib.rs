@@ -1,4 +1,5 @@
-//! Many programs together: counts of all rings of a host, as metrics for Prometheus and as profiles for Pyroscope.
+//! Commands for many programs at once: they export the counts in all rings of a host, as metrics for Prometheus or as
+//! profiles for Pyroscope, and add up runs from any number of hosts.
 //!
 //! ```text
 //! rings -> agent -> account (a program, over all its runs) -> exposition -> metrics (http, or a file)
@@ -32,8 +33,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_format::file::places;
 use tickscope_programs::target;
 
-/// Begins a command that reads rings until a signal ends it. Returns the directories of rings, and the flag that
-/// SIGTERM and SIGINT set.
+/// Sets up a command that reads rings until a signal ends it. Returns the directories in which to look for rings, and a
+/// flag that SIGTERM and SIGINT set.
 fn begin(dirs: &[PathBuf]) -> anyhow::Result<(Vec<PathBuf>, Arc<AtomicBool>)> {
     for dir in dirs {
         target::check_dir(Some(dir))?;

@@ -1,4 +1,4 @@
-//! `tickscope merge`: adds up runs, of one host or several, into one file.
+//! `tickscope merge`: adds up runs from one or more hosts and writes the sum to a file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use tickscope_report::archive;
 
 use crate::args::MergeArgs;
 
-/// Adds up the files and prints the path of the sum.
+/// Adds up the files, writes the sum to the output file, and prints its path.
 ///
 /// # Errors
 /// A file cannot be read (with `--skip-unreadable`: no file can be read), or the sum cannot be written.
@@ -24,7 +24,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
         return Err(Misuse("a merged snapshot goes to a file: -o all.tks".into()).into());
     }
     output_file::check_kept(path).map_err(Misuse)?;
-    // These checks come first, because reading many files takes long.
+    // These checks come first, because reading many files can take a long time.
     ensure!(
         path.symlink_metadata().is_err(),
         "{} exists already; a snapshot never overwrites a file",
@@ -57,7 +57,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Reads the newest snapshot of a file that contains snapshots, whatever kind of file it is.
+/// Reads the newest snapshot from a snapshot, a recording, a page or a ring.
 fn read(path: &Path) -> Result<Snapshot, FormatError> {
     let (mut snapshot, addresses) = match archive::is_archive(path) {
         true => (archive::read(path)?, archive::addresses(path)),

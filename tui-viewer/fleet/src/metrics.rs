@@ -1,4 +1,4 @@
-//! `tickscope metrics`: counts of all programs of a host, for Prometheus.
+//! `tickscope metrics`: exports the counts of all programs on a host to Prometheus.
 
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -20,7 +20,7 @@ use crate::begin;
 use crate::exposition::{Style, exposition};
 use crate::http::{Answer, Request, Server, refusal};
 
-/// Shortest time between two reads of the rings, however many requests come.
+/// Minimum time between two reads of the rings, no matter how many requests arrive.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Longest time until a signal is noticed.
@@ -29,7 +29,7 @@ const TURN: Duration = Duration::from_millis(500);
 /// Time between two writes of the state file.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// Name of the file with metrics. The node exporter reads all files with this ending.
+/// Name of the metrics file. The node exporter reads all files with this extension.
 const FILE: &str = "tickscope.prom";
 
 /// Serves metrics until SIGTERM or SIGINT.
@@ -80,7 +80,7 @@ fn listen(address: &str) -> anyhow::Result<Server> {
 /// The agent, and the metrics of its newest round as text.
 struct Metrics {
     agent: Agent,
-    /// Octaves between two edges of latency buckets.
+    /// Width of the latency buckets, in octaves.
     octaves: usize,
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
@@ -130,7 +130,8 @@ impl Metrics {
         OutputFile::new(Some(state), true).write(|out| out.write_all(&bytes))
     }
 
-    /// Returns the time until the rings must be read even without a request, because programs overwrite their records.
+    /// Returns the time until the rings must be read even without a request, so that programs do not overwrite records
+    /// that have not been read yet.
     fn next_look(&self, every: Duration) -> Duration {
         let since = self.looked.map(|at| at.elapsed());
         since.map_or(Duration::ZERO, |since| every.saturating_sub(since))
@@ -179,7 +180,7 @@ impl Metrics {
         }
     }
 
-    /// Reads the rings and writes the files, if the time has come.
+    /// Reads the rings and writes the files, if `every` has passed since the last read.
     fn keep_up(&mut self, every: Duration, file: Option<&Path>) {
         if !self.next_look(every).is_zero() {
             return;

@@ -167,7 +167,11 @@ mod tests {
         for local in ["localhost", "localhost:4040", "127.0.0.1/", "[::1]:4040/a"] {
             assert!(is_this_machine(local), "{local}");
         }
-        for other in ["localhost.example.com", "127.0.0.10:4040", "example.com/localhost"] {
+        for other in [
+            "localhost.example.com",
+            "127.0.0.10:4040",
+            "example.com/localhost",
+        ] {
             assert!(!is_this_machine(other), "{other}");
         }
     }

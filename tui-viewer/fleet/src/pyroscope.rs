@@ -14,22 +14,23 @@ use ureq::Agent;
 
 use crate::windows::Window;
 
-/// Maximum number of profiles that wait to be sent. If there are more, the oldest are dropped.
+/// Maximum number of profiles in the queue. If there are more, the oldest are dropped.
 pub(crate) const WAITING_MOST: usize = 240;
 
-/// Maximum size of all waiting profiles, in bytes.
+/// Maximum total size of the profiles in the queue, in bytes.
 const BYTES_MOST: usize = 64 << 20;
 
 /// Maximum time that a server may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Pause before another attempt: after the first failure, and the maximum to which it doubles.
+/// Pause before the next attempt after a first failure, and the maximum pause. Each further failure in a row doubles
+/// the pause.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Line between the parts of a body. It is so long that no compressed profile contains it by chance.
+/// Multipart boundary in request bodies. It is long enough that no compressed profile contains it by chance.
 const BOUNDARY: &str = "tickscope-7f0c2f6be1a94d5a9d1f3f3b7f7c61d2";
 
-/// The server for profiles, and what is sent with each profile.
+/// The Pyroscope server, and what to send along with each profile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PyroscopeOptions {
     /// Address of the server: `http://host:4040`.
@@ -38,7 +39,7 @@ pub(crate) struct PyroscopeOptions {
     pub(crate) labels: Vec<(String, String)>,
     /// The tenant (`X-Scope-OrgID`).
     pub(crate) tenant: Option<String>,
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     pub(crate) authorization: Option<Secret>,
     /// Certificates in PEM form, one of which must have signed the server's certificate. `None` means Mozilla's list.
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "https alone reads it"))]
@@ -50,7 +51,7 @@ pub(crate) struct PyroscopeOptions {
 pub(crate) enum Secret {
     /// The value itself.
     Value(String),
-    /// The first line of a file, which is read for each request, because tokens are renewed.
+    /// The first line of a file. It is read again for each request, because tokens expire and are replaced.
     File(PathBuf),
 }
 
@@ -63,7 +64,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A profile that waits to be sent.
+/// A profile that is waiting to be sent.
 #[derive(Debug)]
 struct Upload {
     query: String,
@@ -79,7 +80,7 @@ pub(crate) struct Pyroscope {
     bytes: usize,
     pause: Duration,
     next: Option<Instant>,
-    /// Number of profiles that the server has taken.
+    /// Number of profiles that the server has accepted.
     pub(crate) sent: u64,
     /// Number of profiles that were dropped.
     pub(crate) dropped: u64,
@@ -88,9 +89,9 @@ pub(crate) struct Pyroscope {
 /// Result of an attempt to send a profile.
 enum Outcome {
     Taken,
-    /// The server may take the profile at a later attempt.
+    /// The server may accept the profile later.
     Later(String),
-    /// The server will never take the profile.
+    /// The server will never accept the profile.
     Never(String),
 }
 
@@ -137,7 +138,7 @@ impl Pyroscope {
         }
     }
 
-    /// Adds the profile of a window at the end of the queue. Returns how many of the oldest profiles were dropped.
+    /// Appends the profile of a window to the queue. Returns how many of the oldest profiles were dropped to make room.
     ///
     /// # Errors
     /// The profile cannot be written.
@@ -162,7 +163,7 @@ impl Pyroscope {
         self.waiting.len()
     }
 
-    /// Returns the time until the next attempt; `None` if no profile waits.
+    /// Returns the time until the next attempt, or `None` if no profile is waiting.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let next = self
             .next
@@ -170,7 +171,7 @@ impl Pyroscope {
         (!self.waiting.is_empty()).then(|| next.unwrap_or_default())
     }
 
-    /// Sends the oldest profile. Returns a message if the server has not taken it.
+    /// Sends the oldest profile. Returns a message if the server did not accept it.
     pub(crate) fn send(&mut self) -> Option<String> {
         let upload = self.waiting.front()?;
         match self.attempt(upload) {
@@ -227,7 +228,8 @@ impl Pyroscope {
         match request.send(&upload.body[..]) {
             Ok(answer) => match answer.status().as_u16() {
                 200..=299 => Outcome::Taken,
-                // Requests come too fast or too slowly, or the server fails. The profile itself is valid.
+                // Requests are too slow or too frequent, or the server has failed. Nothing is wrong with the profile
+                // itself.
                 status @ (408 | 425 | 429 | 500..=599) => Outcome::Later(format!("{url} answers {status}")),
                 status => Outcome::Never(format!("{url} answers {status}")),
             },
@@ -258,7 +260,8 @@ fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> Str
     query
 }
 
-/// Returns a request's body: the profile, and the types of its values, because Pyroscope knows only the types of Go.
+/// Returns the body of a request: the profile, along with the types of its values. Without these types, Pyroscope would
+/// know only the value types of Go profiles.
 fn body(window: &Window) -> std::io::Result<Vec<u8>> {
     let mut types = Map::new();
     for (name, unit) in pprof::sample_types(&window.snapshot) {
@@ -321,7 +324,7 @@ mod tests {
     #[test]
     fn the_queue_has_an_end_and_the_oldest_go() {
         let options = PyroscopeOptions {
-            // No server answers at this port.
+            // No server listens on this port.
             url: "http://127.0.0.1:1".into(),
             ..PyroscopeOptions::default()
         };

@@ -1,4 +1,5 @@
-//! Counts of one run of a program since its start. Each record passes on only counts that no earlier record had.
+//! Counts of one run of a program since its start, across all resets. Each record passes on only those counts that have
+//! not been passed on before.
 
 use serde::{Deserialize, Serialize};
 use tickscope_analysis::series::{RecordEpoch, Series};
@@ -6,24 +7,27 @@ use tickscope_format::snapshot::CaptureInfo;
 
 use crate::amounts::Amounts;
 
-/// Maximum number of records whose counts are kept separately, so that an undo can remove the counts of the newest.
+/// Maximum number of links in the series. The oldest links are joined; the newest must stay separate, because an undo
+/// replaces them.
 const LINKS_MOST: usize = 4;
 
-/// Sums of a run, by the index of an item: a function, a counter or a group.
+/// Sums for all items of a run. An item is a function, a counter or a group, and is identified by its index.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunSums {
     #[serde(with = "kept")]
     series: Series<Vec<Amounts>>,
-    /// Counts that were passed on so far.
+    /// For each item, the counts that have been passed on to `add` so far.
     handed_on: Vec<Amounts>,
-    /// For each item, whether an earlier record had its latencies.
+    /// For each item, whether an earlier record had its latencies. An item has latencies only once it has a series.
     tracked: Vec<bool>,
-    /// Number of resets without a closing record, so that the last counts before these resets are not included.
+    /// Number of resets for which the closing record was not read, so that the last counts before the reset are
+    /// missing.
     pub(crate) unclosed: u64,
 }
 
 impl RunSums {
-    /// Takes a record that is newer than all before. Passes the new counts of each item on to `add`, with the item's index.
+    /// Takes a record, which must be newer than all records so far. For each item with new counts, calls `add` with the
+    /// item's index and these counts.
     pub(crate) fn take(
         &mut self,
         capture: &CaptureInfo,
@@ -36,7 +40,7 @@ impl RunSums {
             raise(&mut now, &before.counts, Amounts::raise_to);
         }
         if newest.is_some_and(|before| before.begin > capture.begin()) {
-            // The restored epoch brings back latencies from before they were tracked.
+            // The undo restores an earlier epoch. Its latencies may be from before the items had series.
             self.tracked.clear();
         }
         let count = now.len();
@@ -56,7 +60,8 @@ impl RunSums {
         }
         for (index, all) in all.iter().enumerate().take(count) {
             let handed_on = &mut self.handed_on[index];
-            // Latencies from before they were tracked are not passed on, except those of the first record.
+            // When an item gets its series, the latencies from before are not passed on, unless this is the run's first
+            // record.
             if has_latencies[index] && !std::mem::replace(&mut self.tracked[index], true) && !is_first {
                 handed_on.set_latencies(all);
             }
@@ -70,7 +75,8 @@ impl RunSums {
     }
 }
 
-/// Applies `how` to each item and the item of the same index in `by`, which may be longer.
+/// Applies `how` to each element of `all` and the element of `by` with the same index. If `by` is longer, `all` is
+/// extended first.
 fn raise(all: &mut Vec<Amounts>, by: &[Amounts], how: fn(&mut Amounts, &Amounts)) {
     all.resize(all.len().max(by.len()), Amounts::default());
     for (one, by) in all.iter_mut().zip(by) {
@@ -78,7 +84,7 @@ fn raise(all: &mut Vec<Amounts>, by: &[Amounts], how: fn(&mut Amounts, &Amounts)
     }
 }
 
-/// Form of a series in a file: `begin`, `epoch`, `is_end`, `follows` and `counts` of each
+/// How a series is serialized: as `begin`, `epoch`, `is_end`, `follows` and `counts` of each
 /// [`Link`](tickscope_analysis::series::Link).
 mod kept {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -115,8 +121,8 @@ mod tests {
     use super::*;
     use crate::amounts::Kind;
 
-    /// Takes records of one item, each with epoch, epoch that an undo continues, kind and calls. Returns after each
-    /// record the calls that were passed on so far.
+    /// Takes records of one item. Each is given as its epoch, the earlier epoch that an undo restored (if any), its
+    /// kind, and its number of calls. Returns how many calls have been passed on in total after each record.
     fn handed_on(sums: &mut RunSums, records: &[(u64, Option<u64>, CaptureKind, u64)]) -> Vec<u64> {
         let mut all = 0;
         let mut take = |&(reset_epoch, withdraws, kind, shown): &(u64, Option<u64>, CaptureKind, u64)| {
@@ -160,7 +166,8 @@ mod tests {
 
     #[test]
     fn an_end_that_no_record_shows_is_counted() {
-        // In the second case, two resets came between two reads, and the second was undone. The first has no closing record.
+        // In the second case, two resets came between the two reads, and the second reset was undone. In both cases,
+        // there is no closing record for the first reset.
         for next in [(1, None, OPEN, 3), (3, Some(1), OPEN, 3)] {
             let mut sums = RunSums::default();
             assert_eq!(handed_on(&mut sums, &[(0, None, OPEN, 5), next]), [5, 8]);

@@ -1,4 +1,4 @@
-//! Work of each program since the last round, as a snapshot for each program. Resets do not interrupt it.
+//! What each program has done since the last round, as one snapshot per program. Resets do not interrupt this.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -20,17 +20,18 @@ use crate::account::label;
 /// Maximum number of runs that are followed. Further runs are left out.
 const RUNS_MOST: usize = 1000;
 
-/// Maximum number of records of a run whose counts are kept separately for undos.
+/// Maximum number of links in the series of a run. The oldest links are joined; the newest must stay separate, because
+/// an undo replaces them.
 const LINKS_MOST: usize = 4;
 
-/// Work of a program's processes between two rounds.
+/// What the processes of a program did between two rounds.
 #[derive(Debug)]
 pub(crate) struct Window {
     /// The program's name.
     pub(crate) program: String,
     /// Start and end: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: (u64, u64),
-    /// Counts of the program's work in that time.
+    /// What was counted in that time.
     pub(crate) snapshot: Snapshot,
 }
 
@@ -52,7 +53,7 @@ struct Followed {
 }
 
 impl Windows {
-    /// Returns a follower of all programs in these directories, or only of the program `only`.
+    /// Returns an instance that follows all programs with rings in these directories, or only the program named `only`.
     pub(crate) fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
         Self {
             places,
@@ -121,7 +122,7 @@ impl Followed {
     }
 }
 
-/// Merges the processes of a program. Returns `None` if none of them worked.
+/// Merges the snapshots of a program's processes. Returns `None` if none of the processes did any work.
 fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
     let (mut begin, mut end) = (u64::MAX, 0);
     let mut all = MergedRuns::default();
@@ -186,7 +187,8 @@ mod tests {
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // A new process counts from its start, even if it was reset, and together with the first process.
+        // The work of a new process counts from its start, even across a reset, and is added to that of the first
+        // process.
         let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);
         second.reset(20);

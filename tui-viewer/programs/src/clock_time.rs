@@ -1,4 +1,5 @@
-//! Clock times as text. Such a text stays true as time passes, so an idle screen need not draw it again.
+//! Formats times and durations, and parses clock times. Unlike an age, a clock time on the screen stays correct as time
+//! passes, so an idle screen need not be redrawn.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,13 +10,13 @@ const DAY_S: i64 = 86_400;
 /// The offset of local time from UTC in seconds, if it is known.
 pub type UtcOffset = Option<i32>;
 
-/// Returns the present time in nanoseconds since the Unix epoch.
+/// Returns the current time in nanoseconds since the Unix epoch.
 pub fn now_unix_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, nanos)
 }
 
-/// Formats a time as `14:02:11`, or `14:02:11 UTC` if the local time is not known.
+/// Formats a time as `14:02:11`, or as `14:02:11 UTC` if the local time zone is unknown.
 pub fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     with_zone(of_day(unix_ns, offset), offset)
 }
@@ -35,7 +36,7 @@ fn with_zone(time: String, offset: UtcOffset) -> String {
     time + zone
 }
 
-/// Returns the last moment, not after `unix_ns`, at which the local clock showed `of_day` (seconds since midnight).
+/// Returns the last moment at or before `unix_ns` at which the local clock showed `of_day`, in seconds since midnight.
 pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
     let (_, now) = split(unix_ns, offset);
     let since = (now - i64::from(of_day)).rem_euclid(DAY_S) as u64;
@@ -44,7 +45,7 @@ pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> 
         .checked_mul(1_000_000_000)
 }
 
-/// Reads `14:02:11` or `14:02` as seconds of the day.
+/// Parses `14:02:11` or `14:02` into seconds since midnight.
 pub(crate) fn time_of_day(text: &str) -> Option<u32> {
     let mut parts = text.split(':').map(|part| {
         let digits = (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -56,7 +57,7 @@ pub(crate) fn time_of_day(text: &str) -> Option<u32> {
     is_one.then_some(hours * 3600 + minutes * 60 + seconds)
 }
 
-/// Formats a time as `20261120-140211`, for names of files.
+/// Formats a time as `20261120-140211`, for use in file names.
 pub fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     let (days, s) = split(unix_ns, offset);
     let (year, month, day) = clock::civil(days);
@@ -93,7 +94,7 @@ pub fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Formats a time in seconds as `3.2 s`; from 100 s on without tenths, as `134 s`.
+/// Formats a duration in seconds: `3.2 s`, or without tenths from 100 s upwards: `134 s`.
 pub fn seconds(ns: u64) -> String {
     match ns as f64 / 1e9 {
         long if long >= 99.95 => format!("{long:.0} s"),

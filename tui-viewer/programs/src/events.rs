@@ -1,4 +1,4 @@
-//! Events that the screen receives from the program, and its requests to the program. Only a [`Feed`] does I/O.
+//! Events that the screen receives from a program, and requests that it sends to the program. Only a [`Feed`] does I/O.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -20,29 +20,30 @@ pub struct Target {
     pub name: String,
     /// Process id of the program.
     pub pid: u32,
-    /// File that the program is read from.
+    /// File from which the program's records are read.
     pub path: PathBuf,
 }
 
 impl Target {
-    /// Whether the program comes through a pipe: its process id and files belong to another system.
+    /// Whether the program's records come through a pipe. Its process id and files may then be those of another
+    /// machine.
     pub fn is_elsewhere(&self) -> bool {
         self.path == Path::new(PIPE)
     }
 
-    /// Whether the target is several processes, which have no common file or process id.
+    /// Whether the target stands for several processes, which have neither a file nor a process id in common.
     pub fn is_together(&self) -> bool {
         self.path == Path::new(TOGETHER)
     }
 }
 
-/// Path that stands for a program from a pipe.
+/// Path of a target whose records come through a pipe.
 pub const PIPE: &str = "-";
 
-/// Path that stands for processes that are shown together.
+/// Path of a target that stands for several processes shown together.
 pub(crate) const TOGETHER: &str = "--all";
 
-/// A ring file that could be opened.
+/// Entry in a list of ring files. Files that could not be opened are not listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingLine {
     /// Path of the file.
@@ -53,7 +54,7 @@ pub struct RingLine {
     pub pid: u32,
     /// State of the program: "running", "exited".
     pub state: String,
-    /// When this state began: a clock time, or words that stay true as time passes.
+    /// When this state began, as text that stays correct as time passes, such as a clock time.
     pub since: String,
     /// Whether the program runs.
     pub live: bool,
@@ -68,29 +69,32 @@ pub struct Events {
     pub status: Status,
     /// The program, once one is open.
     pub target: Option<Target>,
-    /// The newest complete record, if it was not handed over before.
+    /// The newest complete record, unless an earlier poll has already returned it.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records for the history, in any order: insert each by its time, and drop it if its time is known already. After
-    /// a program is opened, each poll adds a slice of the file's earlier records, oldest first; each slice is older
-    /// than the one before. With a `snapshot`, its own record and all records since the last poll are here as well.
+    /// Records to insert into the history by their capture times, in any order. If the history already has a record
+    /// with the same time, drop the new one.
+    ///
+    /// After a file is opened, each poll returns some of its earlier records, oldest first, and the next poll continues
+    /// with older ones. From a ring or a pipe, a new `snapshot` comes with its own record and the records since the
+    /// previous poll (from a ring, only the newest few of them).
     pub past: Vec<Past>,
-    /// Start of the recording that the program is read from: nanoseconds since the Unix epoch.
+    /// If the program is read from a recording, the start of the recording: nanoseconds since the Unix epoch.
     pub begin_ns: Option<u64>,
     /// Ring files in the searched directories while no program is open; `None` if the list has not changed.
     pub rings: Option<Vec<RingLine>>,
-    /// Number of reads that were repeated because the program overwrote the record during the read.
+    /// Number of reads so far that had to be repeated because the program overwrote the record while it was being read.
     pub lapped: u64,
     /// Answers to requests since the last poll.
     pub outcomes: Vec<Outcome>,
     /// All functions of the program, once known. Snapshots leave out the functions that were never called.
     pub functions: Option<Rc<KnownFunctions>>,
-    /// Names of code addresses in the recording, which therefore are not looked up in files.
+    /// Names of code addresses that the recording contains, so that they need not be looked up in files.
     pub addresses: Addresses,
-    /// Old and new process id, if the program was started again.
+    /// Old and new process id, if the program was restarted or has replaced its ring.
     pub new_run: Option<(u32, u32)>,
     /// Message about the connection to the program: one line.
     pub notice: Option<String>,
-    /// Numbers of running and ended processes, if several are shown together.
+    /// Numbers of running and ended processes, if several processes are shown together.
     pub processes: Option<Processes>,
 }
 
@@ -106,7 +110,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Returns a record with this stamp and this payload.
+    /// Returns a record with the time and kind of `stamp`.
     pub(crate) fn of(stamp: Stamp, payload: Vec<u8>) -> Self {
         Self {
             unix_ns: stamp.unix_ns,
@@ -116,7 +120,7 @@ impl Past {
     }
 }
 
-/// Request of the screen to the program.
+/// A request from the screen to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Start counting at zero.
@@ -130,13 +134,13 @@ pub enum Request {
     },
     /// Switch the mode; this closes the reset epoch.
     Mode(Mode),
-    /// Stop measuring the sites of a pattern.
+    /// Stop measuring the sites that match a pattern.
     SitesOff(Pattern),
-    /// Measure the sites of a pattern again.
+    /// Start measuring the sites that match a pattern again.
     SitesOn(Pattern),
-    /// Remove the rule of a pattern.
+    /// Remove the rule for a pattern.
     ForgetRule(Pattern),
-    /// Watch functions: keep their slow calls.
+    /// Watch the functions that match a pattern, and keep their slow calls.
     Watch(Pattern, Over),
     /// Stop watching functions.
     Unwatch(Pattern),
@@ -149,14 +153,14 @@ pub enum Request {
 pub struct Outcome {
     /// The request that was answered.
     pub request: Request,
-    /// First reset epoch that shows the change, or the reason why the program refused.
+    /// The first reset epoch whose counts reflect the request, or the reason why the program refused it.
     pub result: Result<u64, String>,
     /// Message about the programs that received the request; `None` for a single program.
     pub words: Option<String>,
 }
 
 impl Outcome {
-    /// Returns the answer of one program.
+    /// Returns the outcome of a request to a single program.
     pub fn new(request: Request, result: Result<u64, String>) -> Self {
         Self {
             request,
@@ -169,11 +173,11 @@ impl Outcome {
 /// The processes that are shown together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processes {
-    /// Number of processes that run.
+    /// Number of running processes.
     pub running: usize,
-    /// Number of processes that have ended since they were shown.
+    /// Number of shown processes that have ended.
     pub ended: usize,
-    /// Number of processes that run and cannot be read.
+    /// Number of running processes that cannot be read.
     pub unread: usize,
 }
 
@@ -188,7 +192,7 @@ pub trait Feed {
     /// The request cannot be sent. The error is one line with the reason.
     fn send(&mut self, request: Request) -> Result<(), String>;
 
-    /// Opens a ring file that [`Events::rings`] named.
+    /// Opens a ring file that was listed in [`Events::rings`].
     ///
     /// # Errors
     /// The file cannot be opened. The error is one line with the reason.

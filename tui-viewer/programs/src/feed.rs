@@ -31,10 +31,11 @@ use crate::status::{Status, since_unix_ns, state_of};
 use crate::target;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, library_of};
 
-/// Time between two checks of locks, directories and ended programs, which change seldom.
+/// Time between two checks of what seldom changes: locks, directories, and whether programs have ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
 
-/// Maximum time that a poll spends on a file's earlier records, and pause between two such polls.
+/// Maximum time that one poll spends on reading a file's earlier records, and the pause before the next poll that does
+/// so.
 const PAST_SLICE: Duration = Duration::from_millis(5);
 const PAST_REST: Duration = Duration::from_millis(5);
 
@@ -52,7 +53,7 @@ pub struct RingFeed {
     /// Time of the next check of locks and directories.
     look_around_at: Instant,
     status: Status,
-    /// The list of rings that was handed over last. An equal list is not handed over again.
+    /// The list of rings that was returned last. It is not returned again while it stays the same.
     listed: Vec<RingLine>,
     new_run: Option<(u32, u32)>,
 }
@@ -61,7 +62,8 @@ pub struct RingFeed {
 enum Open {
     Nothing,
     Ring(Box<Attached>),
-    /// A kept file: its snapshot and names of code, until they are handed over, and the earlier records left to read.
+    /// A kept file. Its newest snapshot and the names of its code addresses stay here until a poll returns them, and
+    /// the reader of its earlier records until it has read them all.
     Kept(Target, Option<(Rc<Snapshot>, Addresses)>, Option<Box<Recorded>>),
 }
 
@@ -106,7 +108,7 @@ impl RingFeed {
                     let why = if ended {
                         ENDED_WITHOUT.into()
                     } else if matches!(self.wanted, Wanted::Started { .. }) {
-                        // A program without `start()` publishes from its first scope on.
+                        // A program that does not call `start()` publishes nothing before its first scope.
                         format!("{}\nIt appears here with its first scope.", none.lead)
                     } else {
                         none.lead.clone()
@@ -122,7 +124,8 @@ impl RingFeed {
         }
     }
 
-    /// Finds the ring with which the process has replaced the open one, or else that of a running program of the same name.
+    /// Finds the ring that the same process has created to replace the open one. If there is none, finds the ring of a
+    /// running program with the same name.
     fn next_ring(&self, open: &Attached) -> Option<(RingFile, Liveness)> {
         let dir = self.dir.as_deref();
         let successor = target::successor_of(&open.ring, dir);
@@ -142,7 +145,7 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            // A stream, and several programs together, have separate feeds.
+            // Streams have their own feed, and so do several programs that are shown together.
             Found::Streamed(_) | Found::Together(..) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
                 Ok((snapshot, addresses, recorded)) => {
@@ -180,7 +183,8 @@ impl RingFeed {
     }
 }
 
-/// Reads a file's newest snapshot and its names of code; opens the earlier records, if there are any.
+/// Reads the newest snapshot and the names of code addresses from a file, and prepares to read its earlier records, if
+/// there are any.
 fn read_kept(path: &Path) -> Result<(Snapshot, Addresses, Option<Box<Recorded>>), FormatError> {
     if !snapshot_file::is_snapshot_file(path) {
         return archive::read(path).map(|snapshot| (snapshot, Addresses::default(), None));
@@ -216,8 +220,8 @@ fn status_of(ring: &RingFile) -> Status {
     }
 }
 
-/// Returns the status of an unreadable ring. If the ring's program still runs, the text first says what will happen,
-/// because only one line is shown.
+/// Returns the status for an unreadable ring. The screen shows only one line of it, so if the program is still running,
+/// the text begins with what will happen next.
 fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
     let pid = ring.header().pid;
     Status::Broken {
@@ -260,7 +264,7 @@ impl Feed for RingFeed {
             Open::Ring(attached) => {
                 events.target = Some(attached.target.clone());
                 events.outcomes = attached.answers();
-                // Earlier records come from the second poll on, so that the newest record is shown soon.
+                // Earlier records are read only from the second poll onwards, so that the newest record is shown soon.
                 events.past = attached.slice_of_past(PAST_SLICE);
                 match attached.newest(&mut events.past) {
                     Ok(snapshot) => events.snapshot = snapshot,
@@ -363,7 +367,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // No other ring has this token: the feed also searches the default directories, which may contain rings.
+            // A random token that matches no existing ring, because the feed also searches the default directories.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };

@@ -1,4 +1,5 @@
-//! Past of the program: encoded snapshots, which are dense for the last seconds and ever sparser back to an hour.
+//! The past of the program, as encoded snapshots. All of the last seconds' snapshots are kept, but only some of the
+//! older ones, up to an hour back.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +19,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Age up to which all snapshots are kept.
 const DENSE_NS: u64 = 30 * SECOND_NS;
 
-/// Age up to which one snapshot a second is kept; of older snapshots, one in ten seconds is kept.
+/// Age up to which one snapshot per second is kept. Of older snapshots, one every ten seconds is kept.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
 /// Age above which no snapshot is kept, except in a recording.
@@ -42,9 +43,10 @@ struct Moment {
 #[derive(Debug, Default)]
 pub struct History {
     moments: Vec<Moment>,
-    /// Whether this is a recording. Its moments stay at any age, unless they exceed [`BYTES_MAX`].
+    /// Whether the snapshots come from a recording. Those are kept regardless of their age, as long as they fit into
+    /// [`BYTES_MAX`].
     pub recorded: bool,
-    /// Number of times that the past was cleared, or that a record was inserted before others.
+    /// Counts how often the past was cleared or a record was inserted before others.
     revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
     decoder: RefCell<Decoder>,
@@ -61,7 +63,8 @@ impl History {
         self.thin();
     }
 
-    /// Takes a new snapshot, unless the history already has its record from the file.
+    /// Takes a new snapshot, unless the history already has its record from the file, or the snapshot is large and
+    /// comes less than a second after the last one.
     pub fn note(&mut self, snapshot: &Snapshot) {
         let unix_ns = snapshot.capture.unix_ns;
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
@@ -76,8 +79,8 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Whether snapshots are large, and this one comes within a second of the last moment. Encoding each of these would
-    /// cost time, and displace older moments.
+    /// Whether snapshots are so large that only one per second should be kept, and this one comes less than a second
+    /// after the last. Encoding more of them would cost time and push out older ones.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
         self.moments.last().is_some_and(|last| {
@@ -131,7 +134,7 @@ impl History {
                 FINE_NS..LONGEST_NS => (2, moment.unix_ns / (10 * SECOND_NS)),
                 _ => return false,
             };
-            // The first snapshot of ten seconds is also the first of its second, so the finer thinning keeps it.
+            // The first snapshot in ten seconds is also the first in its second, so the finer thinning has kept it.
             former.replace(slot) != Some(slot)
         });
         while self.bytes() > BYTES_MAX && !self.moments.is_empty() {
@@ -151,8 +154,9 @@ impl History {
         each.sum()
     }
 
-    /// Returns the index of the moment whose neighbours are closest relative to its age; the ends of the timeline stay
-    /// longest.
+    /// Returns the index of the moment that is missed least: the one with the smallest gap between its neighbours
+    /// relative to its age (in a recording, the smallest gap). The first and the last moment are kept as long as there
+    /// are others.
     fn least_missed(&self) -> usize {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {
@@ -208,7 +212,7 @@ impl History {
         }
     }
 
-    /// Returns capture time and epoch of all moments from `from` to `to`, the oldest first.
+    /// Returns the capture time and epoch of all moments from `from` to `to`, oldest first.
     pub fn epochs(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = (u64, RecordEpoch)> + '_ {
         let begin = self.moments.partition_point(|moment| moment.unix_ns < from);
         let end = self.moments.partition_point(|moment| moment.unix_ns <= to);

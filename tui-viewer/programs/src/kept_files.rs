@@ -25,7 +25,8 @@ pub struct KeptFile {
     pub to_unix_ns: u64,
 }
 
-/// Returns the newest kept files of a directory, and the number of older ones. Unreadable files are left out.
+/// Returns the newest kept files in a directory, and the number of older files, which are not read. Unreadable files
+/// are left out.
 pub fn kept_in(dir: &Path) -> (Vec<KeptFile>, usize) {
     let entries = dir.read_dir().into_iter().flatten().filter_map(Result::ok);
     let is_kept = |path: &Path| path.extension().is_some_and(|ending| ending == "tks");

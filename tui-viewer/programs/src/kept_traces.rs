@@ -1,4 +1,5 @@
-//! Traces of slow calls. Snapshots take turns: each contains the traces of only some calls, so a reader collects them.
+//! Traces of slow calls. Each snapshot contains the traces of only some calls, and the next one those of others, so the
+//! traces must be collected from several snapshots.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,13 +7,13 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Exemplar, Trace, Watch};
 
-/// Maximum number of traces that are kept: a few times as many as all watched functions have together.
+/// Maximum number of traces that are kept: a few times the number of slow calls in one snapshot.
 const MOST: usize = 192;
 
-/// Traces of slow calls, from the snapshots so far.
+/// Traces of slow calls, collected from all snapshots so far.
 #[derive(Clone, Debug, Default)]
 pub struct KeptTraces {
-    /// Traces by the numbers of the watch and of the call.
+    /// Traces by watch number and call number.
     traces: HashMap<(u64, u64), Kept>,
     /// Number of snapshots taken so far.
     looks: u64,
@@ -49,14 +50,14 @@ impl KeptTraces {
         }
     }
 
-    /// Returns the trace of a watched call: from the snapshot, or else from an earlier snapshot.
+    /// Returns the trace of a watched call, either from the call itself or from an earlier snapshot.
     pub fn of<'a>(&'a self, watch: &Watch, exemplar: &'a Exemplar) -> Option<&'a Trace> {
         let kept = || {
             self.traces
                 .get(&(watch.number, exemplar.number))
                 .map(|kept| &*kept.trace)
         };
-        // Leaves out a kept trace with a path that the watch in this snapshot does not list.
+        // A trace may contain paths that the watch in this snapshot does not list. Such a trace is left out.
         exemplar
             .trace
             .as_ref()
@@ -101,7 +102,8 @@ mod tests {
         traces.take(&second);
         assert!(traces.fill(&mut first) && first == whole);
 
-        // Each watch counts its calls from its own start, so traces of another watch do not fit.
+        // A watch that starts anew has a new number. Traces from before do not fit it, because its paths may have other
+        // indices.
         second.watches[0].number += 1;
         assert!(!traces.fill(&mut second));
     }

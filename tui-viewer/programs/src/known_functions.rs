@@ -1,5 +1,5 @@
-//! All functions of a running program. Snapshots contain only functions that were called, so that records stay small.
-//! The table that `cargo tickscope` has put into the program's file has the other functions as well.
+//! Reads all functions of a running program from the function table that `cargo tickscope` has put into its executable.
+//! To keep records small, snapshots contain only functions that have been called.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,19 +12,20 @@ use tickscope_format::function_table::{FunctionTable, SECTION};
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{FunctionChoice, Site};
 
-/// The functions, in the order of their table.
+/// All functions of a program, in the order of its function table.
 #[derive(Debug, Default)]
 pub struct KnownFunctions {
     table: Vec<u8>,
-    /// Each function as the site that snapshots contain once the function was called.
+    /// The functions as sites. Each equals the site that appears in snapshots once the function has been called.
     pub sites: Vec<Site>,
 }
 
 impl KnownFunctions {
-    /// Reads the functions of a process from its executable, if this contains exactly `known` functions. The number
-    /// differs if `pid` means another process in this namespace, or if the process has loaded a library with functions.
+    /// Reads the functions of a process from its executable. Returns `None` if the function table cannot be read or
+    /// does not contain exactly `known` functions. A different number means that `pid` denotes another process in this
+    /// PID namespace, or that the process has loaded a library with functions of its own.
     pub fn of_process(pid: u32, known: u32) -> Option<Self> {
-        // The link leads to the file that is running, even if a new build has replaced it.
+        // This link leads to the executable that the process was started from, even if a new build has since replaced the file.
         let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;
         (found.sites.len() == known as usize).then_some(found)
     }
@@ -36,7 +37,7 @@ impl KnownFunctions {
         Self::of_table(table.into_owned())
     }
 
-    /// Reads the functions from the bytes of a table.
+    /// Parses a function table. Returns `None` if `table` is not valid.
     pub fn of_table(table: Vec<u8>) -> Option<Self> {
         let read = FunctionTable::read(&table).ok()?;
         let functions = (0..read.len()).map_while(|index| read.get(index));
@@ -51,7 +52,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns for each function whether `choice` measures it, and if not, why. Rules from requests are left out of account.
+    /// Returns for each function whether it is measured under `choice` and, if not, why. Rules set by requests are ignored.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {
@@ -61,7 +62,7 @@ impl KnownFunctions {
         functions.map(|function| chooser.look(&function)).collect()
     }
 
-    /// Counts the functions that a pattern selects and that a snapshot does not contain.
+    /// Counts the functions that match a pattern but are missing from a snapshot.
     pub fn unmet(&self, snapshot: &Snapshot, pattern: &Pattern) -> usize {
         let chosen = self.sites.iter().filter(|site| pattern.matches(site));
         let met: HashSet<&Site> = snapshot.sites.iter().collect();

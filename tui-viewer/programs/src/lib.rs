@@ -1,4 +1,5 @@
-//! Programs that carry tickscope: which the user means, what they publish, and what they have published before.
+//! Programs measured by tickscope: finds the one that the user means, and reads what it publishes now and what it
+//! published earlier.
 //!
 //! ```text
 //! words typed -> target (a ring, a kept file, a stream)
@@ -8,8 +9,8 @@
 //! snapshot -> sampled_code (rows of functions that were sampled), known_functions, kept_traces
 //! ```
 //!
-//! The crate is called `programs`, because messages and pages use this word for what is observed. `source` would mean
-//! source code, and a `target` is one program that the user has named.
+//! The crate is called `programs` because messages and documentation use this word for the things that are observed.
+//! `source` would suggest source code, and a `target` is one program that the user has named.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

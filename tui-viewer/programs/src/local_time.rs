@@ -1,6 +1,7 @@
 //! Offset of local time from UTC.
 
-/// Returns the seconds that local time is ahead of UTC at present, by the system's time zone.
+/// Returns the current offset of the system's time zone from UTC in seconds, positive east of UTC. Returns `None` if
+/// the system's time zone is unknown.
 pub fn utc_offset_s() -> Option<i32> {
     let zone = jiff::tz::TimeZone::try_system().ok()?;
     Some(zone.to_offset(jiff::Timestamp::now()).seconds())

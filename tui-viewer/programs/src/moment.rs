@@ -1,4 +1,4 @@
-//! Moments of a recording, as the user types them.
+//! Moments of a recording as typed by the user, such as `12s`, `-5s` or `14:02:11`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub enum When {
     After(Duration),
     /// Time before the end of the recording.
     Before(Duration),
-    /// Local time in seconds since midnight, on the last day on which it comes before the recording's end.
+    /// Local time of day in seconds since midnight: the last moment before the end of the recording at which the clock showed it.
     Clock(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Reads those records of a ring that are new to the reader, and identifies the run that writes the ring.
+//! Reads the new records of a ring, and identifies the run of the program that writes it.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::codec::Decoder;
@@ -7,7 +7,7 @@ use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
 
-/// One run of a program. A process that replaces a lost ring by another stays the same run.
+/// One run of a program. If a process loses its ring and creates another, that is still the same run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The program's name.
@@ -33,12 +33,12 @@ impl RunKey {
     }
 }
 
-/// Reads the new records of a run: the newest one, and the last one of each epoch before it.
+/// Reads what is new in a run: its newest record, and before it the last record of every reset epoch that has ended.
 #[derive(Debug, Default)]
 pub struct NewRecords {
-    /// Decodes unchanged sites only once.
+    /// Kept between reads, so that unchanged sites are decoded only once.
     decoder: Decoder,
-    /// Nonce of the ring that was read last, with the position and the sequence number of the last record that was read.
+    /// Nonce of the ring that was read last, and the position and sequence number of the newest record read from it.
     read: Option<(u64, u64, u64)>,
     /// Sequence number and reset epoch of the newest snapshot that was read.
     newest: Option<(u64, u64)>,
@@ -58,11 +58,11 @@ impl NewRecords {
         self.newest
     }
 
-    /// Returns the new snapshots, the newest last. `ring` may be the successor of a lost ring of the run. `from_start`
-    /// decides whether the first call also returns the last record of each earlier epoch.
+    /// Returns the new snapshots, oldest first. If the run has lost its ring, `ring` may be the replacement.
+    /// `from_start` decides whether the first call also returns the last snapshot of each earlier epoch.
     ///
     /// # Errors
-    /// The newest record cannot be read.
+    /// Returns an error if the newest record cannot be read.
     pub fn read(&mut self, ring: &RingFile, from_start: bool) -> Result<Vec<Snapshot>, FormatError> {
         let (nonce, latest) = (ring.header().nonce, ring.latest()?);
         if self
@@ -75,7 +75,7 @@ impl NewRecords {
         let newest = self.decoder.decode(&record.payload)?;
         let (seq, epoch) = self.newest.unwrap_or_default();
         let mut records = Vec::new();
-        // A ring may still exist after it was replaced. It has nothing new, and the next read is from its successor.
+        // A ring that was replaced may still exist. It has nothing new, and the next read will be from its replacement.
         if newest.capture.seq <= seq {
             return Ok(records);
         }
@@ -85,7 +85,7 @@ impl NewRecords {
             .map_or(0, |(.., number)| number);
         if newest.capture.reset_epoch != epoch && (self.newest.is_some() || from_start) {
             for end in ends_between(ring, after, &record).iter().rev() {
-                // Records that the program has overwritten meanwhile are left out.
+                // Skip records that the program has overwritten in the meantime.
                 if let Ok(end) = self.decoder.decode(&end.payload)
                     && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
                 {
@@ -99,8 +99,9 @@ impl NewRecords {
     }
 }
 
-/// Returns the last records of the epochs between the record `after` and the newest, the newest first. Records that the
-/// fine ring has lost come from the coarse ring, without latencies.
+/// Returns the last record of each epoch that ended between the record with sequence number `after` and the record
+/// `newest`. The most recent comes first. Records that the fine ring no longer holds come from the coarse ring and have
+/// no latencies.
 fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
     let mut oldest = (newest.sequence, newest.stamp.unix_ns);
     let mut ends = Vec::new();

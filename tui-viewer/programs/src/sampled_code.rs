@@ -1,4 +1,4 @@
-//! Code of a snapshot's samples: rows for functions that were sampled and not counted.
+//! Looks up the code at a snapshot's sampled addresses, and adds rows for functions that were sampled but not counted.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,9 @@ use tickscope_format::addresses::Addresses;
 use tickscope_report::SourceCode;
 use tickscope_symbols::symbolizer::Symbols;
 
-/// Adds rows to a snapshot for functions that were sampled and not counted. Returns the code of the snapshot's samples,
-/// without the text of source lines. The addresses in `named`, which the recording contains, are not looked up in files.
+/// Adds rows to a snapshot for functions that were sampled but not counted. Returns the functions and line numbers at
+/// the sampled addresses, without the text of the source lines. Addresses in `named` are already resolved by the
+/// recording, so they are not looked up in files.
 pub fn read_code(snapshot: &mut Snapshot, named: Addresses) -> SourceCode {
     let mut symbols = Symbols::of(snapshot.process.pid);
     let mut addresses = named;

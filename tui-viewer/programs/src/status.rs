@@ -1,36 +1,37 @@
-//! State of a program, for lists, reports and the screen, which shows a word and a mark. Colour only repeats these.
+//! State of a program, for lists, reports and the screen. The screen shows a word and a symbol for each state; colour
+//! only repeats what they say.
 
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;
 
-/// State of the program, as far as its snapshot does not show it.
+/// State of the program, apart from what its snapshot shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is nothing to show yet.
     Waiting {
-        /// The program that the screen waits for, and the directories that were searched.
+        /// Which program the viewer is waiting for, and which directories were searched.
         why: String,
     },
     /// The program runs and its heartbeat is fresh.
     Live,
-    /// The program holds its lock, but its heartbeat is old.
+    /// The program still holds its lock, but its last heartbeat was too long ago.
     Stale {
         /// Time of the last heartbeat: nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// The program ended and left its last record.
+    /// The program ended normally, after writing its final record.
     Exited {
-        /// Time of the end: nanoseconds since the Unix epoch.
+        /// When the program ended, in nanoseconds since the Unix epoch.
         unix_ns: u64,
     },
-    /// The program ended without a last record.
+    /// The program ended without writing a final record.
     Crashed {
-        /// Time of the last sign of life, if there was one: nanoseconds since the Unix epoch.
+        /// Time of the last sign of life in nanoseconds since the Unix epoch; `None` if there was none.
         unix_ns: Option<u64>,
     },
-    /// A snapshot from a file, without a program that runs.
+    /// The snapshot comes from a file, not from a running program.
     Kept,
-    /// The records of a program come through a pipe, which takes no requests.
+    /// The records arrive through a pipe. No requests can be sent to the program.
     Piped(Pipe),
     /// The file is damaged, or is not of the expected kind.
     Broken {
@@ -55,11 +56,11 @@ pub enum Pipe {
         /// Capture time of the last record: nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// The pipe has ended before the program.
+    /// The pipe was closed before the program ended.
     Closed,
 }
 
-/// Shape next to the word for a state, so that colour is not the only sign.
+/// Symbol shown next to the word for a state, so that the state can be recognized without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A filled dot.
@@ -77,7 +78,7 @@ pub enum Mark {
 }
 
 impl Status {
-    /// Returns the word that the header shows.
+    /// Returns the word for this state, as shown in the header.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Waiting { .. } => "WAITING",
@@ -93,7 +94,7 @@ impl Status {
         }
     }
 
-    /// Returns the shape that is shown with the word.
+    /// Returns the symbol shown next to the word.
     pub fn mark(&self) -> Mark {
         match self {
             Self::Waiting { .. } => Mark::Waiting,
@@ -104,12 +105,12 @@ impl Status {
         }
     }
 
-    /// Whether new records may come without a request.
+    /// Whether new records may still arrive without being requested.
     pub fn moves(&self) -> bool {
         self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
     }
 
-    /// Whether the program takes requests.
+    /// Whether the program accepts requests.
     pub fn answers(&self) -> bool {
         matches!(self, Self::Live | Self::Stale { .. })
     }
@@ -125,7 +126,8 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// Returns when a program's state began, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+/// Returns when the program entered its current state, in nanoseconds since the Unix epoch. A running program entered
+/// it at `started_unix_ns`, when it started.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

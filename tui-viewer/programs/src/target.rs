@@ -1,4 +1,4 @@
-//! Finds the file of the program that the user has named.
+//! Finds the ring or file of the program that the user has named.
 
 mod damaged_rings;
 mod program;
@@ -26,11 +26,11 @@ use crate::container;
 use crate::ring_reads::RunKey;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, readable, several};
 
-/// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
+/// Returns another live ring of the process that wrote `old`. A process whose ring was destroyed creates a new one.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
-    // All directories are searched, because the process may be unable to make a ring in its former directory.
+    // Search all directories, because the process may be unable to create its new ring in the old directory.
     let mut dirs = places::places(dir);
-    // The directory of the old ring is searched too, because a path may be given without `--dir`.
+    // Also search the directory of the old ring. A ring that was opened by its path may be outside all the others.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
     let old = old.header();
     let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
@@ -44,13 +44,13 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
     others.next()
 }
 
-/// Finds the target. If no fitting program runs, takes the newest fitting program that has ended. A target without a
-/// name has to run.
+/// Finds the target. If no matching program is running, takes the most recent matching program that has ended. A target
+/// without a name must be running.
 ///
 /// # Errors
-/// [`NoTarget`] with the programs there, or the reason why a file cannot be opened or the directory cannot be read.
+/// Returns [`NoTarget`] with a list of existing programs, or an error that says why a file or directory cannot be read.
 pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
-    // A started program may not have made the directory yet.
+    // A program that was just started may not have created the directory yet, so the directory may be missing.
     if !matches!(wanted, Wanted::Started { .. }) {
         check_dir(dir)?;
     }
@@ -64,7 +64,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         return find_all(name, dir);
     }
     let found = find_program(wanted, dir);
-    // No program of this name runs, but the name may also be that of a program file.
+    // No program with this name was found, but the name may also be that of an executable file.
     if let Wanted::Name(name) = wanted
         && found.as_ref().is_err_and(NoTarget::may_come)
         && program::is_program(Path::new(name))
@@ -76,7 +76,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let places = if matches!(wanted, Wanted::Started { .. }) {
-        // All directories are searched, because the token identifies the program's ring in each of them.
+        // Search all directories, because the token identifies the program's ring wherever it is.
         places::places(dir)
     } else {
         places::chosen(dir)
@@ -95,15 +95,15 @@ fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     found.map_err(|none| search_paths::add_places(none, wanted, &places).into())
 }
 
-/// Returns the title under which all programs of a name are shown.
+/// Returns the title under which all programs with this name are shown together.
 pub fn title_of(name: &str) -> String {
     format!("all of {name}")
 }
 
-/// Checks a name that is to stand for all programs of that name.
+/// Checks a name given with `--all`, which stands for all programs with that name.
 ///
 /// # Errors
-/// The name is empty, or is a process id or a path.
+/// Returns an error if the name is empty or would be taken for a process id, a path or standard input.
 pub fn check_all(name: &str) -> anyhow::Result<()> {
     let of_one = Wanted::typed(name);
     let what = if name.is_empty() {
@@ -119,13 +119,13 @@ pub fn check_all(name: &str) -> anyhow::Result<()> {
     .into())
 }
 
-/// Finds all running programs of a name.
+/// Finds all running programs whose name matches `name`, in which `*` stands for any text.
 fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     check_all(name)?;
     let wanted = Wanted::All(name.into());
     let places = places::chosen(dir);
     let mut seen = HashSet::new();
-    // Each run counts once: two paths may lead to one file, and a process may have made several rings.
+    // Count each run only once: two paths may lead to the same file, and a process may have created several rings.
     let live = readable(list::list(&places))
         .filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
@@ -158,7 +158,8 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// Returns the message for a report in a form that cannot be opened again; `None` for other files. Only the ending is checked.
+/// Returns an error message if the path is that of a report in a format that cannot be opened again; `None` for other
+/// files. Only the file extension is checked.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];
@@ -172,27 +173,27 @@ fn closed_form(path: &Path) -> Option<String> {
 }
 
 fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
-    // Two paths may lead to one file.
+    // Two paths may lead to the same file.
     let mut seen = HashSet::new();
     let all = readable(listed).filter(|(ring, _)| seen.insert(ring.header().nonce));
     let (mut fitting, others): (Vec<_>, Vec<_>) = all.partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
-        // The started program comes first, and then the programs that it started in turn, the earliest first.
+        // The started program comes first, followed by the programs that it started in turn, earliest first.
         fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
     } else if live > 1 {
         return Err(several(wanted, &fitting));
     } else if *wanted == Wanted::Only && live == 0 {
         return Err(none(wanted, &fitting));
     }
-    // `list` sorts running programs before ended ones, and newer runs before older ones.
+    // `list` puts running programs before ended ones, and newer runs before older ones.
     match fitting.into_iter().next() {
         Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
         None => Err(none(wanted, &others)),
     }
 }
 
-/// Returns a hint that the typed name is also the name of a file, which needs a path; empty if there is no such file.
+/// Returns a hint that there is a file with the typed name, which can be opened by typing a path; empty if there is no such file.
 fn file_of(wanted: &Wanted) -> String {
     if let Wanted::Name(name) = wanted
         && Path::new(name).is_file()
@@ -202,7 +203,7 @@ fn file_of(wanted: &Wanted) -> String {
     String::new()
 }
 
-/// Returns a hint with a program name that is similar to the typed one.
+/// Returns a hint that suggests an existing program with a similar name; empty if there is none.
 fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
@@ -218,7 +219,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // The user has started this program, so a list of other programs would not help.
+        // The user has just started this program, so a list of other programs would not help.
         lead.clone()
     } else if there.is_empty() {
         format!(

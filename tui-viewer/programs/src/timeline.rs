@@ -1,4 +1,5 @@
-//! Moments that a target contains: all of a recording, or first the coarse and then the fine records of a ring.
+//! Moments at which a target can be viewed. A recording has one for each of its records. A ring has its coarse records,
+//! and after them its fine records.
 
 use std::iter::successors;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use crate::target::wanted::{Found, one_alone};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Moments of one target, the oldest first; there is at least one.
+/// Moments of one target, oldest first. There is always at least one.
 #[derive(Debug)]
 pub struct Timeline {
     records: Records,
@@ -41,14 +42,14 @@ enum Records {
     Ring(PathBuf, Vec<Record>),
 }
 
-/// Difference between two moments, and its description.
+/// The difference between two moments, and its description.
 #[derive(Debug)]
 pub struct Between {
     /// Difference, as a snapshot.
     pub snapshot: Snapshot,
-    /// Length and ends of the time between the moments, as text.
+    /// Description of the time between the moments: how long it is, and when it starts and ends.
     pub words: String,
-    /// Warnings about counts that the difference lacks, or that it should not include.
+    /// Warnings that some counts are missing from the difference, or that it includes counts from before the first moment.
     pub doubts: Vec<&'static str>,
 }
 
@@ -94,7 +95,7 @@ impl Timeline {
     fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
         let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
         let newest = ring.newest().map_err(failed)?;
-        // A record that was overwritten meanwhile ends the list.
+        // The list ends at the first record that has been overwritten in the meantime.
         let fine = successors(Some(newest), |last| ring.before(last).ok().flatten());
         let mut records = Vec::from_iter(fine);
         let fine = records.len();
@@ -146,10 +147,10 @@ impl Timeline {
         self.unix_ns[at]
     }
 
-    /// Reads the snapshot of a moment.
+    /// Reads the snapshot that was captured at a moment.
     ///
     /// # Errors
-    /// The snapshot cannot be read.
+    /// Returns an error if the snapshot cannot be read.
     pub fn snapshot(&self, at: usize) -> anyhow::Result<Snapshot> {
         let snapshot = match &self.records {
             Records::Series(series) => series.snapshot(&series.moments()[at]),
@@ -161,9 +162,9 @@ impl Timeline {
     /// Finds the last moment at or before a time.
     ///
     /// # Errors
-    /// The time is before the oldest or after the newest moment.
+    /// Returns an error if the time is before the oldest moment, or more than a second after the newest.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
-        // A recording of 30 s may end a little earlier, so a second beyond its end is accepted.
+        // A recording of 30 s may end slightly early, so times up to one second after its end are accepted.
         let inside = self.first()..=self.last().saturating_add(SECOND_NS);
         let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
         wanted
@@ -174,7 +175,8 @@ impl Timeline {
     /// Finds the moment nearest to the start of a span, or the oldest moment if the span would start before it.
     ///
     /// # Errors
-    /// The span would begin after the newest moment, or at a clock time before the oldest.
+    /// Returns an error if the span would start more than a second after the newest moment, or if its start is given as
+    /// a clock time before the oldest moment.
     pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted),
@@ -187,7 +189,7 @@ impl Timeline {
     /// Finds the moment nearest to the end of a span, or the newest moment if the span would end after it.
     ///
     /// # Errors
-    /// The span would end before the oldest moment.
+    /// Returns an error if the span would end before the oldest moment.
     pub fn find_to(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted.min(self.last())),
@@ -201,7 +203,7 @@ impl Timeline {
         match when {
             When::After(time) => Some(first.saturating_add(nanos(time))),
             When::Before(time) => last.checked_sub(nanos(time)),
-            // The first moment within that second is meant.
+            // A clock time means the first moment within that second.
             When::Clock(of_day) => {
                 last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
             }
@@ -232,7 +234,8 @@ impl Timeline {
         self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
     }
 
-    /// Returns the moment with which a span begins that ends at `end`: `length` earlier, or the oldest moment.
+    /// Returns the moment at which a span begins if it ends at the moment `end` and is `length` long, or the oldest
+    /// moment if the span would begin earlier.
     pub fn begin_of(&self, end: usize, length: Duration) -> usize {
         let length_ns = nanos(length);
         // Records come slightly early or late, so half a percent of slack is allowed.
@@ -241,7 +244,7 @@ impl Timeline {
         self.at_or_before(begin).min(end)
     }
 
-    /// Describes the time that the moments cover: its length and its ends.
+    /// Describes the time that the moments cover: how long it is, and when it starts and ends.
     pub fn extent(&self) -> String {
         let (first, last) = (self.first(), self.last());
         format!(
@@ -262,7 +265,7 @@ impl Timeline {
         )
     }
 
-    /// Describes where in a recording a span lies; empty for a ring, whose beginning moves on.
+    /// Describes where in a recording a span lies. Empty for a ring, whose beginning moves as old records are overwritten.
     fn after_the_beginning(&self, from: usize, to: usize) -> String {
         let since = |at: usize| seconds(self.unix_ns[at].saturating_sub(self.first()));
         match self.records {
@@ -271,11 +274,11 @@ impl Timeline {
         }
     }
 
-    /// Returns the activity of threads between two moments. Each snapshot gets rows for code sampled at `addresses`,
-    /// and is altered by `change` before it is used.
+    /// Returns the activity of threads between the two moments `ends`. Each snapshot first gets rows for the functions
+    /// sampled at `addresses`, and is then passed through `change`.
     ///
     /// # Errors
-    /// A snapshot cannot be read.
+    /// Returns an error if a snapshot cannot be read.
     pub fn slots(
         &self,
         ends: (usize, usize),
@@ -292,7 +295,7 @@ impl Timeline {
     /// Returns the difference between two moments.
     ///
     /// # Errors
-    /// The moments are the same, in the wrong order, of two processes, or cannot be read.
+    /// Returns an error if `from` is not before `to`, if the moments belong to two processes, or if they cannot be read.
     pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
         if from >= to {
             let why = format!("there is no time between these two moments; {}", self.extent());
@@ -321,7 +324,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies, so the difference could not have those of the whole span.
+            // Coarse records have no latencies, so those of the whole span are unknown.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
@@ -344,7 +347,7 @@ impl Timeline {
     }
 }
 
-/// Returns the error for a file that has no past, because it contains a single snapshot.
+/// Returns the error for a file that contains only one snapshot and therefore has no past.
 fn single(path: &Path) -> anyhow::Error {
     anyhow!(
         "{} holds one moment, without a past; `tickscope record` keeps a series",

@@ -2,13 +2,13 @@
 
 use crate::app::row::RowId;
 
-/// A selection that follows the chosen row.
+/// The selection, which stays on the chosen row even if the row moves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cursor {
-    /// Ids of the chosen row's ancestors, outermost first, then its own id. The ids are kept while the list lacks the
-    /// row, for example after a reset, so that the selection returns when the row does.
+    /// Ids of the chosen row's ancestors, outermost first, and then of the row itself. They are kept even while the row
+    /// is missing from the list, for example after a reset, so that the selection returns with the row.
     pub(crate) want: Vec<RowId>,
-    /// Whether the user chose the row. Before that, the list stays at its top.
+    /// Whether the user has chosen a row. Until then, the list stays scrolled to the top.
     pub(crate) touched: bool,
     /// Index of the selected line.
     pub(crate) index: usize,

@@ -29,41 +29,42 @@ use crate::app::tails::{Tail, tails};
 use crate::app::threads::{self, ThreadChoice, ThreadRow};
 use crate::keys::view::View;
 
-/// For each view and each of its rows, the index of that row in the data to compare with. A view's list is made on first use.
+/// For each view, maps each row to the index of the same row in the data to compare with. The list for a view is made
+/// on first use.
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
     pub(crate) snapshot: Rc<Snapshot>,
-    /// Call tree of the chosen threads, merged by path, as the view shows it.
+    /// Call tree as the view shows it: the calls of the chosen threads, merged by path.
     pub(crate) tree: Rc<CallTree>,
     /// Names of the functions.
     pub(crate) names: Rc<Names>,
-    /// All measured time of the chosen threads.
+    /// Total measured time of the chosen threads.
     pub(crate) measured_ns: u64,
-    /// Time in which the chosen threads had no open scope.
+    /// Total time during which the chosen threads had no scope open.
     pub(crate) outside_ns: u64,
-    /// The chosen thread, if only one is chosen; `None` for all threads, and for a thread that is gone.
+    /// The chosen thread. `None` if all threads are chosen, or if the chosen thread no longer exists.
     pub(crate) thread: Option<ThreadId>,
-    /// The function of the view Function, with its callers and callees.
+    /// The function shown in the view Function, with its callers and callees.
     pub(crate) around: Option<Around>,
-    /// Call tree of all calls of the chosen threads.
+    /// Call tree with all calls of the chosen threads, in focus or not.
     whole: Rc<CallTree>,
-    /// Call tree of the calls in focus, neither inverted nor folded.
+    /// Call tree with only the calls in focus, neither inverted nor folded.
     calls: Rc<CallTree>,
-    /// Whether the tree is bottom-up.
+    /// Whether the tree is incomplete. Missing rows are added when their parents are opened.
     pub(crate) bottom_up: bool,
     /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
     pub(crate) in_part: bool,
-    /// CPU history of the threads up to the moment of the snapshot.
+    /// CPU history of the threads, up to the time of the snapshot.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
-    /// Whether groups are shown in place of their members.
+    /// Whether groups are shown instead of their members.
     pub(crate) grouped: bool,
-    /// Number of calls by which all figures are divided; if 0, no figure can be shown.
+    /// Number of calls by which all figures are divided. `None` if figures are not divided; with 0, no figure can be shown.
     pub(crate) per_calls: Option<u64>,
-    /// Data to compare with, aligned so that its tree has the same rows.
+    /// The data to compare with. The two snapshots have been aligned, so that both trees have the same rows.
     pub(crate) then: Option<Box<Data>>,
     pairs: Pairs,
     below: Vec<u32>,
@@ -71,7 +72,7 @@ pub(crate) struct Data {
     tails: OnceCell<Vec<Tail>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<SiteTable>,
-    /// Part of the previous table of sites that the next table reuses.
+    /// The part of the previous site table that the next one can reuse.
     former_sites: Option<Kept>,
     /// All functions of the program, if they are known.
     pub(crate) known: Option<Rc<KnownFunctions>>,
@@ -89,13 +90,13 @@ struct TaskTable {
     names: Vec<String>,
 }
 
-/// Returns the functions of a snapshot; `grouped` puts groups in place of their members.
+/// Returns the functions of a snapshot. If `grouped`, groups replace their members.
 fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
     Functions::build(snapshot, grouped)
 }
 
 impl Data {
-    /// Derives the tables that every view needs; `grouped` puts groups in place of their members.
+    /// Derives the tables that every view needs. If `grouped`, groups replace their members.
     pub(crate) fn of(
         snapshot: Rc<Snapshot>,
         scope: &ThreadChoice,
@@ -104,7 +105,7 @@ impl Data {
         grouped: bool,
     ) -> Self {
         let thread = scope.thread(&snapshot);
-        // Successive snapshots mostly have the same sites, so their functions are reused.
+        // Successive snapshots usually have the same sites, so the functions of the previous snapshot are reused.
         let known =
             former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
@@ -137,7 +138,7 @@ impl Data {
         &self.whole
     }
 
-    /// Returns all calls of the chosen threads, with groups in place of their members if `grouped`.
+    /// Returns all calls of the chosen threads. If `grouped`, groups replace their members.
     pub(crate) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
@@ -147,7 +148,8 @@ impl Data {
         Rc::new(CallTree::build_of(&self.snapshot, functions, in_scope))
     }
 
-    /// Whether this key's function is not shown: a group while members are shown, or a member while groups are shown.
+    /// Whether the function with this key is hidden, either because it is a group while members are shown or because it
+    /// is a member while groups are shown.
     pub(crate) fn is_hidden_by_groups(&self, key: u64) -> bool {
         let others = functions(&self.snapshot, !self.grouped);
         let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
@@ -164,7 +166,7 @@ impl Data {
         &self.calls
     }
 
-    /// Takes the trees that a view shows.
+    /// Switches to the trees that a view shows, and discards what was derived from other trees.
     pub(crate) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
@@ -187,12 +189,13 @@ impl Data {
         self.hot.get_or_init(|| hot(&self.calls))
     }
 
-    /// Returns the functions that have a tail, in the order of the hotspots; derived on first use.
+    /// Returns the functions that have a tail, that is, some calls much slower than the median. They are in the order
+    /// of the hotspots, and derived on first use.
     pub(crate) fn tails(&self) -> &[Tail] {
         self.tails.get_or_init(|| tails(&self.calls, self.hot()))
     }
 
-    /// Returns the tail of a function; `None` if it has no tail.
+    /// Returns the tail of a function; `None` if it is not among [`Self::tails`].
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
         let tails = self.tails();
         let at = tails.binary_search_by_key(&what.row, |tail| tail.hot);
@@ -225,7 +228,7 @@ impl Data {
         made.or(self.former_sites.as_ref()).cloned()
     }
 
-    /// Returns the calls of futures of all threads, derived on first use.
+    /// Returns the calls of futures on all threads, derived on first use.
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.task_table().tasks
     }
@@ -245,7 +248,7 @@ impl Data {
         })
     }
 
-    /// Replaces the known traces of slow calls.
+    /// Replaces the traces of slow calls that have been collected so far.
     pub(crate) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
@@ -272,13 +275,13 @@ impl Data {
     /// Whether a row's calls are so short that their time is hardly more than the cost of measuring them.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        // Rows of a bottom-up tree show only self time, which may be short although the calls are long.
+        // Rows of a bottom-up tree show only self time, which may be short even if the calls are long.
         let is_part = self.bottom_up || what.table().is_part(self, what.row);
         let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
     }
 
-    /// Returns the number of descendants of a row of the tree.
+    /// Returns the number of rows below a row of the tree, at any depth.
     pub(crate) fn below(&self, row: u32) -> u32 {
         self.below[row as usize]
     }
@@ -298,13 +301,13 @@ impl Data {
         what.table().function(self, what.row)
     }
 
-    /// Returns the row of a function among the hotspots.
+    /// Returns the row that a function has in the hotspots.
     pub(crate) fn hotspot_of(&self, function: FunctionId) -> Option<What> {
         let at = self.hot().binary_search_by_key(&function, |row| row.function);
         Some(View::Hot.row(at.ok()? as u32))
     }
 
-    /// Returns the function of a node of the snapshot.
+    /// Returns the function to which a node of the snapshot belongs.
     pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
         let site = *self.snapshot.nodes.site.get(node.index())?;
         self.tree.functions.of_site.get(site as usize).copied()
@@ -339,29 +342,30 @@ impl Data {
         line
     }
 
-    /// Returns the row directly above a row.
+    /// Returns the parent of a row.
     fn above(&self, what: What) -> Option<What> {
         let above = what.table().above(self, what.row)?;
         Some(what.of.row(above))
     }
 
-    /// Returns the rows directly below a row, which are listed if the row is open.
+    /// Returns the children of a row, whether or not the row is open.
     pub(crate) fn children(&self, what: What) -> Vec<What> {
         let rows = what.table().children(self, what.row);
         what.of.rows(rows.iter().copied())
     }
 
-    /// Whether a row is marked as recursive.
+    /// Whether a row is to be marked as recursive.
     pub(crate) fn is_recursive(&self, what: What) -> bool {
         what.table().is_recursive(self, what.row)
     }
 
-    /// Returns the row with the largest self time of the function with this key. In a bottom-up tree, only top rows count.
+    /// Returns the row of the function with this key or, if it has several, the one with the largest self time. In a
+    /// bottom-up tree, only the top rows are considered.
     pub(crate) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
 
-    /// Like [`Self::place_of`], for the id of a function in this snapshot.
+    /// Like [`Self::place_of`], but takes the id that the function has in this snapshot.
     pub(crate) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
@@ -369,13 +373,12 @@ impl Data {
         heaviest.map(|(_, index)| index)
     }
 
-    /// Whether a path has calls in focus.
+    /// Whether any call in focus has this path.
     pub(crate) fn is_place(&self, path: PathId) -> bool {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 
-    /// Returns the line itself or, if its figures are of only a part of a function, the row with the figures of the whole
-    /// function.
+    /// Returns the line itself or, if its figures cover only part of a function, a line with the figures of the whole function.
     pub(crate) fn in_full(&self, row: &Row) -> Row {
         let what = row.what.table().in_full(self, row.what.row);
         Row {
@@ -384,7 +387,7 @@ impl Data {
         }
     }
 
-    /// Returns the time in ns that is 100 % for a row.
+    /// Returns the time in ns that counts as 100 % for a row.
     pub(crate) fn whole_ns(&self, what: What, base: PercentOf) -> u64 {
         match base {
             PercentOf::Wall => self.measured_ns + self.outside_ns,
@@ -394,7 +397,7 @@ impl Data {
     }
 }
 
-/// Returns the number of descendants of each row.
+/// Returns for each row the number of rows below it, at any depth.
 fn rows_below(tree: &CallTree) -> Vec<u32> {
     let mut below = vec![0u32; tree.rows.len()];
     for index in (0..tree.rows.len()).rev() {
@@ -406,7 +409,7 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
 }
 
 impl Data {
-    /// Returns the row with the same id in the data to compare with; `None` if that data lacks the row.
+    /// Returns the data to compare with, and the row in it that has the same id; `None` if there is no such row.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         if what.is_outside() {
@@ -417,12 +420,12 @@ impl Data {
     }
 }
 
-/// Returns for each row of a view's table the row of `then` with the same id.
+/// For each row of a view's table, returns the index of the row with the same id in `then`.
 fn pairs(now: &Data, then: &Data, of: View) -> Vec<Option<u32>> {
     let table = of.table();
     let rows = 0..table.count(now);
     let ids = |data| (0..table.count(data)).map(move |row| table.id(data, row));
-    // Mostly `now` and `then` have the same rows in the same order, except in tables that are sorted by time.
+    // Usually `now` and `then` have the same rows in the same order, except in tables that are sorted by time.
     if ids(now).eq(ids(then)) {
         return rows.map(Some).collect();
     }

@@ -1,7 +1,7 @@
-//! State derived from the moment on screen, with the keys that tell when to derive it again.
+//! State derived from the moment on screen, and the keys that tell when it must be derived again.
 //!
-//! There are no dirty flags: before each use, a step compares its current key with the key of its last result. The key of
-//! each step contains the revision of the step before it.
+//! There are no dirty flags. Instead, each step compares its current key with the key of its last result before the
+//! result is used. The key of each step contains the revision of the step before it.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::app::threads::ThreadChoice;
 use crate::app::window::{Against, Stretch, Window};
 use crate::keys::view::View;
 
-/// A snapshot as a key. Two keys are equal only if they are the same snapshot in memory.
+/// Key that identifies a snapshot. Two keys are equal only if they refer to the same snapshot in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity(pub(crate) Rc<Snapshot>);
 
@@ -46,7 +46,7 @@ impl<K> Default for Memo<K> {
 }
 
 impl<K: PartialEq> Memo<K> {
-    /// Takes the current key; returns whether the result must be derived again.
+    /// Records the current key. Returns whether it differs from the last one, which means that the result must be derived again.
     pub(crate) fn is_new(&mut self, key: K) -> bool {
         let is_new = self.key.as_ref() != Some(&key);
         if is_new {
@@ -56,12 +56,12 @@ impl<K: PartialEq> Memo<K> {
         is_new
     }
 
-    /// Replaces the key of the last result, for a key that is known only once the result exists.
+    /// Replaces the key of the last result. This is for keys whose final value is known only once the result exists.
     pub(crate) fn settle(&mut self, key: K) {
         self.key = Some(key);
     }
 
-    /// Returns a number that changes with each result.
+    /// Returns a number that changes each time the result is derived again.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
@@ -73,14 +73,14 @@ pub(crate) struct DataKey {
     pub(crate) shown: Option<Identity>,
     /// The marked snapshot, if the numbers depend on it.
     pub(crate) mark: Option<Identity>,
-    /// Revision of the history, if the window needs the history and the screen follows the program.
+    /// Revision of the history. Set only if the window depends on the history and the screen follows the program.
     pub(crate) history: Option<u64>,
     pub(crate) threads: ThreadChoice,
     pub(crate) window: Window,
     pub(crate) against: Option<Against>,
     pub(crate) measure: Measure,
     pub(crate) grouped: bool,
-    /// Revision of the code that is known for the samples.
+    /// Revision of what is known about the code at sampled addresses.
     pub(crate) code: u64,
 }
 
@@ -90,9 +90,9 @@ pub(crate) struct SeenKey {
     pub(crate) data: u64,
     pub(crate) filter: Filter,
     pub(crate) view: View,
-    /// Key of the function whose callers and callees are shown, if the view shows one function.
+    /// Identifies the function whose callers and callees are shown, if the view shows one function.
     pub(crate) function: Option<u64>,
-    /// Revision of the open rows, if opening rows adds rows to the tree.
+    /// Revision of the set of open rows. Set only if opening rows adds rows to the tree.
     pub(crate) expanded: Option<u64>,
 }
 
@@ -104,19 +104,20 @@ pub(crate) struct RowsKey {
     pub(crate) expanded: u64,
     /// Text that is searched for.
     pub(crate) search: Option<String>,
-    /// Hash of the view's own choices that decide its rows.
+    /// Hash of the choices within the view that affect its rows.
     pub(crate) choices: u64,
 }
 
-/// Choices of the user that decide the order of rows. After a change of them, rows are sorted again immediately.
+/// Everything that determines the order of rows, most of it chosen by the user. When any of it changes, rows are sorted
+/// again immediately.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderKey {
     pub(crate) view: View,
     pub(crate) sort: Sort,
     pub(crate) matches_only: bool,
-    /// The query without divisor and unit, which do not change the order.
+    /// The query without its divisor and unit, which do not affect the order.
     pub(crate) query: Query,
-    /// Process id and reset epoch. If either differs, the rows were last sorted by other counters.
+    /// Process id and reset epoch. If either changes, the counters have started again at zero and the old order is meaningless.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 
@@ -125,24 +126,25 @@ pub(crate) struct OrderKey {
 pub(crate) struct Derived {
     /// The tables of the snapshot on screen.
     pub(crate) data: Option<Data>,
-    /// Stretch of time on screen; `None` for all time since the reset.
+    /// The window on screen; `None` if it is all time since the reset.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window to compare with; `None` if the history does not reach back that far.
+    /// Length in ns of the earlier window to compare with; `None` if there is none, or if the history does not reach
+    /// back that far.
     pub(crate) before_ns: Option<u64>,
     /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
     /// Source of the function on the screen, if it was requested.
     pub(crate) source: Option<Source>,
     pub(crate) data_memo: Memo<DataKey>,
-    /// Key: revision of the tables, and the divisor.
+    /// The key consists of the revision of the tables, and the divisor.
     pub(crate) per_call_memo: Memo<(u64, Option<PerCall>)>,
     pub(crate) seen_memo: Memo<SeenKey>,
     pub(crate) rows_memo: Memo<RowsKey>,
     pub(crate) order_memo: Memo<OrderKey>,
-    /// Key: revision of the rows, the row, and whether callers and callees fit on the screen.
+    /// The key consists of the revision of the rows, the selected row, and whether callers and callees fit on the screen.
     pub(crate) detail_memo: Memo<(u64, What, bool)>,
     pub(crate) code_memo: Memo<u64>,
-    /// Key: revisions of the tables as the view shows them, and of the known code.
+    /// The key consists of the revision of the tables as the view shows them, and the revision of the known code.
     pub(crate) source_memo: Memo<(u64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Details of a row, which do not fit on its line.
+//! Details of a row that do not fit on its line.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,25 +16,26 @@ use crate::keys::view::View;
 /// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    /// Threads with their share of the row's time, the largest first. The time is total time in the tree and self time in
-    /// the hotspots.
+    /// Threads with their share of the row's time, largest share first. In the tree the share is of total time, and in
+    /// the hotspots of self time. For a counter, it is a share of the calls.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Only in the hotspots: callers of the row's function, with their share of its self time, the largest first. For a
-    /// counter, `threads` and `callers` hold shares of its calls.
+    /// Callers of the row's function with their share of its self time, largest share first. Empty except in the
+    /// hotspots. For a counter, the share is of the calls.
     pub(crate) callers: Vec<(String, f64)>,
-    /// Members of a group, by self time, the largest first.
+    /// Members of a group, in order of self time, largest first.
     pub(crate) members: Vec<String>,
-    /// Tick at which the row's earliest open scope was entered; `None` if no scope of the row is open. Also `None` if any start
-    /// was not measured, because that scope may be the earliest.
+    /// Tick at which the row's earliest open scope was entered. `None` if the row has no open scope, or if the start of
+    /// any open scope was not measured, because that scope may be the earliest.
     pub(crate) began: Option<u64>,
-    /// System calls in which the row waits, callees included, the most frequent first.
+    /// System calls in which the row's function and its callees wait, most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
     /// Callers and callees of the row's function, if they fit on the screen.
     pub(crate) around: Option<Around>,
 }
 
 impl Detail {
-    /// Gathers the details of a row from the snapshot, thread by thread. `around` adds callers and callees of its function.
+    /// Gathers the details of a row from each thread in the snapshot. If `around`, also adds the callers and callees of
+    /// the row's function.
     pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
         let function = data.function(what).filter(|_| around);
         let key = function.map(|function| data.tree.functions.get(function).key);
@@ -48,7 +49,7 @@ impl Detail {
     pub(crate) fn of_path(data: &Data, row: u32) -> Self {
         let what = View::Tree.row(row);
         let is_row = data.tree.nodes_of([row]);
-        // In a bottom-up tree, the nodes of the row itself have all its time.
+        // In a bottom-up tree, the nodes of the row itself already account for all of its time.
         let below = match data.bottom_up {
             true => vec![row],
             false => with_rows_below(&data.tree, vec![row]),
@@ -98,7 +99,8 @@ fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     rows
 }
 
-/// Returns the tick at which the earliest open scope of these nodes was entered; `None` if the start of any is unknown.
+/// Returns the tick at which the earliest open scope of the nodes accepted by `of_it` was entered. `None` if they have
+/// no open scope, or if the start of any is unknown.
 fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     let threads = data.snapshot.threads.iter().enumerate();
     let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
@@ -108,11 +110,11 @@ fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     let ticks = frames
         .filter(|frame| of_it(frame.node))
         .map(|frame| frame.began_tick);
-    // The tick of an unknown start is 0.
+    // A tick of 0 stands for an unknown start.
     ticks.min().filter(|&first| first > 0)
 }
 
-/// Returns the names of a group's members, by self time, the largest first; empty if the row is not a group.
+/// Returns the names of a group's members in order of self time, largest first; empty if the row is not a group.
 fn members(data: &Data, what: What) -> Vec<String> {
     let Some(group) = data
         .function(what)
@@ -149,7 +151,8 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Returns a thread's self ticks in the nodes that `is_part` accepts; for a counter, which has no ticks, its calls.
+/// Returns the self time in ticks that a thread spent in the nodes accepted by `is_part`. For a counter, which has no
+/// time, returns the number of calls instead.
 fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
     let nodes = &data.snapshot.nodes;
     let column = match data.figures(what).tally {

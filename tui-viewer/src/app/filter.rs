@@ -1,4 +1,5 @@
-//! The filter that decides which calls a view shows, top-down or bottom-up. It makes a new tree from a call tree.
+//! The filter that decides which calls a view shows, and whether top-down or bottom-up. Applying it to a call tree
+//! yields a new tree.
 
 use std::rc::Rc;
 
@@ -11,20 +12,20 @@ use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
 use crate::keys::view::View;
 
-/// Maximum number of callers looked up when a bottom-up tree is made, which takes some tens of milliseconds. Other
-/// callers are looked up when rows are opened.
+/// Maximum number of callers looked up while a bottom-up tree is built; this many take some tens of milliseconds. The
+/// remaining callers are looked up only when rows are opened.
 const STEPS: usize = 100_000;
 
 /// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// Rows in focus. Each focus is applied to the calls that the focus before it left.
+    /// Rows put in focus one after another. Each one narrows down the calls that are left by the one before it.
     pub(crate) focus: Vec<Focus>,
-    /// Whether the tree is bottom-up; only in the view Tree.
+    /// Whether the tree is bottom-up. Applies only to the view Tree.
     pub(crate) inverted: bool,
-    /// Whether recursion is folded into one row; only in the view Tree.
+    /// Whether recursion is folded into one row. Applies only to the view Tree.
     pub(crate) folded: bool,
-    /// Whether groups are shown in place of their members; not in views whose `is_of_all` is set.
+    /// Whether groups are shown instead of their members. Does not apply to views whose `is_of_all` is set.
     pub(crate) grouped: bool,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Seen {
     pub(crate) tree: Rc<CallTree>,
     /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether the tree is incomplete; missing rows are added when the rows above them are opened.
+    /// Whether the tree is incomplete. Missing rows are added when their parents are opened.
     pub(crate) in_part: bool,
 }
 
@@ -60,14 +61,14 @@ impl Filter {
         !self.focus.is_empty() && view.about().has_focus
     }
 
-    /// Makes the trees that a view shows from the tree of all calls.
+    /// Builds the trees that a view shows, starting from the tree of all calls.
     pub(crate) fn look(&self, whole: &Rc<CallTree>, view: View, open: &KeySet<PathId>) -> Seen {
         let mut calls = Rc::clone(whole);
         if self.focuses(view) {
             for focus in &self.focus {
                 calls = Rc::new(match focus.on {
                     FocusOn::Subtree(path) => focus_subtree(&calls, path),
-                    // No function has this id, because a function that the snapshot lacks has no calls in it.
+                    // A function that the snapshot lacks has no calls, so use an id that matches no function.
                     FocusOn::Function(key) => {
                         focus_function(&calls, function_of(&calls, key).unwrap_or(FunctionId(u32::MAX)))
                     }
@@ -93,7 +94,7 @@ impl Filter {
         }
     }
 
-    /// Returns the filters of a view in words for the line above the list.
+    /// Describes the filters of a view in words, for the line above the list.
     pub(crate) fn words(&self, view: View) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(focus) = self.focus.last().filter(|_| self.focuses(view)) {

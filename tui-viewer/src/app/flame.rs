@@ -1,5 +1,6 @@
-//! The flame graph: the part of the call tree on the screen, and movement through it. The call tree is laid out as an
-//! icicle, from the top down: each frame is as wide, in whole cells, as its share of the time of the frame above.
+//! The flame graph: which part of the call tree is on the screen, and how to move through it. The call tree is drawn
+//! from the top down, as an icicle graph. Each frame takes the same share of its parent's width as of its parent's
+//! time, rounded to whole cells.
 
 use std::cmp::Ordering;
 
@@ -11,17 +12,18 @@ use crate::app::row::RowId;
 /// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
 pub(crate) struct Flame {
-    /// Ids of the ancestors of the row that fills the width, then its own id; empty if the whole tree fills the width.
+    /// Ids of the ancestors of the row that fills the width, followed by the id of that row. Empty if the whole tree
+    /// fills the width.
     pub(crate) zoom: Vec<RowId>,
     /// Index of the first line on the screen.
     pub(crate) top: usize,
     /// Frames on the screen.
     pub(crate) frames: Frames,
-    /// Meaning of the colours of frames.
+    /// What the colours of frames mean.
     pub(crate) colour: FlameColour,
 }
 
-/// Meaning of the colours of frames while nothing is compared.
+/// What the colours of frames mean while nothing is being compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FlameColour {
     /// The module of the function.
@@ -32,12 +34,13 @@ pub(crate) enum FlameColour {
 }
 
 impl Flame {
-    /// Returns the frame of a row of the list.
+    /// Returns the frame that belongs to a row of the list.
     pub(crate) fn frame(&self, row: usize) -> Option<&Frame> {
         self.frames.all.get(*self.frames.of_row.get(row)? as usize)
     }
 
-    /// Returns the row of the list whose frame covers this cell; for a frame of several small rows, the row above them.
+    /// Returns the row of the list whose frame covers this cell. If the frame stands for several small rows, returns
+    /// their parent.
     pub(crate) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
         let under = |frame: &&Frame| frame.line == line && (frame.x..frame.x + frame.width).contains(&x);
         let at = self.frames.all.iter().position(|frame| under(&frame))?;
@@ -70,9 +73,10 @@ impl Flame {
 /// A frame and the cells that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Row of the tree; for several rows that are too small for a cell each, the row above them.
+    /// Row of the tree that the frame shows. If the frame stands for several rows that are each too small for a cell,
+    /// this is their parent, or `None` at the top of the tree.
     pub(crate) row: Option<u32>,
-    /// Number of rows in the frame, if they are too small for a cell each; else 0.
+    /// Number of rows that the frame stands for if they are each too small for a cell; 0 if it shows a single row.
     pub(crate) few: u32,
     /// Index of the frame above.
     pub(crate) parent: Option<u32>,
@@ -82,19 +86,19 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker of two tones. Its tone differs from the left neighbour's or, without one, from
-    /// that above.
+    /// Whether the frame has the darker of the two tones. Its tone differs from that of its left neighbour or, if it
+    /// has none, from that of the frame above.
     pub(crate) darker: bool,
 }
 
 /// The frames of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    /// Frames line by line, from left to right. Frames of a single row are also rows of the list.
+    /// All frames, line by line and from left to right. A frame that shows a single row is also a row of the list.
     pub(crate) all: Vec<Frame>,
     /// For each row of the list, the index of its frame in `all`.
     pub(crate) of_row: Vec<u32>,
-    /// Line of the row that fills the width; `None` if the whole tree does, or if the row is gone.
+    /// Line of the row that fills the width; `None` if the whole tree fills it, or if the row no longer exists.
     pub(crate) zoom_line: Option<usize>,
     /// Whether frames are two screen rows high, because all of them fit at that height.
     pub(crate) tall: bool,
@@ -106,7 +110,7 @@ impl Frames {
         self.all.last().map_or(0, |frame| frame.line as usize + 1)
     }
 
-    /// Returns the number of screen rows of a frame.
+    /// Returns the height of a frame in screen rows.
     pub(crate) fn rows_of_frame(&self) -> u16 {
         1 + u16::from(self.tall)
     }
@@ -117,8 +121,8 @@ impl Frames {
     }
 }
 
-/// Lays out a tree on `width` cells. The row `zoom` and its ancestors fill the width; their siblings have no frames.
-/// Frames are returned line by line, from left to right; `order` sorts siblings.
+/// Lays out a tree over a width of `width` cells. The row `zoom` and its ancestors fill the width, and their siblings
+/// get no frames. Siblings are in the order given by `order`. The frames are returned line by line, from left to right.
 pub(crate) fn lay_out(
     tree: &CallTree,
     zoom: Option<u32>,
@@ -159,8 +163,9 @@ pub(crate) fn lay_out(
     frames
 }
 
-/// Divides a frame's cells, or the whole width, among the rows below it: each cell belongs to the sibling that has most
-/// of it. Siblings smaller than a cell share the last frame. Cells left over are self time of the frame above.
+/// Divides the cells of a frame, or of the whole width, among its children. Each cell goes to the child that covers
+/// most of it. Children smaller than a cell share the last frame. Cells that are left over represent the self time of
+/// the parent.
 fn divide(
     tree: &CallTree,
     parent: Option<u32>,
@@ -186,7 +191,7 @@ fn divide(
     large.sort_by(|&a, &b| order(a, b));
     let mut begun = 0;
     let mut put = |row: Option<u32>, few: u32, ns: u64| {
-        // Rounds to the nearest edge of a cell.
+        // Round to the nearest boundary between cells.
         let edge = |ns: u128| ((2 * ns.min(whole) * cells + whole) / (2 * whole)) as u16;
         let (start, end) = (edge(begun), edge(begun + u128::from(ns)));
         begun += u128::from(ns);

@@ -16,17 +16,17 @@ use crate::keys::view::View;
 pub(crate) struct FunctionView {
     /// Chosen function; `None` until the view is first shown.
     pub(crate) chosen: Option<Chosen>,
-    /// Whether percents are of all measured time, not of the function's time.
+    /// Whether percentages are relative to all measured time, not to the function's time.
     pub(crate) of_all: bool,
     /// Steps that Escape undoes, the most recent last.
     pub(crate) way: Vec<Step>,
 }
 
-/// A function, by a key that is the same in all snapshots.
+/// A function, identified by a key that is the same in all snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) key: u64,
-    /// Full name of the function, shown while the snapshot lacks it.
+    /// Full name of the function, shown while the function is missing from the snapshot.
     pub(crate) name: String,
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Step {
     pub(crate) came_from: Option<Origin>,
 }
 
-/// A function of the snapshot on screen with its callers and callees, as lines.
+/// A function in the snapshot on screen, with its callers and callees arranged in lines.
 #[derive(Debug)]
 pub(crate) struct Around {
     /// Callers and callees of the function.
     pub(crate) neighbours: Neighbours,
 }
 
-/// A line of a function's callers and callees.
+/// A line in the list of a function's callers and callees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FunctionRow<'a> {
     Heading(CallId),
@@ -109,7 +109,7 @@ impl Around {
             FunctionRow::Heading(heading) => heading,
             FunctionRow::Caller(link) => CallId::Caller(link.function.map(key)),
             FunctionRow::Own => CallId::Own,
-            // `Own` is never returned here, because a callee, unlike a caller, always has a function.
+            // A callee always has a function, unlike a caller, so the fallback `Own` is never used here.
             FunctionRow::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
         }
     }
@@ -164,7 +164,8 @@ impl Around {
         }
     }
 
-    /// Whether the function of a line and the chosen function call each other.
+    /// Whether the function on a line and the chosen function call each other, directly or through others. On the line
+    /// of the function itself, whether it calls itself.
     pub(crate) fn is_recursive(&self, line: u32) -> bool {
         match self.line(line) {
             FunctionRow::Heading(_) => false,

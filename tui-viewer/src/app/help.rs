@@ -1,5 +1,5 @@
-//! The help: its lines, which are made from the key table, its scroll position, and the search in it. Drawing and scrolling
-//! take the length of the help from this module.
+//! The help: its lines (most of them made from the key table), its scroll position, and the search in it. Both drawing
+//! and scrolling get the length of the help from this module.
 
 use ratatui::layout::Size;
 use tui_input::{Input, InputRequest};
@@ -31,7 +31,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut columns = vec![Vec::new()];
     for section in sections {
         let first: usize = columns[0].len();
-        // Sections go into the first column until another would move its end further from the middle of all lines.
+        // Fill the first column until one more section would leave its end further from the halfway point.
         if width >= TWO_COLUMNS && columns.len() == 1 && 2 * first + section.len() > all {
             columns.push(marks.clone());
         }
@@ -42,7 +42,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
             column.extend(section);
         }
     }
-    // The words come after all keys, because most readers look for a key.
+    // Words are explained after all the keys, because most readers look for a key.
     for words in words::parts(ascii) {
         if let Some(column) = columns.iter_mut().min_by_key(|column| column.len()) {
             column.push(HelpLine::Gap);
@@ -70,8 +70,8 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     lines
 }
 
-/// Returns the cells that a line needs in the column of keys. Long keys count as 0, because they would shift the texts of
-/// all lines to the right.
+/// Returns how many cells a line needs in the key column. Long keys count as 0; otherwise they would push the text of
+/// every line far to the right.
 pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     match line {
         HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
@@ -100,14 +100,14 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
 pub(crate) struct HelpSearch {
     /// Editor of the text.
     pub(crate) input: Input,
-    /// Whether keys are typed into the text.
+    /// Whether key presses go into the search text.
     pub(crate) typing: bool,
-    /// Index of the line to show, among the lines found.
+    /// Index of the line to show, among the lines that match.
     pub(crate) at: usize,
 }
 
 impl HelpSearch {
-    /// Whether this line of the help explains the searched text as a word; case is ignored.
+    /// Whether this line of the help explains the word being searched for. Case is ignored.
     pub(crate) fn is_explained_by(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let is_word = |word: &String| {
@@ -117,7 +117,7 @@ impl HelpSearch {
         matches!(line, HelpLine::Word(word, _) if !text.is_empty() && is_word(word))
     }
 
-    /// Whether this line of the help contains the searched text; case is ignored.
+    /// Whether this line of the help contains the search text. Case is ignored, except that a key must be equal to the text.
     pub(crate) fn finds(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let has = |part: &str| part.to_lowercase().contains(&text);
@@ -145,7 +145,7 @@ pub(crate) struct HelpScreen {
 }
 
 impl HelpScreen {
-    /// Returns the search whose text is being typed.
+    /// Returns the search while its text is being typed.
     pub(crate) fn typed(&self) -> Option<&HelpSearch> {
         self.search.as_ref().filter(|search| search.typing)
     }
@@ -167,7 +167,7 @@ impl HelpScreen {
         self.look_at(self.best(screen), screen);
     }
 
-    /// Ends the typing and keeps the search if it finds anything. Keys act on the help again.
+    /// Ends typing, so that keys act on the help again. Keeps the search only if it finds anything.
     pub(crate) fn keep_search(&mut self, screen: &ScreenInfo) {
         let finds = !self.found(screen).is_empty();
         self.search.take_if(|_| !finds);
@@ -186,7 +186,8 @@ impl HelpScreen {
         self.look_at(to, screen);
     }
 
-    /// Returns the index of the found line to show first: the line that explains exactly this word, else the first.
+    /// Returns the index, among the matching lines, of the one to show first: the first that explains the word, or else
+    /// the first of all.
     fn best(&self, screen: &ScreenInfo) -> usize {
         let found = self.places(screen, HelpSearch::finds);
         let explains = self.places(screen, HelpSearch::is_explained_by);
@@ -202,7 +203,7 @@ impl HelpScreen {
         found.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Returns column and line of each line of the help that `wanted` accepts.
+    /// Returns the column and line number of every line of the help that `wanted` accepts.
     fn places(&self, screen: &ScreenInfo, wanted: fn(&HelpSearch, &HelpLine) -> bool) -> Vec<(usize, usize)> {
         let Some(search) = &self.search else {
             return Vec::new();
@@ -218,7 +219,7 @@ impl HelpScreen {
             .collect()
     }
 
-    /// Goes to the found line with this index, and scrolls to it unless it is on the screen.
+    /// Goes to the matching line with this index, and scrolls to it unless it is already on the screen.
     fn look_at(&mut self, at: usize, screen: &ScreenInfo) {
         let line = self.found(screen).get(at).copied();
         if let Some(search) = &mut self.search {
@@ -239,7 +240,8 @@ mod tests {
     #[test]
     fn nothing_is_cut_at_sixty_columns() {
         let lines = columns(60, false).concat();
-        // A line also has two cells before the keys and two after the longest of them. The frame with its margins takes four.
+        // Besides its text, a line has two cells before the keys and two after the longest keys. The frame and its
+        // margins take four more.
         let keys = lines.iter().map(cells_of_keys).max().unwrap_or(0);
         for line in &lines {
             if let HelpLine::Keys(own, text) = line {

@@ -37,7 +37,7 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The multiplication spreads bits only upward, but hash tables use the low bits first.
+        // Multiplication carries bits only upward, but hash tables look at the low bits first.
         self.0.rotate_left(32)
     }
 }

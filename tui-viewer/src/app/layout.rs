@@ -1,11 +1,12 @@
-//! Areas of all parts of a screen of a given size, for drawing, paging and clicks.
+//! Areas of all the parts of a screen of a given size, used for drawing, paging and clicks.
 
 use ratatui::layout::{Rect, Size};
 
 /// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane with its rule. On low terminals the pane is shorter, so that the list gets one line more.
+/// Lines of the detail pane, including the rule above it. On low terminals the pane is a line shorter, and the list
+/// gets that line.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
@@ -15,7 +16,7 @@ const ROOM_FOR_DETAIL: u16 = 26;
 /// Minimum screen height at which the title of a list has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
-/// Minimum screen height for a second view.
+/// Minimum screen height for showing a second view below the list.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
 /// Minimum screen width at which the pane is beside the list.
@@ -27,20 +28,22 @@ const PANE_CELLS: u16 = 72;
 /// Minimum width for callers and callees side by side, and for charts side by side.
 const SIDE_BY_SIDE: u16 = 100;
 
-/// Lines of the chart of latencies with the rule above it, and of that rule with the reason why there is no chart.
+/// Lines of the latency chart, including the rule above it. If there are no latencies, the rule and a note that says
+/// why take `NO_LATENCY_LINES`.
 const LATENCY_LINES: u16 = 9;
 const NO_LATENCY_LINES: u16 = 3;
 
-/// Lines of the chart of the last seconds, which is below the chart of latencies, or beside it on wide screens.
+/// Lines of the chart of the last few seconds, which is below the latency chart or, on wide screens, beside it.
 const SECONDS_LINES: u16 = 5;
 
-/// Bounds on the lines of lists with charts below them. Within the bounds, lists get as many lines as they need.
+/// Minimum and maximum number of lines for lists with charts below them. Within these limits, lists get as many lines
+/// as they need.
 const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 
-/// Minimum lines of the source if charts are above it.
+/// Minimum number of lines for the source if charts are above it.
 const SOURCE_KEEPS: u16 = 14;
 
-/// Minimum screen size at which the source is shown without a key press, if its file exists.
+/// Minimum screen size at which the source is shown even if the user has not asked for it, provided that its file exists.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
@@ -50,11 +53,11 @@ pub(crate) const SOURCE_COMES: Size = Size {
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
-/// Lines of a large pane below the list, and the minimum screen height for it.
+/// Number of lines of a large pane below the list, and the minimum screen height for such a pane.
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// Minimum screen size at which a second view is shown without a key press.
+/// Minimum screen size at which a second view is shown even if the user has not asked for it.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,
@@ -75,11 +78,11 @@ pub(crate) struct Layout {
     pub(crate) columns: Rect,
     /// The list.
     pub(crate) rows: Rect,
-    /// A second view below the list, with its rule.
+    /// A second view below the list, including the rule above it.
     pub(crate) second: Option<Rect>,
-    /// The source of the function that the list is about.
+    /// The source of the function whose callers and callees are listed.
     pub(crate) source: Option<Rect>,
-    /// Charts of the function that the list is about.
+    /// Charts for the function whose callers and callees are listed.
     pub(crate) charts: Option<Rect>,
     /// One line with the cause of a state other than LIVE, and the next step for the user.
     pub(crate) banner: Option<Rect>,
@@ -89,12 +92,12 @@ pub(crate) struct Layout {
     pub(crate) has_large_pane: bool,
     /// Keys, or the search line, or a notice.
     pub(crate) footer: Option<Rect>,
-    /// Whether the screen is too small for these parts, so that it shows only which size it needs.
+    /// Whether the screen is too small for these parts. It then shows only how large it needs to be.
     pub(crate) too_small: bool,
 }
 
 impl Layout {
-    /// Returns the parts of a screen; `banner` adds a banner between list and footer.
+    /// Returns the parts of a screen. If `banner`, there is a banner above the footer, unless the screen is too low.
     pub(crate) fn compute(size: Size, banner: bool) -> Self {
         let area = Rect::new(0, 0, size.width, size.height);
         let too_small = size.width < SMALLEST.width || size.height < SMALLEST.height;
@@ -137,7 +140,7 @@ impl Layout {
         }
     }
 
-    /// Returns the layout with lines for the title of the list, as far as there is room.
+    /// Returns the layout with up to two lines for the title of the list, depending on the height of the screen.
     pub(crate) fn with_title(self) -> Self {
         let lines = match self.area.height {
             ROOM_FOR_TITLE.. => 2,
@@ -173,7 +176,7 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines for the pane below the list.
+    /// Returns the layout with the pane below the list enlarged to `lines` lines.
     fn with_pane_of(mut self, lines: u16) -> Self {
         if let Some(pane) = &mut self.detail {
             let more = lines - pane.height;
@@ -196,9 +199,10 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room.
-    /// The pane gets `pane` lines, but at most three fifths of the lines of list and pane. It gets more if the `rows`
-    /// rows of the list need fewer.
+    /// Returns the layout with sentences above the list and a pane below it. The sentences get up to `lines` lines,
+    /// depending on the height of the screen. The pane gets `pane` lines, but at most three fifths of the lines that it
+    /// shares with the list. If the `rows` rows of the list do not need all the remaining lines, the pane gets the
+    /// spare ones too. With a `pane` of 0, there is no pane.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,
@@ -224,8 +228,8 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout with charts below lists of `rows` rows, if enough lines are left for the lists. `latencies` is
-    /// whether there are latencies to chart.
+    /// Returns the layout with charts below lists that have `rows` rows, provided that enough lines are left for the
+    /// lists. `latencies` tells whether there are latencies to chart.
     pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
         let keep = rows
             .saturating_add(1)
@@ -240,8 +244,8 @@ impl Layout {
         self
     }
 
-    /// Returns the layout with the source below lists of `rows` rows, and charts above or beside the source. The detail
-    /// pane stays below the source if there is room for it.
+    /// Returns the layout with the source below lists that have `rows` rows, and with charts above or beside the
+    /// source. The detail pane stays below the source if there is room for it.
     pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
         let mut layout = self.with_answer(2, rows, u16::MAX);
         let Some(mut source) = layout.detail.take() else {
@@ -309,7 +313,8 @@ pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     Some([first, second])
 }
 
-/// Returns how many of `lines` lines charts take. If not all charts fit, the chart of the last seconds is left out first.
+/// Returns how many of the `lines` available lines the charts take. If not all charts fit, the chart of the last few
+/// seconds is the first to be left out.
 fn chart_lines(width: u16, lines: u16, latencies: bool) -> u16 {
     let first = if latencies {
         LATENCY_LINES

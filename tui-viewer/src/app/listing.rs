@@ -1,5 +1,5 @@
-//! Makes the rows of a list from data: sorts them and leaves out rows below closed rows. Those rows are only searched for
-//! matches.
+//! Builds the rows of a list from data: sorts them, and leaves out those below closed rows. Rows that are left out are
+//! still searched for matches.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -28,11 +28,11 @@ pub(crate) struct Shape<'a> {
     pub(crate) only: bool,
     /// Whether the list also has a row for the time outside any scope.
     pub(crate) outside: bool,
-    /// Selected row; the matches before it are counted.
+    /// The selected row. Matches before it are counted in [`Listing::before`].
     pub(crate) selected: Option<RowId>,
 }
 
-/// A list, and the matches of a search in it and below its closed rows.
+/// A list, and all matches of a search, including those hidden below closed rows.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) rows: Vec<Row>,
@@ -53,7 +53,7 @@ struct Level {
     next: usize,
     parent: Option<u32>,
     depth: u32,
-    /// Whether rows are listed. Below a closed row they are only searched for matches.
+    /// Whether the rows of this level are listed. Rows below a closed row are not; they are only searched for matches.
     shown: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
 /// Like [`walk`], but with the rows of `top` in the given order.
 pub(crate) fn walk_as_it_is(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
-    // Levels are in a `Vec`, because recursion into a deep call tree would overflow the stack.
+    // The levels are kept in a `Vec`, because recursion into a deep call tree would overflow the stack.
     let mut levels = vec![Level {
         items: top,
         next: 0,
@@ -135,7 +135,7 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
     }
 }
 
-/// Returns rows sorted, without the rows that a search leaves out.
+/// Returns the rows in sorted order, without those that a search hides.
 pub(crate) fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     if let Some(filter) = shape.matcher.filter(|_| shape.only) {
         items.retain(|&what| filter.inside(data, what) || filter.hits(data, what));

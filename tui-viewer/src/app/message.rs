@@ -18,17 +18,17 @@ use crate::source::code_reader::{FoundCode, Unknown};
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
-    /// The action of a key that was pressed.
+    /// A key was pressed that triggers this action.
     Do(Action),
-    /// A key typed in the line of a search.
+    /// A key was pressed that edits the text of a search.
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
     /// The mouse was moved to a cell while its button was held.
     Drag(u16, u16),
-    /// A turn of the wheel: number of rows to scroll down (up if negative), and the cell of the pointer.
+    /// The wheel was turned: number of rows to scroll down (up if negative), and the cell under the pointer.
     Wheel(isize, u16, u16),
-    /// A sideways turn of the wheel: whether to the right, and the cell of the pointer.
+    /// The wheel was turned sideways: whether to the right, and the cell under the pointer.
     WheelAside(bool, u16, u16),
     /// A key that has no meaning in the context in which it was pressed.
     Unknown(Code),
@@ -38,13 +38,13 @@ pub(crate) enum Message {
     Time(Duration),
     /// The terminal has this new size.
     Resize(Size),
-    /// Files were to be written: their kind, and their paths or the reason of the failure.
+    /// The outcome of writing files: what they contain, and either their paths or the error.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
     /// Answer to a request for code.
     FoundCode(FoundCode),
     /// A request could not be sent.
     NotSent(Request, String),
-    /// A ring file or a source could not be opened.
+    /// A ring file could not be opened, the editor could not open a source, or the thread that reads code could not be started.
     NotOpened(String),
 }
 
@@ -61,15 +61,15 @@ pub(crate) enum Effect {
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
-    /// Look up code of the program that is not known yet.
+    /// Look up code of the program that is still unknown.
     FindCode(Unknown),
-    /// Write the report of the snapshot on the screen: the chosen window and the calls in focus.
+    /// Write a report on the snapshot on the screen, for the chosen window and the calls in focus.
     WriteReport(Rc<Snapshot>, Box<TextOptions>),
     /// Write a slow call in a format for other tools.
     WriteCall {
         /// Snapshot on the screen.
         snapshot: Rc<Snapshot>,
-        /// Traces of slow calls that the snapshot leaves out.
+        /// All traces of slow calls collected so far, because the snapshot contains only some of them.
         traces: Rc<KeptTraces>,
         /// Pattern of the watched function.
         function: String,
@@ -86,13 +86,13 @@ pub(crate) enum Effect {
     Copy(String),
 }
 
-/// A place in the source, as a program names it.
+/// A place in the source, as recorded in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// File as the compiler saw it: an absolute path, or a path relative to the folder in which the project was built.
+    /// Path of the file as the compiler saw it: either absolute, or relative to the directory in which the project was built.
     pub(crate) file: String,
     /// Line, counted from 1; 0 if it is not known.
     pub(crate) line: u32,
-    /// Process id of the program, if it runs.
+    /// Process id of the program, if it is running.
     pub(crate) pid: Option<u32>,
 }

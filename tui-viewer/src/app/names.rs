@@ -14,7 +14,7 @@ use crate::text::cells::safe;
 pub(crate) struct Names {
     keys: Vec<u64>,
     by_key: KeyMap<u64, u32>,
-    /// The last parts of each path: as many as are needed to tell the names apart.
+    /// The last parts of each path, as many as are needed to tell the names apart.
     pub(crate) short: Vec<String>,
     /// The whole paths, printable.
     pub(crate) full: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the names of these functions; returns `former` itself if its functions are the same.
+    /// Returns the names of these functions. If `former` has the names of the same functions, returns it unchanged.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
         let same = |names: &&Rc<Self>| {
             names
@@ -57,8 +57,8 @@ impl Names {
         self.by_key.get(&key).map(|&at| at as usize)
     }
 
-    /// Returns for each function whether its short name contains the text. If no short name does, full names are
-    /// searched. Case matters only if the text has capital letters.
+    /// Returns for each function whether its short name contains the text. If no short name does, the full names are
+    /// searched instead. Case matters only if the text contains a capital letter.
     pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
         let exact = text.chars().any(char::is_uppercase);
         let places = if exact {
@@ -77,7 +77,7 @@ impl Names {
     }
 }
 
-/// Whether a name contains the text. Case matters only if the text has capital letters.
+/// Whether a name contains the text. Case matters only if the text contains a capital letter.
 pub(crate) fn contains(name: &str, text: &str) -> bool {
     if text.chars().any(char::is_uppercase) {
         name.contains(text)

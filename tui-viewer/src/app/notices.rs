@@ -1,16 +1,16 @@
-//! Notices: one line about the last event, shown for some seconds.
+//! Notices: short messages about the last event, shown for a few seconds.
 
 use std::time::Duration;
 
 use crate::text::cells::{safe, wrapped};
 
-/// Time for which a notice is shown.
+/// How long a notice is shown.
 pub(crate) const SHOWN_FOR: Duration = Duration::from_secs(5);
 
-/// Time for which the hint about the help is shown.
+/// How long the hint about the help is shown.
 const HINT_FOR: Duration = Duration::from_secs(3);
 
-/// Number of successive keys without a meaning after which a notice points to the help.
+/// After this many meaningless key presses in a row, a notice points to the help.
 const LOST_AFTER: u8 = 3;
 
 /// Notices to the user.
@@ -18,11 +18,11 @@ const LOST_AFTER: u8 = 3;
 pub(crate) struct Notices {
     /// Notice of the last event.
     pub(crate) current: Option<Notice>,
-    /// Number of keys without a meaning since the last key that had a meaning.
+    /// Number of meaningless key presses since the last key that had a meaning, or since the last hint about the help.
     unknown_keys: u8,
 }
 
-/// A line that is shown for some time.
+/// A message that is shown for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
@@ -30,12 +30,12 @@ pub(crate) struct Notice {
     pub(crate) error: bool,
     /// Time at which the notice disappears.
     pub(crate) until: Duration,
-    /// Time for which the notice is shown; `None` after it was first drawn.
+    /// How long the notice is to be shown. When the notice is first drawn, this sets `until` anew and becomes `None`.
     stands_for: Option<Duration>,
 }
 
 impl Notice {
-    /// Returns the text in at most `most` lines of `cells` cells.
+    /// Wraps the text to lines of `cells` cells. If there would be more than `most` lines, the last one holds all of the rest.
     pub(crate) fn lines(&self, cells: u16, most: usize, ascii: bool) -> Vec<String> {
         let mark = if self.error { "! " } else { "" };
         let text = format!("{mark}{}", safe(&self.text, ascii));
@@ -49,7 +49,7 @@ impl Notice {
 }
 
 impl Notices {
-    /// Shows a message that is no error.
+    /// Shows a message that is not an error.
     pub(crate) fn tell(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), false, now, SHOWN_FOR);
     }
@@ -68,7 +68,7 @@ impl Notices {
         });
     }
 
-    /// Notes that the screen was drawn. The time of a new notice begins only here, because a busy machine may draw it late.
+    /// Notes that the screen was drawn. The time of a new notice starts only now, because a busy machine may draw it late.
     pub(crate) fn drawn(&mut self, now: Duration) {
         if let Some(notice) = &mut self.current
             && let Some(stands_for) = notice.stands_for.take()
@@ -77,8 +77,8 @@ impl Notices {
         }
     }
 
-    /// Drops the notice because the user acts again, unless it is an error, which is shown for its whole time. Returns
-    /// whether a notice was dropped.
+    /// Drops the notice because the user has done something. An error stays, because errors are shown for their full
+    /// time. Returns whether a notice was dropped.
     pub(crate) fn read(&mut self) -> bool {
         self.current.take_if(|notice| !notice.error).is_some()
     }

@@ -1,5 +1,5 @@
-//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past. Also chooses the
-//! snapshots for the tables: the window that ends at that moment, and the window to compare it with.
+//! Which moment the screen shows: the newest, a frozen one, or one in the past. Also selects the snapshots for the tables:
+//! the window that ends at that moment, and the window to compare it with.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::app::window::{Against, Mark, Stretch, Window};
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Moment at which the screen stands still; `None` if the screen follows the program.
+    /// Moment at which the screen is frozen; `None` if the screen follows the program.
     still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,
@@ -30,13 +30,13 @@ pub(crate) struct Playback {
 /// A screen that stands still.
 #[derive(Debug)]
 struct Still {
-    /// Whether the user went back to this moment; if not, the user stopped the screen at it.
+    /// Whether the user went back to this moment, rather than freezing the screen at it.
     is_past: bool,
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
-    /// Unix time in ns of the newest snapshot when the user stopped the screen.
+    /// Unix time in ns of the newest snapshot when the screen stopped following the program.
     stopped_ns: Option<u64>,
-    /// Time of each row in the seconds before the snapshot on screen.
+    /// Time that each row took in each of the seconds before the snapshot on screen; `None` if it is unknown.
     activity: Option<Activity>,
 }
 
@@ -49,7 +49,7 @@ impl Playback {
         }
     }
 
-    /// Whether the screen does not follow the program.
+    /// Whether the screen is frozen or shows a past moment, rather than following the program.
     pub(crate) fn stands_still(&self) -> bool {
         self.still.is_some()
     }
@@ -91,8 +91,8 @@ impl Playback {
 
     /// Shows a moment of the past.
     pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
-        // The distance back is measured from the moment at which the user stopped, so it stays the same while the program
-        // goes on.
+        // How far the user has gone back is measured from the newest snapshot when the screen stopped, so that the distance
+        // does not grow while the program runs.
         let stopped = self.still.as_ref().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
         let stopped_ns = if stopped.is_none_or(is_ahead) {
@@ -109,7 +109,7 @@ impl Playback {
         });
     }
 
-    /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
+    /// Reads the activity of rows from the history again, because the user chose other threads or older records have arrived.
     pub(crate) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
         self.past.restart_activity(program.newest.as_ref(), threads);
         if let Some(still) = &mut self.still {
@@ -117,7 +117,7 @@ impl Playback {
         }
     }
 
-    /// Drops the state of the former program, except a mark from a file. Returns whether a mark was dropped.
+    /// Drops the state of the previous program, except a mark from a file. Returns whether a mark was dropped.
     pub(crate) fn forget_program(&mut self) -> bool {
         self.past.forget();
         self.still = None;
@@ -155,28 +155,29 @@ impl Playback {
         }
     }
 
-    /// Returns the time in ns from the past moment on screen to the moment at which the user stopped.
+    /// Returns how far the user has gone back, as the time in ns from the moment on screen to the moment at which the
+    /// screen stopped.
     pub(crate) fn back_ns(&self) -> Option<u64> {
         let still = self.past_still()?;
         Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))
     }
 }
 
-/// The snapshots that the tables are made of.
+/// The snapshots from which the tables are built.
 #[derive(Debug)]
 pub(crate) struct Sides {
     /// Snapshot that is shown.
     pub(crate) now: Rc<Snapshot>,
-    /// Snapshot to compare with. In [`Playback::sides`] its rows are aligned with the rows of `now`.
+    /// Snapshot to compare with `now`. After [`Playback::sides`], its rows are aligned with the rows of `now`.
     pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the preceding window, if the comparison is with that window.
+    /// Length in ns of the window before the one that is shown, if these two windows are compared.
     pub(crate) before_ns: Option<u64>,
 }
 
 impl Playback {
-    /// Returns the mark, while differences to it are on screen.
+    /// Returns the mark, if the numbers on screen are compared with it.
     pub(crate) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
         let is_mark = query.against == Some(Against::Mark);
         self.mark.as_ref().filter(|_| is_mark)
@@ -194,7 +195,7 @@ impl Playback {
         }
     }
 
-    /// Like [`Self::sides`], but each snapshot has only its own rows.
+    /// Like [`Self::sides`], but does not align the rows of the two snapshots.
     pub(crate) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(query, shown);
         let Some(mark) = self.compared_mark(query) else {
@@ -210,8 +211,8 @@ impl Playback {
                 before_ns,
             };
         };
-        // Without a window of this kind that ends at the mark, both sides count from a reset. For the window since the
-        // mark that is always so.
+        // If the start of this window before the mark is unknown, both sides count from a reset. For the window since the
+        // mark, this is always the case.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
@@ -224,7 +225,7 @@ impl Playback {
         }
     }
 
-    /// Returns the calls in the window that ends with this snapshot of the program on screen.
+    /// Returns the calls in the chosen window, which ends with the snapshot `shown`, and the length of the window.
     pub(crate) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
         let window = query.window;
         let stretch_of = |cut: &Snapshot| Stretch {

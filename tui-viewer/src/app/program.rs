@@ -9,7 +9,7 @@ use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_programs::status::Status;
 
-/// The program on the screen; before a program is open, the ring files to choose from.
+/// The program on the screen. Before a program is open, the ring files to choose from.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) status: Status,
@@ -29,7 +29,7 @@ pub(crate) struct Program {
     pub(crate) traces: Rc<KeptTraces>,
     /// Whether the user has read the warnings of the program.
     pub(crate) warnings_seen: bool,
-    /// Number of times that the newest record was read again because the program overwrote it.
+    /// Number of times that the newest record had to be read again because the program overwrote it in the meantime.
     pub(crate) lapped: u64,
 }
 
@@ -56,7 +56,7 @@ impl Program {
         self.target.as_ref().is_some_and(Target::is_elsewhere)
     }
 
-    /// Whether the program is several processes.
+    /// Whether several processes are shown together as one program.
     pub(crate) fn is_together(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_together)
     }
@@ -66,12 +66,12 @@ impl Program {
         self.newest.as_ref().map(|newest| newest.capture.unix_ns)
     }
 
-    /// Returns the mode in which the program measures now, also while an older moment is on screen.
+    /// Returns the mode in which the program currently measures, even while an older moment is on screen.
     pub(crate) fn mode(&self) -> Option<Mode> {
         self.newest.as_ref().map(|newest| newest.capture.mode)
     }
 
-    /// Takes a new list of ring files, and keeps the selected file. Returns whether the list has changed.
+    /// Replaces the list of ring files, but keeps the same file selected. Returns whether the list has changed.
     pub(crate) fn set_found(&mut self, found: Vec<RingLine>) -> bool {
         if found == self.found {
             return false;

@@ -1,4 +1,4 @@
-//! The user's choice of numbers for the moment on screen, with their divisor and unit.
+//! Which numbers the user wants to see for the moment on screen, what they are divided by, and in which unit they are shown.
 
 use tickscope_analysis::call_tree::PathId;
 use tickscope_analysis::measure::Measure;
@@ -12,47 +12,48 @@ use crate::app::threads::ThreadChoice;
 use crate::app::window::{Against, Window};
 use crate::keys::view::View;
 
-/// All choices that decide which numbers are shown. Two equal queries of one snapshot give the same numbers.
+/// All choices that determine which numbers are shown. Equal queries of the same snapshot give the same numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Query {
     /// Threads whose time is shown.
     pub(crate) threads: ThreadChoice,
-    /// Filter of the calls that are shown, top-down or bottom-up.
+    /// Filter for the calls that are shown. Also determines whether the tree is top-down or bottom-up.
     pub(crate) filter: Filter,
-    /// Stretch of time that is shown.
+    /// Period that the numbers cover.
     pub(crate) window: Window,
     /// Moment or window to compare the numbers with.
     pub(crate) against: Option<Against>,
-    /// Measure by which shares, totals and the order are computed, if the program counts it.
+    /// Measure used for shares, totals and sorting, if the program counts it.
     pub(crate) measure: Measure,
-    /// Meaning of 100 %, in views that leave the choice to the user.
+    /// What 100 % stands for, in views where the user can choose it.
     pub(crate) percent_of: PercentOf,
-    /// Row by whose calls every number is divided.
+    /// If set, every number is divided by the number of calls of this row.
     pub(crate) per_call: Option<PerCall>,
-    /// Whether times are shown in ticks of the clock.
+    /// Whether times are shown in clock ticks.
     pub(crate) in_ticks: bool,
 }
 
-/// Row by whose calls every number is divided.
+/// The row that "per call" refers to: every number is divided by the number of its calls.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PerCall {
     pub(crate) of: Of,
     /// Short name of the row.
     pub(crate) label: String,
-    /// Filter of the calls when the row was chosen. The divisor keeps counting the calls that pass this filter.
+    /// Filter at the time the row was chosen. The divisor always counts the calls that pass this filter, even if the user
+    /// changes the filter later.
     pub(crate) filter: Filter,
-    /// Whether groups were shown in place of their members when the row was chosen.
+    /// Whether functions were shown as groups when the row was chosen.
     pub(crate) grouped: bool,
     /// View in which the row was chosen.
     pub(crate) view: View,
 }
 
-/// Id of the row, the same in all snapshots.
+/// Identifies the row across snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// A path of functions.
     Path(PathId),
-    /// A function on all its paths, by its key.
+    /// A function, by its key, with all paths that lead to it.
     Function(u64),
 }
 

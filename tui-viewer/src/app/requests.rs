@@ -12,26 +12,26 @@ use tickscope_programs::events::Request;
 /// Time after which the user is told that the program has not answered.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Notice about a request without an answer.
+/// Notice about a request that was not answered.
 const NO_ANSWER: &str = "no answer from the program in 2 s: it may be stopped, or too busy to publish";
 
-/// Requests to the program. All are dropped together when the process changes, because another process never answers
-/// them.
+/// Requests to the program. They are all dropped when the process changes, because a new process will never answer requests
+/// to the old one.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// The pending request, unless it is a rule.
+    /// The pending request. Pending rules are in `switching` instead.
     pub(crate) pending: Option<Pending>,
     /// Whether this viewer has requested a reset that can be undone.
     pub(crate) undoable: bool,
-    /// Requested rate in snapshots a second, until a snapshot shows it.
+    /// Requested number of snapshots per second; `None` once a snapshot shows the new rate.
     pub(crate) wished_hz: Option<u64>,
-    /// Text about the receivers of the last answered request, if several programs were asked.
+    /// Message about which programs received the last answered request; `None` for a single program.
     pub(crate) words: Option<String>,
-    /// Pending rules, which switch sites.
+    /// Pending rules that switch sites on or off.
     pub(crate) switching: Vec<Pending>,
     /// Patterns of the functions that this viewer has asked the program to watch.
     pub(crate) watched: BTreeSet<String>,
-    /// Rules that one key has requested, and the notice to show when all of them are in force.
+    /// Rules requested by a single key press, and the notice to show once all of them are in force.
     pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
@@ -60,7 +60,7 @@ impl Pending {
         self.asked + PATIENCE
     }
 
-    /// Whether a snapshot shows the effect of the rule.
+    /// Whether a snapshot shows the effect of this rule. Always true for requests that are not rules.
     fn is_in(&self, snapshot: &Snapshot) -> bool {
         rule_of(self.request).is_none_or(|(pattern, off)| {
             let mut rules = snapshot.measuring.rules.iter();
@@ -75,7 +75,7 @@ impl Pending {
     }
 }
 
-/// Returns the word for a request in the header while it is pending, and the word for it in notices.
+/// Returns two words for a request: one for the header while the request is pending, and one for notices.
 pub(crate) fn words_of(request: Request) -> [&'static str; 2] {
     match request {
         Request::Reset => ["resetting", "reset"],
@@ -89,13 +89,14 @@ pub(crate) fn words_of(request: Request) -> [&'static str; 2] {
     }
 }
 
-/// Returns the rate in snapshots a second that follows from the program's interval.
+/// Returns the program's rate in snapshots per second, calculated from its interval.
 pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     let interval = snapshot.capture.interval_ns.max(1);
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// Returns a rule's pattern and whether it switches sites off (`None` removes the rule); returns `None` if there is no rule.
+/// Returns the pattern of a rule and whether the rule switches sites off, where `None` stands for removing the rule.
+/// Returns `None` if the request is not a rule.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
         Request::SitesOff(pattern) => Some((pattern, Some(true))),
@@ -111,12 +112,12 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
 pub(crate) enum Settled {
     /// The last of these rules.
     One(Request),
-    /// All rules that one key has requested, as the notice about them.
+    /// The notice about several rules from a single key press, once all of them are in force.
     Together(String),
 }
 
 impl Requests {
-    /// Waits for the answer to a request.
+    /// Starts waiting for the answer to a request.
     pub(crate) fn begin(&mut self, request: Request, now: Duration) {
         self.pending = Some(Pending::of(request, now, None));
     }
@@ -126,7 +127,7 @@ impl Requests {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
             Some(_) => {}
-            // The answer came after the user was told that no answer had come; the request is done all the same.
+            // The user was already told that there was no answer, but the request was carried out all the same.
             None => self.pending = Some(Pending::of(request, now, Some(epoch))),
         }
     }
@@ -141,7 +142,7 @@ impl Requests {
         }
     }
 
-    /// Takes the pending request if the newest snapshot shows its effect.
+    /// Removes and returns the pending request if the newest snapshot shows its effect.
     pub(crate) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
         let pending = self.pending?;
         let (epoch, newest) = (pending.epoch?, newest?);
@@ -176,7 +177,7 @@ impl Requests {
         Some(request)
     }
 
-    /// Returns the notice about an expired request; `answers` is whether the program can still answer.
+    /// Returns the notice to show if the pending request has expired. `answers` tells whether the program can still answer.
     pub(crate) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
         let pending = self
             .pending
@@ -195,7 +196,8 @@ impl Requests {
         }
     }
 
-    /// Whether a site will be off once its pending rule is in force; returns `off` if no rule is pending.
+    /// Whether a site will be off once its pending rule is in force. If no rule is pending, returns `off`, the site's
+    /// current state.
     pub(crate) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
         // A site whose rule is removed is on, unless something else keeps it off.
         let mut rules = self
@@ -208,7 +210,7 @@ impl Requests {
             .map_or(off, |(_, off)| off == Some(true))
     }
 
-    /// Waits until a snapshot shows a rule. A later rule replaces an earlier rule with the same pattern.
+    /// Starts waiting for a snapshot that shows the rule's effect. Replaces an earlier pending rule with the same pattern.
     pub(crate) fn await_rule(&mut self, request: Request, now: Duration, epoch: Option<u64>) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));
@@ -217,11 +219,11 @@ impl Requests {
 
     /// Notes the program's answer that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, epoch: u64, now: Duration) {
-        // Later requests were waiting for this request, so their time begins now.
+        // The other requests had to wait for this one, so their time limit starts over.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
-        // An earlier rule of the same pattern is skipped, because the later rule will be answered as well.
+        // A rule is ignored if a later rule with the same pattern is pending, because that one will be answered too.
         let is_later = |switching: &Pending| {
             switching.request != request && pattern_of(switching.request) == pattern_of(request)
         };
@@ -230,8 +232,8 @@ impl Requests {
         }
     }
 
-    /// Takes the rules whose effect the newest snapshot shows. Returns the last of them or, once all rules that one key
-    /// requested are in force, the notice about them.
+    /// Removes the pending rules whose effect the newest snapshot shows, and returns the last of them. For rules requested
+    /// by a single key press, returns their notice instead, but only once all of them are in force.
     pub(crate) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
         let shows = |switching: &mut Pending| switching.epoch.is_some() && switching.is_in(newest);
         let done: Vec<Pending> = self.switching.extract_if(.., shows).collect();
@@ -251,7 +253,7 @@ impl Requests {
         all.map(Pending::deadline).min()
     }
 
-    /// Drops the rules that have waited too long; returns the notice about them.
+    /// Drops the rules that have waited too long. Returns a notice about the first of them.
     pub(crate) fn expire_rules(&mut self, now: Duration) -> Option<String> {
         let is_due = |switching: &Pending| switching.deadline() <= now;
         let late = self.switching.iter().copied().find(is_due)?;

@@ -1,25 +1,25 @@
-//! A row of the current data and its id, the meaning of 100 % for shares, and a line of a list.
+//! Rows of the current data, their ids, the lines of a list, and the possible meanings of 100 % for shares.
 
 use tickscope_analysis::call_tree::PathId;
 
 use crate::keys::view::View;
 
-/// A row of the current data: the table of a view, and an index in it.
+/// A row of the current data, given by a view and an index into the table of that view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct What {
     /// View whose table has the row.
     pub(crate) of: View,
-    /// Index of the row; `u32::MAX` is the time outside any scope.
+    /// Index of the row; `u32::MAX` stands for the time outside any scope.
     pub(crate) row: u32,
 }
 
 impl What {
-    /// Returns the time outside any scope, in the list of a view.
+    /// Returns the row for the time outside any scope, in the list of a view.
     pub(crate) fn outside(of: View) -> Self {
         Self { of, row: u32::MAX }
     }
 
-    /// Whether this is the time outside any scope.
+    /// Whether this row stands for the time outside any scope.
     pub(crate) fn is_outside(self) -> bool {
         self.row == u32::MAX
     }
@@ -37,7 +37,7 @@ impl View {
     }
 }
 
-/// Part of a row's time that a number shows.
+/// Which part of a row's time a number covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Portion {
     /// The row and all rows below it.
@@ -46,7 +46,7 @@ pub(crate) enum Portion {
     Own,
 }
 
-/// Returns the share of a part in a whole, from 0 to 1; 0 if the whole is 0.
+/// Returns `part_ns` as a fraction of `whole_ns`, from 0 to 1; 0 if the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {
         0.0
@@ -55,20 +55,21 @@ pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// The time that is 100 % for a row.
+/// The time that counts as 100 % when the share of a row is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PercentOf {
     /// All measured time of the chosen threads.
     #[default]
     Measured,
-    /// All time of the chosen threads, in scopes and outside.
+    /// All time of the chosen threads, inside and outside of scopes.
     Wall,
     /// Time of the row's parent.
     Parent,
 }
 
 impl PercentOf {
-    /// Returns the choice that applies in a view: in a view without parents, all measured time replaces the parent.
+    /// Returns the choice that takes effect in a view. In a view without parents, this is [`Self::Measured`] instead of
+    /// [`Self::Parent`].
     pub(crate) fn within(self, has_parents: bool) -> Self {
         if self == Self::Parent && !has_parents {
             return Self::Measured;
@@ -76,7 +77,7 @@ impl PercentOf {
         self
     }
 
-    /// Returns the next choice that applies in a view.
+    /// Returns the choice that follows this one in a view.
     pub(crate) fn next(self, has_parents: bool) -> Self {
         match self.within(has_parents) {
             Self::Measured => Self::Wall,
@@ -95,14 +96,14 @@ impl PercentOf {
     }
 }
 
-/// Id of a row, the same in all snapshots; selection and folds are kept by id.
+/// Identifies a row across snapshots. The selection and the open rows are stored by this id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RowId {
     /// A path of functions.
     Path(PathId),
     /// A function, by its key.
     Function(u64),
-    /// A line of a function's callers and callees.
+    /// A line in the list of a function's callers and callees.
     Call(CallId),
     /// A thread, by name and id.
     Thread(u64),
@@ -110,7 +111,7 @@ pub(crate) enum RowId {
     Site(u64),
     /// A path of futures that await each other.
     Task(PathId),
-    /// A path of a watched function, by a hash of the watch's pattern and the functions on the path.
+    /// A path below a watched function, by a hash of the watch's pattern and the functions on the path.
     Slow(u64),
     /// Time outside any scope.
     Outside,
@@ -123,7 +124,7 @@ pub(crate) enum Fold {
     Leaf,
     /// The children follow.
     Open,
-    /// This number of rows below is hidden.
+    /// The rows below are hidden. The value is their number.
     Closed(u32),
 }
 
@@ -141,16 +142,16 @@ pub(crate) struct Row {
     pub(crate) last: bool,
     /// State of the rows below.
     pub(crate) fold: Fold,
-    /// Whether the search found the row.
+    /// Whether the row matches the search.
     pub(crate) hit: bool,
 }
 
-/// Id of a line of the view Function, the same in all snapshots.
+/// Identifies a line of the Function view across snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CallId {
     /// Heading of the callers.
     CalledFrom,
-    /// A caller, by its key; `None` for calls at the top of a thread.
+    /// A caller, by its key; `None` stands for calls at the top of a thread.
     Caller(Option<u64>),
     /// Heading of the callees.
     TimeGoesTo,
@@ -161,16 +162,16 @@ pub(crate) enum CallId {
 }
 
 impl RowId {
-    /// Returns the key by which the row's fold is kept; `None` for rows that never have rows below.
+    /// Returns the key of the row in the set of open rows; `None` for rows that never have rows below them.
     pub(crate) fn as_fold(self) -> Option<PathId> {
-        // Keys of modules are hashes, as path ids are, so they do not collide in the set of open rows.
+        // Modules and paths share the set of open rows. The keys of both are hashes, so they do not collide.
         if let Self::Path(PathId(key)) | Self::Site(key) = self {
             return Some(PathId(key));
         }
         None
     }
 
-    /// Returns the key of a line of the timeline; `None` for other rows.
+    /// Returns the key of the row's lane in the timeline; `None` if this kind of row has no lane.
     pub(crate) fn as_lane(self) -> Option<u64> {
         if let Self::Thread(key) | Self::Function(key) = self {
             return Some(key);
@@ -186,7 +187,8 @@ impl Row {
     }
 }
 
-/// Returns `index` or, if it is a heading, the nearest line that is not: first in the direction of the move, else in the other.
+/// Returns `index` or, if that line is a heading, the nearest line that is not a heading. Searches in the direction of the
+/// move first, then in the opposite direction.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

@@ -1,4 +1,4 @@
-//! A table of rows: what the rows of a view are, and their figures.
+//! The table behind a view: its rows and their figures.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl RowTable for Outside {
     }
 }
 
-/// The rows of one kind, by their index in the data.
+/// The rows of one kind. Each row is identified by its index in the data.
 pub(crate) trait RowTable: Sync {
     /// Returns the number of rows.
     fn count(&self, data: &Data) -> u32;
@@ -81,7 +81,7 @@ pub(crate) trait RowTable: Sync {
         None
     }
 
-    /// Returns the self time by which a row is sorted.
+    /// Returns the self time to sort a row by.
     fn sorted_self_ns(&self, data: &Data, row: u32) -> u64 {
         self.figures(data, row).self_ns
     }
@@ -91,17 +91,17 @@ pub(crate) trait RowTable: Sync {
         data.measured_ns
     }
 
-    /// Returns the row directly above a row.
+    /// Returns the parent of a row.
     fn above(&self, _data: &Data, _row: u32) -> Option<u32> {
         None
     }
 
-    /// Returns the rows directly below a row, which are listed if the row is open.
+    /// Returns the children of a row, which are listed while the row is open.
     fn children<'a>(&self, _data: &'a Data, _row: u32) -> &'a [u32] {
         &[]
     }
 
-    /// Returns the number of descendants of a row that can be closed; 0 for other rows.
+    /// Returns the number of descendants of a row, or 0 if the row cannot be closed.
     fn below(&self, _data: &Data, _row: u32) -> u32 {
         0
     }
@@ -111,12 +111,13 @@ pub(crate) trait RowTable: Sync {
         false
     }
 
-    /// Whether rows share work, so that they overtake each other all the time.
+    /// Whether the rows share work, as threads do, and therefore constantly overtake each other when sorted.
     fn overtakes(&self) -> bool {
         false
     }
 
-    /// Whether a row is marked as recursive: it folds recursion, or its function and the chosen function call each other.
+    /// Whether a row is marked as recursive: either recursive calls were folded into it, or its function and the chosen
+    /// function call each other.
     fn is_recursive(&self, _data: &Data, _row: u32) -> bool {
         false
     }
@@ -126,7 +127,7 @@ pub(crate) trait RowTable: Sync {
         false
     }
 
-    /// Returns the row with the figures of the whole function, if this row has the figures of only a part of the function.
+    /// If this row covers only part of a function, returns the row with the figures of the whole function.
     fn in_full(&self, _data: &Data, _row: u32) -> Option<What> {
         None
     }
@@ -142,7 +143,7 @@ pub(crate) trait RowTable: Sync {
         false
     }
 
-    /// Returns the row of the tree that corresponds to a row.
+    /// Returns the row of the call tree that corresponds to this row.
     fn place(&self, data: &Data, row: u32) -> Option<u32> {
         data.heaviest_place(self.function(data, row)?)
     }
@@ -152,7 +153,7 @@ pub(crate) trait RowTable: Sync {
         Ok(BTreeSet::new())
     }
 
-    /// Gathers the details of a row from the snapshot, thread by thread.
+    /// Collects the details of a row from the snapshot, broken down by thread.
     fn detail(&self, _data: &Data, _row: u32) -> Detail {
         Detail::default()
     }

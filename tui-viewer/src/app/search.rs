@@ -9,18 +9,18 @@ use tui_input::Input;
 use crate::app::data::Data;
 use crate::app::row::{RowId, What};
 
-/// A search, while its text is typed and afterwards.
+/// A search, both while its text is being typed and afterwards.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     /// Editor of the text.
     pub(crate) input: Input,
-    /// Whether only matches and the rows above them are listed.
+    /// Whether the list shows only matches and their ancestors.
     pub(crate) only: bool,
-    /// The selection before the search, to return to.
+    /// The selection before the search, to which the user can return.
     pub(crate) origin: Vec<RowId>,
-    /// The first row on screen before the search.
+    /// The first row that was on screen before the search.
     pub(crate) origin_offset: usize,
-    /// Rows that were opened for the current match, and close again at the next match.
+    /// Rows that were opened to show the current match. They are closed again at the next match.
     pub(crate) opened: Vec<PathId>,
     /// The matches, in the order of the list.
     pub(crate) hits: Vec<What>,
@@ -28,7 +28,7 @@ pub(crate) struct Search {
     pub(crate) before: usize,
     /// Row that was selected when `before` was counted.
     pub(crate) counted_at: Option<RowId>,
-    /// Total time of the matches; a match below another match adds nothing.
+    /// Total time of the matches. A match below another match is not counted again.
     pub(crate) time_ns: u64,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct Search {
 pub(crate) struct Matcher {
     pub(crate) text: String,
     by_function: Vec<bool>,
-    /// For each row of the tree, whether a row below it matches.
+    /// For each row of the tree, whether any row below it matches.
     pub(crate) inside: Vec<bool>,
-    /// For each row of the table of sites, whether it matches, and whether a row below it matches.
+    /// For each row of the site table, whether it matches, and whether any row below it matches.
     places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
 
@@ -56,7 +56,7 @@ impl Search {
 }
 
 impl Matcher {
-    /// Matches the names of all functions with a text.
+    /// Finds all functions whose names match a text.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let by_function = data.names.matching(text);
         let mut inside = vec![false; data.tree.rows.len()];
@@ -76,7 +76,7 @@ impl Matcher {
         }
     }
 
-    /// Returns for each row of the table of sites whether it matches, and whether a row below it matches.
+    /// Returns, for each row of the site table, whether it matches, and whether any row below it matches.
     pub(crate) fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
         self.places
             .get_or_init(|| data.site_table().places().matching(&self.text))
@@ -97,7 +97,7 @@ impl Matcher {
         what.table().has_hit_below(data, what.row, self)
     }
 
-    /// Returns the total time of the matches in the tree; a match below another match adds nothing.
+    /// Returns the total time of the matches in the tree. A match below another match is not counted again.
     pub(crate) fn time_ns(&self, data: &Data) -> u64 {
         let mut covered = vec![false; data.tree.rows.len()];
         let mut time_ns = 0_u64;

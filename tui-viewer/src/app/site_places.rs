@@ -1,9 +1,9 @@
-//! Places in the source that the program has reached. If its snapshots have functions, all functions are listed, below
-//! their crates and modules.
+//! Places in the source that the program has reached. If the snapshots of the program contain functions, all of its
+//! functions are listed, grouped by crate and module.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have only one
-//! site. Functions that were never called are in no snapshot. They come from the table in the program's file
-//! (`known_functions.rs` of tickscope-programs).
+//! Without functions, the list is flat, because there are only a few dozen sites, all chosen by hand, and most modules
+//! would contain just one of them. Functions that were never called do not appear in snapshots. They come from the function
+//! table in the program's file (`known_functions.rs` of tickscope-programs).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use tickscope_programs::known_functions::KnownFunctions;
 use crate::app::keyhash::number_of;
 use crate::text::cells::safe;
 
-/// The part of the table that does not change as long as the same places are known.
+/// The part of the site table that stays the same until new places become known.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     of: Sites,
@@ -36,19 +36,19 @@ pub(crate) struct Place {
     pub(crate) site: Option<SiteId>,
     /// Index of the function in [`KnownFunctions::sites`].
     pub(crate) function: Option<u32>,
-    /// Key of the row, the same in all snapshots.
+    /// Key that identifies the row across snapshots.
     pub(crate) key: u64,
-    /// Name in the module, or the last part of a module's path; printable.
+    /// Name within its module or, for a module, the last part of its path. Printable.
     pub(crate) name: String,
-    /// Path of the place's module, or of the module itself; printable.
+    /// Path of the module that contains the place or, for a module, its own path. Printable.
     pub(crate) module: String,
-    /// Path of a module, as the program spells it.
+    /// For a module, its path exactly as the program reports it.
     pub(crate) path: String,
     /// Whole path, printable.
     pub(crate) full: String,
     /// Whole path in lower case, for searches.
     small_path: String,
-    /// Row of the module that the row is in.
+    /// Row of the module that contains this row.
     pub(crate) parent: Option<u32>,
     /// Rows in a module.
     pub(crate) children: Vec<u32>,
@@ -74,7 +74,7 @@ impl Places {
         };
         for row in sites(snapshot) {
             let site = &snapshot.sites[row.site.index()];
-            // A macro makes several sites in one line, so only their order tells them apart.
+            // A macro can create several sites on one line, so only their order tells them apart.
             let nth = alike.entry(site).or_default();
             *nth += 1;
             let key = number_of((site, *nth));
@@ -96,7 +96,7 @@ impl Places {
         places
     }
 
-    /// Whether these are the places of a snapshot, with these known functions and this character set.
+    /// Whether these places can be reused for a snapshot, given the known functions and the character set.
     pub(crate) fn are_of(
         &self,
         snapshot: &Snapshot,
@@ -139,7 +139,7 @@ impl Places {
         });
     }
 
-    /// Returns the row of a module. If it is new, it is added after the rows of the modules around it.
+    /// Returns the row of a module. A new module is added after the rows of the modules that contain it.
     fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
         if let Some(&row) = modules.get(path) {
             return row;
@@ -198,7 +198,7 @@ impl Places {
         }
     }
 
-    /// Returns the place of a row in the source; `None` for modules.
+    /// Returns the place in the source that a row stands for; `None` for modules.
     pub(crate) fn site<'a>(&'a self, place: &Place) -> Option<&'a Site> {
         match (place.site, place.function) {
             (Some(site), _) => self.of.get(site.index()),
@@ -207,8 +207,8 @@ impl Places {
         }
     }
 
-    /// Returns for each row whether its name contains the text or, if no name does, whether its path does; and whether a
-    /// row below it matches.
+    /// Returns, for each row, whether it matches, and whether any row below it matches. A row matches if its name contains
+    /// the text. If there is no such row, places match if their path contains the text.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.rows;
         let exact = text.chars().any(char::is_uppercase);
@@ -242,7 +242,7 @@ impl Place {
         !self.children.is_empty()
     }
 
-    /// Returns the byte at which the name begins in the lower-case path.
+    /// Returns the byte offset of the name in the lower-case path.
     fn small_name_at(&self) -> usize {
         let name = self.name.to_lowercase().len();
         let at = self.small_path.len().saturating_sub(name);

@@ -1,7 +1,7 @@
-//! The rows of the view Sites: calls and state of each place in the source, and sums for modules.
+//! The rows of the Sites view: calls and state of each place in the source, and totals for modules.
 //!
-//! The rules and the choice of functions in the snapshot decide which places are on. The collector's own code applies
-//! them (`function_choice.rs` of tickscope-format).
+//! Which places are on depends on the rules and on the choice of functions in the snapshot. Both are applied by the same
+//! code that the collector uses (`function_choice.rs` of tickscope-format).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,16 +16,16 @@ use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::site_places::{Place, Places};
 
-/// State of a place, from the least to the greatest. A module has the greatest state of its places.
+/// State of a place. The states are ordered, and a module has the greatest state of its places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SiteState {
     /// Switched off.
     Off,
-    /// A function that was switched off because measuring it cost too much.
+    /// A function that was switched off because it cost too much to measure.
     OverBudget,
     /// A function that was not chosen for measuring when the program started.
     NotChosen,
-    /// Reached, but not since the reset; or a function that was never called.
+    /// On, but not reached since the reset. Includes functions that were never called.
     NotSince,
     /// Reached since the reset.
     Hit,
@@ -36,24 +36,25 @@ pub(crate) enum SiteState {
 pub(crate) struct SiteRow {
     /// Site of the place; `None` for modules and for functions that were never reached.
     pub(crate) site: Option<SiteId>,
-    /// Key of the row, the same in all snapshots.
+    /// Key that identifies the row across snapshots.
     pub(crate) key: u64,
     /// Calls begun since the reset.
     pub(crate) calls: u64,
-    /// State of the place; for a module the greatest state of its places.
+    /// State of the place or, for a module, the greatest state of its places.
     pub(crate) state: SiteState,
     /// Index of the rule that decides whether the place is measured; `None` if no rule chooses it.
     rule: Option<u16>,
-    /// Whether the function was chosen when the program started, or the reason why it was not.
+    /// Whether the function was chosen for measuring when the program started and, if not, the reason.
     pub(crate) chosen: Chosen,
-    /// Cost of measuring the function, if the place is off because this cost was over the budget.
+    /// Cost of measuring the function, if it was switched off because this cost exceeded the budget.
     pub(crate) over_budget: Option<OverBudget>,
-    /// Number of places in the row, and number of those that are on. The row of a place counts as one place.
+    /// Number of places in a module; 1 for the row of a place.
     pub(crate) places: u32,
+    /// Number of these places that are on.
     pub(crate) on: u32,
 }
 
-/// Rule of each place, and the program's initial choice of functions.
+/// Which rule applies to each place, and which functions the program chose when it started.
 #[derive(Debug)]
 struct Ruled {
     rules: Vec<Rule>,
@@ -71,7 +72,7 @@ pub(crate) struct Kept {
     ruled: Rc<Ruled>,
 }
 
-/// The table of all rows; a module comes before its rows.
+/// The table of all rows. Each module comes before the rows that it contains.
 #[derive(Debug)]
 pub(crate) struct SiteTable {
     pub(crate) kept: Kept,
@@ -79,7 +80,7 @@ pub(crate) struct SiteTable {
 }
 
 impl SiteTable {
-    /// Makes the rows of a snapshot. `former` has the reusable parts of the previous table.
+    /// Builds the table for a snapshot. `former` contains the reusable parts of the previous table.
     pub(crate) fn of(
         snapshot: &Snapshot,
         known: Option<&Rc<KnownFunctions>>,
@@ -113,17 +114,17 @@ impl SiteTable {
         self.kept.places.grouped
     }
 
-    /// Returns the names of the places, and their order.
+    /// Returns the places and modules that the rows stand for.
     pub(crate) fn places(&self) -> &Places {
         &self.kept.places
     }
 
-    /// Returns the part of a row that is the same in all snapshots.
+    /// Returns the place or module that a row stands for.
     pub(crate) fn place(&self, row: u32) -> &Place {
         &self.kept.places.rows[row as usize]
     }
 
-    /// Returns the place of a row in the source; `None` for modules.
+    /// Returns the place in the source that a row stands for; `None` for modules.
     pub(crate) fn source(&self, row: u32) -> Option<&Site> {
         self.kept.places.site(self.place(row))
     }
@@ -147,7 +148,7 @@ impl Ruled {
         let patterns: Vec<(Pattern, u16)> = patterns
             .filter_map(|(number, rule)| Some((Pattern::new(&rule.pattern).ok()?, number as u16)))
             .collect();
-        // Of the rules that match a site, the last decides.
+        // If several rules match a site, the last one decides.
         let last = |site: &Site| {
             let mut patterns = patterns.iter();
             patterns
@@ -168,7 +169,7 @@ impl Ruled {
     }
 }
 
-/// Makes the rows of all places, and adds them up in the rows of their modules.
+/// Builds the rows of all places. The row of each module contains the totals of its places.
 fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
     let mut by_site = vec![(0, false); snapshot.sites.len()];
     for row in sites(snapshot) {

@@ -1,4 +1,5 @@
-//! State of the view Slow: the watched functions of a snapshot, and the chosen function, call, and part of the call.
+//! State of the Slow view: the watched functions of a snapshot, and the user's choice of a function, a call, and a part of
+//! the call.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -17,31 +18,32 @@ use tickscope_report::slow::{Answer, SlowOptions, Typed};
 use crate::app::keyhash::number_of;
 use crate::outcome::watched::watch_of;
 
-/// Choices of the user in the view.
+/// The user's choices in the view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowView {
     /// Pattern of the watched function; if no watch has this pattern, the first function is shown.
     pub(crate) function: Option<String>,
-    /// Number of the call whose waterfall is shown; if the call is gone, the longest call is shown.
+    /// Number that identifies the call whose waterfall is shown. If this call is gone, the longest call is shown.
     pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(crate) zoom: Option<Range<u64>>,
-    /// Moment and history revision at which nearby snapshots were searched for events that the snapshot on screen leaves out.
+    /// When nearby snapshots were last searched for events that the snapshot on screen leaves out: the unix time in ns of
+    /// the snapshot on screen, and the revision of the history.
     pub(crate) searched: Option<(u64, u64)>,
-    /// The last waterfall and its key, kept because the waterfall is needed several times each time the screen is drawn.
+    /// The last waterfall and its key. It is cached because it is needed several times whenever the screen is drawn.
     pub(crate) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
 
-/// Key of a waterfall: the numbers of the watch and of the call, and the number of known steps.
+/// Key of a cached waterfall: the number of the watch, the number of the call, and how many steps of the call are known.
 pub(crate) type CallKey = (u64, u64, usize);
 
-/// Fraction (numerator, denominator) of the shown time that remains after zooming in by one step.
+/// Fraction (numerator, denominator) of the visible time that stays visible when the user zooms in by one step.
 const CLOSER: (u64, u64) = (1, 2);
 
-/// A pan moves by the shown time divided by this number.
+/// Panning by one step moves by the visible time divided by this number.
 const STEP: u64 = 4;
 
-/// Minimum number of ticks that are shown.
+/// Minimum number of visible ticks, at which zooming in stops.
 const LEAST: u64 = 16;
 
 impl SlowView {
@@ -54,7 +56,7 @@ impl SlowView {
         }
     }
 
-    /// Zooms in on a moment or out from it; without a moment, around the middle.
+    /// Zooms in or out around a moment. Without a moment, zooms around the middle of the visible part.
     pub(crate) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
@@ -102,13 +104,13 @@ pub(crate) struct SlowTable {
 /// A watched function.
 #[derive(Debug)]
 pub(crate) struct WatchTable {
-    /// Pattern that names the function.
+    /// Pattern by which the function is watched.
     pub(crate) function: String,
-    /// Number of slow calls, and their additional time, as text.
+    /// Sentence that says how many calls were slow and how much longer they took; `None` if no call was slow.
     pub(crate) facts: Option<String>,
-    /// Cause of the slow calls' time.
+    /// Sentence that names the causes of slow calls; `None` if no cause is known.
     pub(crate) why: Option<String>,
-    /// Reason why there is no answer, or a limit of the answer.
+    /// Sentence that says why slow calls cannot be explained, or what the explanation lacks; `None` if nothing is in doubt.
     pub(crate) doubt: Option<String>,
     /// Figures of typical and slow calls.
     pub(crate) slow: Slow,
@@ -123,35 +125,35 @@ pub(crate) struct PathRow {
     pub(crate) watch: usize,
     /// Figures of the path.
     pub(crate) means: SlowRow,
-    /// Key of the path, the same in all snapshots.
+    /// Key that identifies the path across snapshots.
     pub(crate) key: u64,
     /// Function at the end of the path.
     pub(crate) function: Option<FunctionId>,
-    /// Names on the path.
+    /// Names of the functions on the path, joined into one string.
     pub(crate) name: String,
 }
 
 /// A slow call that is kept with its events.
 #[derive(Debug)]
 pub(crate) struct CallLine {
-    /// Number of the call in the program.
+    /// Number that identifies the call within the program.
     pub(crate) number: u64,
-    /// Index of the call among the calls of the snapshot.
+    /// Index of the call in the `exemplars` of its watch.
     pub(crate) index: usize,
-    /// Clock time at which the call began.
+    /// Time of day at which the call began.
     pub(crate) began: String,
     /// Duration of the call in ns.
     pub(crate) ns: u64,
     /// Name of the call's thread.
     pub(crate) thread: String,
-    /// Cause of most of the call's time.
+    /// What made the call slow.
     pub(crate) cause: String,
-    /// Notes that the program made during the call.
+    /// Notes that the program attached to the call, such as `frame=4711`.
     pub(crate) notes: String,
 }
 
 impl SlowTable {
-    /// Derives the table; `of_site` has the function of each site.
+    /// Builds the table. `of_site` maps each site to its function.
     pub(crate) fn of(
         snapshot: &Snapshot,
         of_site: &[FunctionId],
@@ -172,7 +174,7 @@ impl SlowTable {
                 of_site.get(site.index()).copied()
             };
             for row in &answer.slow.rows {
-                // Later snapshots may number sites and functions in another way.
+                // The key is made from names, because later snapshots may number sites and functions differently.
                 let sites = lineage(watch, row.path).into_iter().map(|path| {
                     let site = watch.paths.get(path as usize)?.site;
                     snapshot.sites.get(site.index()).map(Site::path)
@@ -214,7 +216,7 @@ impl SlowTable {
         table
     }
 
-    /// Returns the index of the watched function with this pattern, else of the first function.
+    /// Returns the index of the watched function with this pattern or, if there is none, of the first function.
     pub(crate) fn place_of(&self, function: Option<&str>) -> Option<usize> {
         let named = |watch: &WatchTable| Some(watch.function.as_str()) == function;
         let found = self.watches.iter().position(named);

@@ -10,15 +10,15 @@ use crate::app::data::Data;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId, What};
 
-/// The value that rows are compared by.
+/// The value by which rows are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
-    /// Name of the order. Columns sort alike if the names of their orders are equal.
+    /// Name that identifies the order. Two orders with the same name are equal.
     name: &'static str,
     /// Value of a row; the largest value comes first. If `None`, names are compared.
     value: Option<fn(&Data, What) -> u64>,
-    /// Whether, in a comparison, rows are sorted by the change of the value. If not, the screen shows no change of the
-    /// value, and rows are sorted by its current amount.
+    /// Whether a comparison of two moments sorts rows by how much the value changed. If not, the screen does not show the
+    /// change, and rows are sorted by the current value.
     pub(crate) is_compared: bool,
     /// Whether the value is a sum over calls, so that it can be divided by the number of calls.
     adds_up: bool,
@@ -40,13 +40,14 @@ impl Order {
     };
     /// Total time.
     pub(crate) const TOTAL: Self = Self::of("total", |data, what| data.figures(what).total_ns).adding_up();
-    /// Self time; in the hotspots without waits.
+    /// Self time. In the hotspots, waits are left out if they are known.
     pub(crate) const SELF: Self =
         Self::of("self", |data, what| what.table().sorted_self_ns(data, what.row)).adding_up();
     /// Number of calls.
     pub(crate) const CALLS: Self = Self::of("calls", |data, what| data.figures(what).calls).adding_up();
-    /// Latency that half, or 99 %, of the finished calls did not exceed.
+    /// Median latency of the finished calls.
     pub(crate) const P50: Self = Self::of("p50", |data, what| quantile(data, what, 0.5));
+    /// Latency that 99 % of the finished calls did not exceed.
     pub(crate) const P99: Self = Self::of("p99", |data, what| quantile(data, what, 0.99));
 
     /// Returns an order by a value, the largest first.
@@ -66,7 +67,7 @@ impl Order {
         self
     }
 
-    /// Marks the value as current: it is not compared with the value at another moment.
+    /// Marks the value as one that is never compared with its value at another moment.
     pub(crate) const fn of_now(mut self) -> Self {
         self.is_compared = false;
         self
@@ -79,12 +80,13 @@ impl Order {
     }
 }
 
-/// Returns the sort value of a number that may be unknown. Rows without the number come after all others.
+/// Returns the sort value of a number that may be unknown. Rows with an unknown number come last.
 pub(crate) fn or_last(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }
 
-/// Returns the latency that this part of the calls did not exceed; 0 for a counter, whose values do not compare with times.
+/// Returns the latency that the fraction `part` of the calls did not exceed; 0 for a counter, because its values cannot be
+/// compared with times.
 fn quantile(data: &Data, what: What, part: f64) -> u64 {
     match data.figures(what).tally {
         Some(_) => 0,
@@ -92,7 +94,8 @@ fn quantile(data: &Data, what: What, part: f64) -> u64 {
     }
 }
 
-/// Whether functions are sorted by their self time without waits: only if the measure is time and waits are known.
+/// Whether functions are sorted by their self time without waits. This is possible only if the values of the snapshot are
+/// times and the waits are known.
 pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
     snapshot.values == Values::Time && snapshot.waits
 }
@@ -100,26 +103,26 @@ pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
 /// An order and a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sort {
-    /// Value that rows are compared by.
+    /// Value by which rows are compared.
     pub(crate) key: Order,
-    /// Whether the order is the reverse of the key's own: smallest number first, last name first.
+    /// Whether the order is reversed, so that the smallest number or the last name comes first.
     pub(crate) reversed: bool,
 }
 
-/// The previous order of the rows, and whether it must stay.
+/// The previous order of the rows, and how far to keep it.
 #[derive(Debug, Default)]
 pub(crate) struct Before<'a> {
     rows: &'a [Row],
-    /// Positions of rows in the previous order, made on first use, because only equal values need them.
+    /// Positions of the rows in the previous order. Computed on first use, because they are often not needed.
     ranks: OnceCell<KeyMap<RowId, u32>>,
-    /// Whether rows of the previous list keep their order whatever their values are; new rows follow.
+    /// Whether the rows of the previous list keep their order, whatever their values. New rows come after them.
     pub(crate) hold: bool,
-    /// Whether threads that share work change places only if a thread is clearly ahead.
+    /// Whether threads that share work keep their places until one of them is clearly ahead.
     pub(crate) calm: bool,
 }
 
 impl Sort {
-    /// Returns an order in the key's own direction.
+    /// Returns a sort in the natural direction of its key.
     pub(crate) fn by(key: Order) -> Self {
         Self { key, reversed: false }
     }
@@ -129,13 +132,13 @@ impl Sort {
         self.key.value.is_none() != self.reversed
     }
 
-    /// Whether functions are compared by their self time on a CPU.
+    /// Whether functions are compared by their self time without waits.
     pub(crate) fn is_of_work(self, snapshot: &Snapshot) -> bool {
         self.key == Order::SELF && leaves_out_waits(snapshot)
     }
 
-    /// Returns the weight of a row; rows with the smallest weight come first. A difference weighs by its size. Names
-    /// weigh 0, and `arrange` compares them.
+    /// Returns the weight of a row. Rows with the smallest weight come first. In a comparison, only the size of a change
+    /// counts, not its sign. If rows are sorted by name, all weights are 0, and `arrange` compares the names.
     fn weight(self, data: &Data, what: What) -> u64 {
         let Some(value) = self.key.value else { return 0 };
         let largest_first = match &data.then {
@@ -152,27 +155,28 @@ impl Sort {
         }
     }
 
-    /// Returns the value per call if numbers are per call. Each side of a comparison has its own number of calls.
+    /// Divides a value by the number of calls, if numbers are shown per call. In a comparison, each side has its own number
+    /// of calls.
     fn per_call(self, data: &Data, value: u64) -> u64 {
         match data.per_calls.filter(|_| self.key.adds_up) {
             None => value,
             Some(0) => 0,
             Some(calls) => {
-                // The weight is finer than whole nanoseconds, else all short calls would be equal.
+                // The result is finer than whole nanoseconds, because otherwise all short calls would compare as equal.
                 let fine = u128::from(value) * 1_000 / u128::from(calls);
                 u64::try_from(fine).unwrap_or(u64::MAX)
             }
         }
     }
 
-    /// Moves a row up from its former position only if it is ahead by more than a twentieth, because workers with shared
-    /// work overtake each other all the time.
+    /// Lets a row move up from its previous position only if it is ahead by more than a twentieth. Otherwise, threads that
+    /// share work would constantly overtake each other on screen.
     fn calm(self, rank: &impl Fn(What) -> u32, keyed: &mut [(u32, u64, What)]) {
         keyed.sort_by_cached_key(|&(.., what)| rank(what));
         let clearly_less = |a: u64, b: u64| b - b / 20 > a;
         let is_ahead = |a: u64, b: u64| match self.reversed {
             true => clearly_less(a, b),
-            // Weights of keys with the largest value first are inverted.
+            // Weights are inverted if the largest value comes first.
             false => clearly_less(!b, !a),
         };
         for end in 1..keyed.len() {
@@ -192,7 +196,7 @@ impl Sort {
         }
         let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key.value.is_none(), self.reversed) {
-            // Changes are often equal, and some alternate, so rows with equal changes are sorted by name.
+            // Changes are often equal, and some go back and forth, so rows with equal changes are sorted by name.
             (false, _) if data.then.is_some() && self.key.is_compared => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
@@ -226,7 +230,7 @@ impl Sort {
 }
 
 impl<'a> Before<'a> {
-    /// Takes the order of a list as it is.
+    /// Uses the current order of a list as the previous order.
     pub(crate) fn of(rows: &'a [Row], hold: bool, calm: bool) -> Self {
         Self {
             rows,
@@ -236,7 +240,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Returns the former position of a row; new rows come after all others.
+    /// Returns the previous position of a row. New rows come after all others.
     fn rank(&self, id: RowId) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let ranks = self.rows.iter().enumerate();

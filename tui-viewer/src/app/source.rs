@@ -1,4 +1,4 @@
-//! The source of the function of the view Function: lines with samples, and scopes that begin in them.
+//! Source code of the function in the Function view: lines with samples, and lines on which scopes begin.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -15,12 +15,12 @@ use tickscope_format::snapshot::{Module, Sampled};
 use crate::app::data::Data;
 use crate::source::code_reader::{FoundCode, Unknown};
 
-/// The pane of source, and the known code of the program.
+/// The source pane, and what is known about the code of the program.
 #[derive(Debug, Default)]
 pub(crate) struct SourceView {
-    /// Whether the user wants the pane; `None` shows it on large screens.
+    /// Whether the user wants the pane; `None` if that depends on the size of the screen.
     pub(crate) wanted: Option<bool>,
-    /// Key of the function and the first line shown, if the user chose that line.
+    /// Key of the function, and the first line shown, if the user chose that line.
     pub(crate) first: Option<(u64, u32)>,
     /// Whether this viewer has asked the program to sample.
     pub(crate) has_asked: bool,
@@ -34,24 +34,24 @@ type FileLines = Result<Rc<[String]>, String>;
 /// Known code of a program.
 #[derive(Debug, Default)]
 pub(crate) struct KnownCode {
-    /// Id of the process that has the code; 0 for a process of another system.
+    /// Id of the process that the code belongs to; 0 for a process on another system.
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,
     addresses: Addresses,
     /// Source files; `None` while a file is being read.
     files: HashMap<String, Option<FileLines>>,
-    /// Reasons why a part of a module is unknown, by the path of the module.
+    /// Reasons why part of a module is unknown, by the path of the module.
     problems: BTreeMap<String, String>,
-    /// Number that rises with each answer.
+    /// Number that increases whenever the known code changes.
     revision: u64,
 }
 
-/// A function that is not measured, called by a function that is.
+/// A function that is not measured itself, but was called by one that is.
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
-    /// Name as the debug information has it.
+    /// Name from the debug information.
     pub(crate) name: String,
-    /// Shortened name that still differs from the names of the other functions in the list.
+    /// Shortened name that is still distinct from the other names in the list.
     pub(crate) short: String,
     /// Samples in the function.
     pub(crate) sampled: Sampled,
@@ -66,7 +66,7 @@ pub(crate) struct Source {
     pub(crate) file: String,
     /// Line at which the function begins; 0 if it is not known.
     line: u32,
-    /// Text of the file; `None` while it is read.
+    /// Text of the file; `None` while it is being read.
     pub(crate) text: Option<FileLines>,
     /// All samples of the function.
     pub(crate) all: Sampled,
@@ -74,16 +74,16 @@ pub(crate) struct Source {
     pub(crate) of_program: Sampled,
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
-    /// Functions that are not measured and that the function has called, those with most samples first.
+    /// Unmeasured functions that this function called, those with the most samples first.
     pub(crate) called: Vec<Called>,
-    /// Time in ns of functions with a scope in this file, by the line where the scope begins.
+    /// Total time in ns of the functions whose scope begins in this file, by the line on which it begins.
     pub(crate) scopes: BTreeMap<u32, u64>,
-    /// Reasons why parts of the modules with the function's samples are unknown.
+    /// Reasons why parts of modules are unknown, for the modules that contain samples of the function.
     pub(crate) problems: Vec<String>,
 }
 
 impl SourceView {
-    /// Returns the number of the first line in a pane of `lines` lines.
+    /// Returns the number of the first line to show in a pane that is `lines` lines high.
     pub(crate) fn first(&self, source: &Source, lines: u16) -> u32 {
         let first = match self.first {
             Some((key, first)) if key == source.key => first,
@@ -116,7 +116,7 @@ impl Source {
         let is_own_site = |site: u32| functions.of_site.get(site as usize) == Some(&function);
         let is_own = |code: &&Code| matches!(code.scope, Scope::Site(site) if is_own_site(site));
         let own: Vec<&Code> = codes.iter().filter(is_own).collect();
-        // The file with the hottest line is shown. A function seldom has parts in several files.
+        // The file with the hottest line is shown. The code of a function rarely comes from more than one file.
         let lines = || own.iter().flat_map(|code| &code.lines);
         let hottest = lines().max_by_key(|(_, _, sampled)| sampled.cpu_ns);
         let file = hottest.map_or(&of_function.file, |(file, _, _)| file).clone();
@@ -185,7 +185,8 @@ impl Source {
             .map_or("", String::as_str)
     }
 
-    /// Returns the first line to show: the head of the function if the hottest line fits too, else half a pane above the hottest.
+    /// Returns the first line to show. This is the line above the function if the hottest line then fits into the pane as
+    /// well, otherwise a line half a pane above the hottest line.
     fn first(&self, lines: u16) -> u32 {
         let hottest = self.sampled.iter().max_by_key(|(_, sampled)| sampled.cpu_ns);
         let hottest = hottest.map_or(self.line, |(&line, _)| line);
@@ -198,7 +199,7 @@ impl Source {
 }
 
 impl KnownCode {
-    /// Returns a snapshot with rows of the functions that were sampled and not counted, as far as they are known.
+    /// Returns the snapshot with additional rows for functions that were sampled but not counted, as far as they are known.
     pub(crate) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
         match self.addresses.is_empty() {
             true => snapshot,
@@ -209,12 +210,12 @@ impl KnownCode {
         }
     }
 
-    /// Returns a number that changes with the known code.
+    /// Returns a number that changes whenever the known code changes.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Returns [`Self::revision`] once an address is named, and 0 before.
+    /// Returns [`Self::revision`], or 0 as long as no address has been named.
     pub(crate) fn named(&self) -> u64 {
         match self.addresses.is_empty() {
             true => 0,
@@ -222,7 +223,7 @@ impl KnownCode {
         }
     }
 
-    /// Takes the answer to a request for code.
+    /// Stores the answer to a request for code.
     pub(crate) fn take(&mut self, found: FoundCode) {
         match found {
             FoundCode::Addresses {
@@ -244,8 +245,8 @@ impl KnownCode {
         self.revision += 1;
     }
 
-    /// Returns those addresses of a snapshot's samples that are unknown and not requested yet. `pid` is the process, or 0
-    /// for a process of another system.
+    /// Returns a request for the addresses in a snapshot's samples that are neither known nor requested yet; `None` if
+    /// there are none. `pid` is the id of the process, or 0 for a process on another system.
     pub(crate) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
         let lines = &snapshot.lines;
@@ -254,7 +255,7 @@ impl KnownCode {
             let Some(module) = lines.modules.get(sample.module as usize) else {
                 continue;
             };
-            // In ten snapshots a second nearly all addresses are known, so a module is copied only for a new address.
+            // At ten snapshots a second, nearly all addresses are already known, so a module is cloned only for a new address.
             let was_asked = |asked: &HashSet<u64>| asked.contains(&sample.address);
             if !self.asked.get(module).is_some_and(was_asked)
                 && self.addresses.looked_up(module, sample.address).is_none()
@@ -269,14 +270,14 @@ impl KnownCode {
         (!addresses.is_empty()).then_some(Unknown::Addresses { pid, addresses })
     }
 
-    /// Takes the named addresses of a process, or of a process of another system (`pid` 0).
+    /// Adds addresses that have already been named. `pid` is the id of the process, or 0 for a process on another system.
     pub(crate) fn take_named(&mut self, pid: u32, addresses: Addresses) {
         self.be_of(pid);
         self.addresses.extend(addresses);
         self.revision += 1;
     }
 
-    /// Forgets the known code if it is of another process.
+    /// Discards the known code if it belongs to another process.
     fn be_of(&mut self, pid: u32) {
         if pid != self.pid {
             *self = Self {
@@ -287,7 +288,7 @@ impl KnownCode {
         }
     }
 
-    /// Returns the request for a source file, if it was not requested before.
+    /// Returns a request for a source file; `None` if it was requested before.
     pub(crate) fn file(&mut self, file: &str) -> Option<Unknown> {
         let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
             return None;

@@ -29,7 +29,7 @@ use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 
-/// The overlay that has the keyboard in place of the view. There is at most one overlay.
+/// An overlay that receives the key presses instead of the view. At most one overlay is open.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     /// The line in which a search is typed.
@@ -37,7 +37,7 @@ pub(crate) enum Overlay {
     Help(HelpScreen),
     /// The list of threads to choose from.
     Threads {
-        /// The selected line; line 0 is all threads.
+        /// The selected line; line 0 stands for all threads.
         index: usize,
         /// Threads of the snapshot on screen in the order of the list.
         order: Vec<ThreadId>,
@@ -47,7 +47,7 @@ pub(crate) enum Overlay {
         /// The selected line.
         index: usize,
     },
-    /// The question whether to send this request although other viewers watch the program.
+    /// The question whether to send this request even though other viewers are watching the program.
     Confirm(Request),
 }
 
@@ -62,22 +62,22 @@ pub(crate) struct App {
     pub(crate) requests: Requests,
     /// Moment on screen.
     pub(crate) playback: Playback,
-    /// Choice of numbers for that moment.
+    /// The numbers that the user wants to see for that moment.
     pub(crate) query: Query,
-    /// State derived from moment and query.
+    /// State derived from the moment and the query.
     pub(crate) derived: Derived,
     /// The views and their lists.
     pub(crate) views: Views,
-    /// Overlay that has the keyboard in place of the view.
+    /// Overlay that receives the key presses instead of the view.
     pub(crate) overlay: Option<Overlay>,
     /// Notices to the user.
     pub(crate) notices: Notices,
-    /// Effects of the message that is being taken.
+    /// Effects of the message that is being handled.
     pub(crate) effects: Vec<Effect>,
 }
 
 impl App {
-    /// Returns the state before anything is known.
+    /// Returns the initial state, before anything is known about the program.
     pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             screen: ScreenInfo::new(size, theme, ascii, utc_offset),
@@ -151,7 +151,7 @@ impl App {
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
-    /// Returns the second view below the tree: the user's choice, else the flame graph on large screens.
+    /// Returns what to show below the tree: what the user chose, or by default the flame graph on large screens.
     pub(crate) fn below(&self) -> Below {
         let size = self.screen.size;
         let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
@@ -165,7 +165,7 @@ impl App {
         }
     }
 
-    /// Switches to the next second view below the tree, or to no second view.
+    /// Switches to the next choice of what to show below the tree, which may be nothing.
     pub(crate) fn next_below(&mut self) {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
@@ -181,7 +181,7 @@ impl App {
         usize::from(self.layout().rows.height / self.views.current.kind().lines_of_row(self))
     }
 
-    /// Returns the context that has the keyboard.
+    /// Returns the context in which key presses are interpreted.
     pub(crate) fn context(&self) -> Context {
         match &self.overlay {
             Some(Overlay::Search) => Context::Typing,
@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// Returns the help, while it is on top.
+    /// Returns the help screen, if it is open.
     pub(crate) fn help(&self) -> Option<&HelpScreen> {
         match &self.overlay {
             Some(Overlay::Help(help)) => Some(help),
@@ -204,13 +204,12 @@ impl App {
         }
     }
 
-    /// Whether the overlay is more than a line at the bottom of the screen.
+    /// Whether an overlay is open that covers more than the bottom line of the screen.
     pub(crate) fn has_popup(&self) -> bool {
         !matches!(self.overlay, None | Some(Overlay::Search))
     }
 
-    /// Returns the measure of shares, totals and the order: the user's choice, if the snapshot on screen has it, else
-    /// time.
+    /// Returns the measure for shares, totals and sorting: the user's choice if the snapshot on screen has it, otherwise time.
     pub(crate) fn measure(&self) -> Measure {
         let wanted = self.query.measure;
         match self.shown() {
@@ -219,7 +218,8 @@ impl App {
         }
     }
 
-    /// Returns measure, divisor and unit of the numbers in words; empty for totals of time.
+    /// Describes the measure, divisor and unit of the numbers in words. Defaults are left out, so nothing is returned for
+    /// plain times.
     pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
         let measure = self.measure();
         let by = (measure != Measure::Time).then(|| format!("by {}", measure.name()));
@@ -232,29 +232,30 @@ impl App {
         by.into_iter().chain(per).chain(ticks).collect()
     }
 
-    /// Returns the meaning of 100 % in this view.
+    /// Returns what 100 % stands for in this view.
     pub(crate) fn percent_of(&self) -> PercentOf {
         self.views.current.kind().percent_of(self).0
     }
 
-    /// Returns the meaning of 100 % in this view, in words.
+    /// Returns what 100 % stands for in this view, in words.
     pub(crate) fn percent_label(&self) -> &'static str {
         self.views.current.kind().percent_of(self).1
     }
 
-    /// Returns the user's choice of the meaning of 100 %, and its words, for views that have no choice of their own.
+    /// Returns what 100 % stands for according to the user's choice, and a label for it. Used by views that do not define
+    /// 100 % themselves.
     pub(crate) fn percent_of_query(&self) -> (PercentOf, &'static str) {
         let view = self.views.current;
         let focuses = self.query.filter.focuses(view);
         match self.query.percent_of.within(view.about().has_parents) {
-            // The time outside the focus is not known, so all measured time is the time in focus.
+            // The time outside the focus is unknown, so 100 % is the measured time in the focus.
             PercentOf::Measured | PercentOf::Wall if focuses => (PercentOf::Measured, "% of focus"),
             PercentOf::Wall if self.measure() != Measure::Time => (PercentOf::Wall, "% of all"),
             base @ (PercentOf::Measured | PercentOf::Wall | PercentOf::Parent) => (base, base.label()),
         }
     }
 
-    /// Switches to the next meaning of 100 %, in views that have no choice of their own.
+    /// Switches to the next meaning of 100 %. Used by views that do not define 100 % themselves.
     pub(crate) fn next_percent_of_query(&mut self) {
         let view = self.views.current;
         let has_parents = view.about().has_parents;
@@ -265,14 +266,14 @@ impl App {
         self.query.percent_of = next;
     }
 
-    /// Returns the shares of total and self time of a row, from 0 to 1.
+    /// Returns the total time and the self time of a row as shares, from 0 to 1.
     pub(crate) fn shares(&self, data: &Data, what: What) -> (f64, f64) {
         let figures = data.figures(what);
         let whole = data.whole_ns(what, self.percent_of());
         (share(figures.total_ns, whole), share(figures.self_ns, whole))
     }
 
-    /// Shows a message that is no error.
+    /// Shows a message that is not an error.
     pub(crate) fn tell(&mut self, text: impl Into<String>) {
         self.notices.tell(self.screen.now, text);
         self.screen.dirty = true;

@@ -1,40 +1,41 @@
-//! The functions with a tail: with calls that took at least twice the median. The view Slow offers these functions while
-//! no function is watched.
+//! Functions with a latency tail, meaning that some calls took at least twice the median. The Slow view offers these
+//! functions while no function is watched.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::HotRow;
 use tickscope_analysis::transform::outermost;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 
-/// Minimum number of calls for a tail, because a tail of fewer calls means little.
+/// Minimum number of calls of a function. With fewer calls, a tail means little.
 const CALLS_LEAST: u64 = 200;
 
-/// Minimum multiple of the median at which a call is in the tail.
+/// How many times the median a call must take to be in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
 /// A function with a tail.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// Index of the function's row among the hotspots.
+    /// Index of the function's row in the hotspots.
     pub(crate) hot: u32,
-    /// Latency histogram of the function's outermost calls, because the time of a nested call is a part of the
-    /// outer call.
+    /// Latency histogram of the function's outermost calls. Nested calls are left out, because the outer call already
+    /// includes their time.
     pub(crate) latency: Histogram,
-    /// Sum of the time by which each call in the tail exceeded the median, in ticks.
+    /// How much longer than the median the calls in the tail took, in ticks, summed over these calls.
     pub(crate) ticks: u64,
-    /// Whether the function itself waited for most of its time, as a runtime's joins and parks do.
+    /// Whether the function itself spent most of its time waiting, like the functions with which a runtime joins or parks
+    /// threads.
     is_idle: bool,
 }
 
 impl Tail {
-    /// Returns the weight of a tail; the largest comes first. Functions that themselves wait most of the time come last.
+    /// Returns the weight by which tails are sorted, the largest first. Functions that mostly wait come last.
     pub(crate) fn weight(&self) -> u64 {
         let works = u64::from(!self.is_idle) << 63;
         works | self.ticks >> 1
     }
 }
 
-/// Returns the functions with a tail, by their rows among the hotspots of a tree.
+/// Returns the functions with a tail. `hot` must be the hotspots of `tree`.
 pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
     let outermost = outermost(tree);
     let tail = |(at, row): (u32, &HotRow)| {
@@ -65,7 +66,8 @@ fn latency_of_outermost(tree: &CallTree, row: &HotRow, outermost: &[bool]) -> Hi
     sum
 }
 
-/// Returns the sum, in ticks, of the time by which each call in the tail exceeded the median; `None` without a tail.
+/// Returns how much longer than the median the calls in the tail took, in ticks, summed over these calls; `None` if there
+/// is no tail.
 fn ticks(latency: &Histogram) -> Option<u64> {
     let median = latency.quantile(0.5).filter(|&median| median > 0)?;
     let (longest, _) = latency.max()?;
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // The tail's time is accurate to a bucket. Calls of one and a half medians are not in the tail.
+        // The sum is only as precise as the histogram buckets. Calls of one and a half times the median are not in the tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);
@@ -111,7 +113,7 @@ mod tests {
         let mut outer = Histogram::default();
         (0..300).for_each(|_| outer.insert(1_024));
         outer.insert(1 << 20);
-        // Each long call contains the whole long call below it.
+        // The long outer call contains the long inner calls, so their time must not count again.
         let mut inner = Histogram::default();
         (0..500).for_each(|_| inner.insert(1 << 20));
         let mut snapshot = fixture::recursion();

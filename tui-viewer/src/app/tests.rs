@@ -1,4 +1,4 @@
-//! Tests of the effect of every key, and of effects that a key must not have.
+//! Tests of what each key does, and of what it must not do.
 
 mod before;
 mod flame;
@@ -49,7 +49,7 @@ use crate::test_driver::{
     at, empty, events, key, keys, line, live, looks, past, screen, selected, showing, text,
 };
 
-/// Returns the made-up program after the reset that began this epoch.
+/// Returns a snapshot of the made-up program, taken after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     s.capture.reset_epoch = epoch;
@@ -64,12 +64,12 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     })));
 }
 
-/// Shows the next snapshot of a program that runs.
+/// Shows the next snapshot of a running program.
 fn gets(app: &mut App, snapshot: Snapshot) {
     events(app, Status::Live, Some(snapshot));
 }
 
-/// Returns the requests to the program.
+/// Returns those effects that are requests to the program.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
     let request = |effect| {
         let Effect::Send(request) = effect else {
@@ -80,7 +80,7 @@ fn asked(effects: Vec<Effect>) -> Vec<Request> {
     effects.into_iter().filter_map(request).collect()
 }
 
-/// Starts the program again, or another program with its name.
+/// Starts the program again, or another program with the same name.
 fn begins(app: &mut App, pid: u32, new_run: Option<(u32, u32)>, mut snapshot: Snapshot) {
     snapshot.process.pid = pid;
     let target = Target {
@@ -100,7 +100,7 @@ fn pattern(text: &str) -> Pattern {
     Pattern::new(text).expect("a pattern")
 }
 
-/// Returns the snapshot with these rules, applied as the collector applies them.
+/// Returns the snapshot with these rules, applied in the same way as by the collector.
 fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
     for &(text, off) in rules {
         let rule = pattern(text);
@@ -117,7 +117,7 @@ fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
     s
 }
 
-/// Returns the made-up program with the CPU times of its threads in milliseconds.
+/// Returns a snapshot of the made-up program in which the threads have these CPU times, in milliseconds.
 fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
     let mut s = snapshot(tenths);
     for (thread, ms) in s.threads.iter_mut().zip(cpu_ms) {
@@ -126,7 +126,7 @@ fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
     s
 }
 
-/// Returns the program before any scope was entered.
+/// Returns the snapshot as it would be before any scope was entered.
 fn without_rows(mut s: Snapshot) -> Snapshot {
     s.threads.clear();
     s.nodes = Default::default();
@@ -134,7 +134,7 @@ fn without_rows(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Adds `count` rows below a row: as its children or, if `deep`, as a chain. Only the last thread, `main`, can get more rows.
+/// Adds `count` rows below a row: as its children or, if `deep`, as a chain. The row must belong to the last thread, `main`.
 pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) -> Snapshot {
     let mut parent = NodeId(parent as u32);
     for n in 0..count {
@@ -169,7 +169,7 @@ fn last_line(app: &App) -> String {
     text(app).lines().last().unwrap_or_default().to_string()
 }
 
-/// Returns the screen as one line, for texts that are wrapped.
+/// Returns the text on screen as one line, in order to find sentences that are wrapped.
 fn in_one_line(app: &App) -> String {
     let screen = text(app);
     screen.lines().map(str::trim).collect::<Vec<_>>().join(" ")
@@ -366,7 +366,7 @@ fn the_footer_offers_only_what_works_now() {
     }
 }
 
-/// Returns how often the tables, the trees of the view, and the rows were derived.
+/// Returns how many times the tables, the trees of the view, and the rows have been derived.
 fn derived(app: &App) -> [u64; 3] {
     let derived = &app.derived;
     [
@@ -384,7 +384,7 @@ fn only_what_depends_on_a_key_is_derived_again() {
     at(&mut app, 100);
     key(&mut app, Code::F1);
     key(&mut app, Code::Esc);
-    // Neither moves of the cursor nor the help derive anything.
+    // Neither moving the cursor nor opening the help derives anything.
     assert_eq!(derived(&app), [data, seen, rows]);
     keys(&mut app, "I");
     assert_eq!(derived(&app)[..2], [data, seen], "another order needs rows alone");

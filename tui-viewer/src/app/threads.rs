@@ -1,5 +1,5 @@
-//! The choice of one thread or all threads, and the list to choose from: the busiest first, in an order that stays while
-//! the list is open. Also the rows of the view Threads, with state and current function.
+//! Choosing one thread or all threads from a list. The list has the busiest thread first, and keeps its order while it
+//! is open. Also the rows of the view Threads, with the state and the current function of each thread.
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,13 @@ use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 use crate::app::past::cpu_history::CpuHistory;
 use crate::text::cells::safe;
 
-/// Returns the ticks measured in the scopes of a thread.
+/// Returns the ticks that a thread has spent in scopes.
 pub(crate) fn measured_ticks(snapshot: &Snapshot, thread: ThreadId) -> u64 {
     saturating_sum(snapshot.rows_of(thread).map(|row| snapshot.nodes.self_ticks[row]))
 }
 
-/// Returns all threads, by time, the most first. Threads with equal time are sorted by name, and numbers in names by value.
+/// Returns all threads, sorted by their time in scopes, longest first. Threads with equal times are sorted by name
+/// (numbers in names compare by value), and then by id.
 pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     let mut keyed: Vec<(u64, ThreadId)> = (0..snapshot.threads.len() as u32)
         .map(|index| (measured_ticks(snapshot, ThreadId(index)), ThreadId(index)))
@@ -33,7 +34,8 @@ pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     keyed.into_iter().map(|(_, thread)| thread).collect()
 }
 
-/// Carries an order of threads over to a newer snapshot: new threads come last, and no other thread moves.
+/// Carries an order of threads over from the snapshot `old` to the snapshot `new`. Threads that are only in `new` come
+/// last.
 pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> Vec<ThreadId> {
     let mut left = busiest_first(new);
     let mut out = Vec::with_capacity(left.len());
@@ -50,12 +52,13 @@ pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> 
     out
 }
 
-/// Compares names, and numbers in them by value: `job-2` before `job-10`.
+/// Compares names in such a way that numbers in them compare by value: `job-2` comes before `job-10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut one, mut other) = (a, b);
     loop {
         let (Some(c), Some(d)) = (one.chars().next(), other.chars().next()) else {
-            // The names are equal so far: the shorter one comes first, then leading zeros decide.
+            // Up to here the names are equal. If only one of them ends here, it comes first. If both do, leading zeros
+            // decide.
             return one.len().cmp(&other.len()).then_with(|| a.cmp(b));
         };
         if c.is_ascii_digit() && d.is_ascii_digit() {
@@ -74,13 +77,13 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Returns the digits at the beginning, without leading zeros, and the text after them.
+/// Splits a text after its leading digits. Returns these digits without leading zeros, and the rest of the text.
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])
 }
 
-/// The chosen threads. A thread is identified by name and id, so that the choice outlives the snapshot.
+/// The chosen threads. A thread is identified by its name and id, so that the choice stays valid in later snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ThreadChoice {
     /// All threads, merged by path.
@@ -95,8 +98,8 @@ pub(crate) enum ThreadChoice {
 }
 
 impl ThreadChoice {
-    /// Returns the chosen thread in a snapshot. If it has ended, returns the row of ended threads with its name; after a
-    /// restart, the first thread with its name.
+    /// Finds the chosen thread in a snapshot. If it has ended, returns the row that sums up the ended threads with its
+    /// name. After a restart of the program, returns the first thread with its name.
     pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
         let Self::One { name, tid } = self else {
             return None;
@@ -122,7 +125,7 @@ impl ThreadChoice {
     }
 }
 
-/// Fraction of a CPU in the last interval below which a thread inside a scope counts as waiting.
+/// A thread inside a scope counts as waiting if it used less than this fraction of a CPU in the last interval.
 pub(crate) const WAITING_BELOW: f64 = 0.1;
 
 /// State of a thread, in the order in which rows are sorted by state.
@@ -132,7 +135,7 @@ pub(crate) enum RunState {
     Running,
     /// Inside a scope, and hardly ever on a CPU.
     Waiting,
-    /// The clock of the thread stands still.
+    /// The thread's clock is stopped.
     Paused,
     /// Outside any scope.
     Idle,
@@ -145,7 +148,7 @@ pub(crate) enum RunState {
 pub(crate) struct ThreadRow {
     /// Name of the thread, printable.
     pub(crate) name: String,
-    /// Key of the row, the same in all snapshots.
+    /// Key of the row, which is the same in all snapshots.
     pub(crate) key: u64,
     pub(crate) run_state: RunState,
     /// Fraction of a CPU in the last interval, if it is known.
@@ -160,7 +163,7 @@ pub(crate) struct ThreadRow {
     pub(crate) calls: u64,
 }
 
-/// Returns the rows of all threads, by thread id; `function_of` names the function of a node.
+/// Returns a row for each thread, in the order of the thread ids. `function_of` returns the function of a node.
 pub(crate) fn rows_of(
     snapshot: &Snapshot,
     cpu_history: &CpuHistory,
@@ -189,7 +192,8 @@ pub(crate) fn rows_of(
         .collect()
 }
 
-/// Returns the state of a thread. If its CPU time is unknown, the program's newest observation of the thread decides.
+/// Returns the state of a thread. If its CPU time is unknown, the state depends on `now`, the program's latest
+/// observation of the thread.
 pub(crate) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
         ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
@@ -211,7 +215,8 @@ impl RunState {
         Self::Finished,
     ];
 
-    /// Returns the state in a word, and its meaning for a wide and for a narrow screen; empty if the word is enough.
+    /// Returns the name of the state, and its meaning in two lengths, for wide and for narrow screens. The short
+    /// meaning is empty if the name says enough.
     pub(crate) fn words(self) -> [&'static str; 3] {
         match self {
             Self::Running => ["running", "in a scope", "in a scope"],

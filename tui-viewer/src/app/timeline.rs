@@ -1,7 +1,7 @@
-//! The view Timeline: the time on the screen, cut into one slot per column, and the chosen part of that time.
+//! The view Timeline: the time on the screen, cut into one slot per column, and the part of it that the user has chosen.
 //!
-//! A chosen stretch is not stored here. It is given by a moment of the past (`playback`) and a window (`query`), which
-//! all views show.
+//! Only the two ends of the user's choice are stored here. The stretch of time that all views show is given by a moment
+//! of the past (`playback`) and a window (`query`).
 
 use std::ops::RangeInclusive;
 
@@ -9,15 +9,15 @@ use crate::app::keyhash::{KeyMap, KeySet};
 use crate::app::past::slots::{Load, Records, Slot, Slots};
 use crate::app::threads::ThreadRow;
 
-/// Maximum number of screen lines of a thread or a function.
+/// Maximum height of a thread or a function, in screen lines.
 pub(crate) const LANE_LINES: u16 = 4;
 
-/// Lines for the functions' shares of the chosen time: a rule, a heading, and some functions.
+/// Height of the pane with the functions' shares of the chosen time: a horizontal rule, a heading, and some functions.
 pub(crate) const PARTS_LINES: u16 = 9;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What the lines of the timeline are.
+/// What each line of the timeline stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Lanes {
     /// Each line is a thread.
@@ -27,7 +27,7 @@ pub(crate) enum Lanes {
     Functions,
 }
 
-/// Length of the time on the screen.
+/// How much time the timeline shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
     /// This number of seconds.
@@ -36,13 +36,13 @@ pub(crate) enum Span {
     All,
 }
 
-/// Length in ns of the time on the screen, unless the user has chosen another length.
+/// Time in ns that the timeline shows by default, unless it shows a whole recording or run.
 pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// Spans in seconds to choose from, besides the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
-/// Returns the width of the names in front of lines of `width` cells.
+/// Returns the width of the names to the left of the columns, in lines of `width` cells.
 pub(crate) fn name_cells(width: u16) -> u16 {
     (width / 5).clamp(6, 26)
 }
@@ -61,22 +61,22 @@ pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
 /// A chosen stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
-    /// Unix time in ns in the slot at which the choice began.
+    /// Unix time in ns, within the slot where the user began to choose.
     anchor_ns: u64,
-    /// Unix time in ns in the slot at which the choice ends.
+    /// Unix time in ns, within the slot at the other end of the choice, which the user moves.
     head_ns: u64,
 }
 
 /// The time on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// Kind of lines that the user chose.
+    /// What lines should stand for, as chosen by the user.
     pub(crate) lanes: Lanes,
-    /// Kind of the lines on the screen.
+    /// What the lines on the screen stand for.
     drawn: Lanes,
     /// Keys of the threads that have a line.
     threads: KeySet<u64>,
-    /// Length of the time on the screen, if the user chose it.
+    /// How much time the timeline shows; `None` unless the user has chosen it.
     span: Option<Span>,
     choice: Option<Choice>,
     /// Number of the last slot on the screen.
@@ -84,18 +84,19 @@ pub(crate) struct Timeline {
     /// Number of slots on the screen.
     columns: u16,
     slots: Slots,
-    /// Whether some slots have still to be read.
+    /// Whether some slots still have to be read.
     pub(crate) is_unread: bool,
     summed: Summed,
 }
 
-/// Sums over the columns. They are computed again only after a change, because a program publishes several snapshots
-/// while one column passes.
+/// Sums over the columns. They are recomputed only when something has changed, because a program publishes several
+/// snapshots in the time of one column.
 #[derive(Debug, Default)]
 struct Summed {
-    /// Inputs of the sums: the number of changes to the slots so far, the last column, the kind of lines, and the range.
+    /// What the sums were computed from: the number of changes to the slots so far, the last column, the kind of lines,
+    /// and the range.
     of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
-    /// Largest load of a function in a column, in CPUs; lines of functions are scaled by it.
+    /// Largest load of any function in any column, in CPUs. Lines that stand for functions are scaled to it.
     most: f64,
     /// Whether any column is known.
     is_known: bool,
@@ -104,7 +105,7 @@ struct Summed {
     parts: Vec<Part>,
 }
 
-/// Inputs of the timeline, and the cursor in it.
+/// What the timeline should show, and where its cursor is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
     /// Source of snapshots.
@@ -113,11 +114,11 @@ pub(crate) struct Shown<'a> {
     pub(crate) lanes: Lanes,
     /// Threads that have a line.
     pub(crate) threads: &'a [ThreadRow],
-    /// Length in ns of the whole recording or run, if it has an end.
+    /// Length in ns of the open recording, or of the whole run if it has ended and was short; `None` otherwise.
     pub(crate) whole_ns: Option<u64>,
-    /// Unix time in ns of the moment on screen, while the screen stands still.
+    /// Unix time in ns of the moment on screen; `None` while the screen follows the program.
     pub(crate) cursor_ns: Option<u64>,
-    /// Whether the timeline ends at the cursor.
+    /// Whether the last column is always the one at the cursor.
     pub(crate) ends_there: bool,
 }
 
@@ -128,7 +129,7 @@ pub(crate) struct TimeColumns {
     pub(crate) columns: u16,
     /// Kind of the lines.
     pub(crate) lanes: Lanes,
-    /// Whether the columns are beside a list, and end with the moment on screen.
+    /// Whether the columns are a strip beside a list. A strip always ends at the moment on screen.
     pub(crate) is_strip: bool,
 }
 
@@ -137,16 +138,16 @@ pub(crate) struct TimeColumns {
 pub(crate) struct Part {
     /// Key of the function.
     pub(crate) function: u64,
-    /// Share inside the range, or on the whole screen if there is no range.
+    /// Share of the time inside the range, or of all time on the screen if there is no range.
     pub(crate) inside: f64,
-    /// Share in the rest of the screen; `None` without a range.
+    /// Share of the other time on the screen; `None` if nothing was measured in it, or if there is no range.
     pub(crate) outside: Option<f64>,
-    /// Fraction of the function's time in the range that was off the CPU.
+    /// How much of the function's time inside the range was spent off the CPU, as a fraction.
     pub(crate) waiting: f64,
 }
 
 impl Timeline {
-    /// Returns the length of the time on the screen.
+    /// Returns how much time the timeline shows. `has_whole` says whether it can show a whole recording or run.
     pub(crate) fn span(&self, has_whole: bool) -> Span {
         let usual = match has_whole {
             true => Span::All,
@@ -157,7 +158,7 @@ impl Timeline {
             .unwrap_or(usual)
     }
 
-    /// Shows more or less time on the screen; returns false if no other span is left.
+    /// Shows less time on the screen if `closer`, and otherwise more. Returns false if there is no shorter or longer span.
     pub(crate) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
         let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
         let seconds = match self.span(whole_ns.is_some()) {
@@ -187,7 +188,7 @@ impl Timeline {
         self.span = None;
     }
 
-    /// Reads the slots on the screen, for `columns` columns.
+    /// Reads the slots that the screen shows in `columns` columns.
     pub(crate) fn read(&mut self, shown: Shown<'_>, columns: u16) {
         self.drawn = shown.lanes;
         let keys = shown.threads.iter().map(|thread| thread.key);
@@ -203,8 +204,8 @@ impl Timeline {
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
-        // A short slot is shown when it is over, because before that it would be read several times. A long slot is
-        // shown after half its time.
+        // A short slot is shown only when its time is over; until then, it would have to be read several times. A long
+        // slot is shown once half of its time is over.
         let known_ns = match shown.whole_ns {
             Some(_) => newest_ns.saturating_sub(1),
             None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),
@@ -226,7 +227,7 @@ impl Timeline {
         self.is_unread = !self.slots.read(shown.records, slot_ns, self.first(), self.last);
     }
 
-    /// Sums up the slots on the screen, and those in the range, unless neither has changed.
+    /// Recomputes the sums over the slots on the screen, and over those in the range, if any input has changed.
     pub(crate) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
         let of = Some((self.slots.changes(), self.last, self.drawn, range.clone()));
         if self.summed.of == of {
@@ -262,7 +263,7 @@ impl Timeline {
         };
     }
 
-    /// Forgets all slots, because another run began.
+    /// Forgets all slots and the choice, because another run has begun.
     pub(crate) fn forget(&mut self) {
         self.slots.forget();
         self.choice = None;
@@ -296,7 +297,8 @@ impl Timeline {
         (self.last + 1).saturating_mul(self.slots.slot_ns)
     }
 
-    /// Returns the largest load of a line, in CPUs: 1 for threads, and the busiest function's load for functions.
+    /// Returns the load, in CPUs, at which a line is full: 1 for threads, and the largest load of any function for
+    /// functions.
     pub(crate) fn most(&self) -> f64 {
         match self.drawn {
             Lanes::Threads => 1.0,
@@ -324,12 +326,12 @@ impl Timeline {
         self.summed.is_known.then_some(mean)
     }
 
-    /// Returns the functions' shares inside and outside the range, the largest inside first.
+    /// Returns the functions' shares inside and outside the range. The function with the largest share inside comes first.
     pub(crate) fn parts(&self) -> &[Part] {
         &self.summed.parts
     }
 
-    /// Returns the column that ends with a moment; `None` if that column is not on the screen.
+    /// Returns the column that ends closest to a moment; `None` if that column is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }
@@ -339,7 +341,7 @@ impl Timeline {
         (column < u64::from(self.columns)).then_some(column as u16)
     }
 
-    /// Returns the columns of a stretch of time that ends with a moment, as far as they are on the screen.
+    /// Returns the columns on the screen that are part of the `ns` nanoseconds before `end_ns`; `None` if there are none.
     pub(crate) fn columns_of(&self, end_ns: u64, ns: u64) -> Option<RangeInclusive<u16>> {
         let slot_ns = self.slots.slot_ns.max(1);
         let last = self.number_before(end_ns, slot_ns);
@@ -348,8 +350,8 @@ impl Timeline {
         (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
     }
 
-    /// Extends the choice to column `to`. A new choice, or any choice if `anew`, begins at `from`. Returns the ends of
-    /// the chosen time.
+    /// Extends the choice to column `to`. If nothing is chosen yet, or if `anew`, starts a new choice at column `from`
+    /// first. Returns the Unix times in ns at which the chosen stretch begins and ends.
     pub(crate) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);
@@ -368,7 +370,8 @@ impl Timeline {
         (low.saturating_mul(slot_ns), (high + 1).saturating_mul(slot_ns))
     }
 
-    /// Returns the column at which the choice ends.
+    /// Returns the column to which the choice was last extended; `None` if nothing is chosen or the column is not on
+    /// the screen.
     pub(crate) fn head(&self) -> Option<u16> {
         let choice = self.choice?;
         self.column_of(choice.head_ns / self.slots.slot_ns.max(1))

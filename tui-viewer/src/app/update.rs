@@ -96,12 +96,13 @@ impl App {
             }
             Message::Wrote(what, Ok(paths)) => {
                 let before = format!("{what} written to ");
-                // The report has plain numbers; `tickscope diff` reports differences.
+                // The report has plain numbers even if the screen shows differences. `tickscope diff` reports differences.
                 let after = match (
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
-                    // A narrow screen has no room for the tools' names, but the endings of the files name two of the three.
+                    // A narrow screen has no room for the tools' names, but the file extensions already name two of the
+                    // three.
                     (None, 140..) if what == "call" => {
                         ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
                     }
@@ -109,7 +110,7 @@ impl App {
                     (Some(_), ..100) => " (plain; see tickscope diff)",
                     (Some(_), _) => ": the plain numbers; tickscope diff compares",
                 };
-                // The beginning of a path is cut, because the file's name says more.
+                // If there is no room, the beginning is cut, because the file names at the end of the paths say more.
                 let room = usize::from(self.screen.size.width).saturating_sub(before.len() + after.len() + 2);
                 let paths = in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.screen.ascii).cut);
@@ -125,7 +126,8 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
-    /// Shows another view without a way back; a function selected by hand is selected there too.
+    /// Shows another view, from which Escape does not lead back. A function that the user selected by hand is also
+    /// selected in the new view, if that view supports it.
     pub(crate) fn show(&mut self, view: View) {
         self.views.came_from = None;
         self.forget_way();
@@ -136,7 +138,7 @@ impl App {
         }
     }
 
-    /// Shows another view and keeps the way back.
+    /// Shows another view, without changing where Escape leads back to.
     pub(crate) fn switch_to(&mut self, view: View) {
         view.kind().begin(self);
         self.views.current = view;
@@ -145,7 +147,7 @@ impl App {
     pub(crate) fn back(&mut self) {
         let told = self.notices.read();
         match self.overlay.take() {
-            // Escape in a search of the help ends the search, and the help stays.
+            // While the help is searched, Escape ends the search, and the help stays open.
             Some(Overlay::Help(HelpScreen {
                 scroll,
                 search: Some(_),
@@ -156,14 +158,15 @@ impl App {
         }
     }
 
-    /// Escape in a view: undoes the last thing that can be undone; `told` is whether a notice was dropped.
+    /// Handles Escape in a view. Undoes one thing per key press, in a fixed order. `told` is whether this key press has
+    /// already dismissed a notice.
     fn step_back(&mut self, told: bool) {
         if self.views.search.is_some() {
             self.search_end(false);
         } else if self.query.per_call.is_some() {
             self.per_call_end();
         } else if self.views.current.kind().step_back(self) {
-            // The view has undone a step of its own.
+            // The view itself has gone back one step.
         } else if let Some(origin) = self.views.came_from.take() {
             if origin.filtered {
                 self.show_time_of(ThreadChoice::All);
@@ -187,7 +190,7 @@ impl App {
         };
     }
 
-    /// Searches in the help, while it is on top, else in the list.
+    /// Searches in the help if it is on top, and otherwise in the list.
     pub(crate) fn search(&mut self, action: Action) {
         let forward = action == Action::NextMatch;
         match (&mut self.overlay, action) {
@@ -254,7 +257,7 @@ impl App {
         }
     }
 
-    /// Sorts by a column; reverses the order of the current sort column.
+    /// Sorts by a column. If this already is the sort column, reverses the order.
     pub(crate) fn sort_column(&mut self, key: Order) {
         let sort = self.list().sort;
         self.sort_from_top(Sort {
@@ -263,8 +266,8 @@ impl App {
         });
     }
 
-    /// Sorts, and selects the first row, because users sort to see it. If the selection kept its row, the first rows
-    /// might be hidden.
+    /// Sorts, and selects the first row, because users sort in order to see what comes first. If the selection stayed
+    /// on its row, the first rows might be off the screen.
     fn sort_from_top(&mut self, sort: Sort) {
         let list = self.list_mut();
         list.sort = sort;

@@ -1,4 +1,4 @@
-//! The tabs of the views, the second view below the tree, and the way back to a view.
+//! The tabs of the views, the second view below the tree, and the view to which Escape leads back.
 
 use crate::app::layout::Layout;
 pub(crate) use crate::keys::view::View;
@@ -10,12 +10,13 @@ pub(crate) enum Below {
     Flame,
     /// The timeline of threads.
     Timeline,
-    /// No second view: the tree has all lines.
+    /// No second view. The tree uses all lines.
     Nothing,
 }
 
 impl Below {
-    /// Returns the next choice of the key. A bottom-up tree has no flame graph, because a row is not a part of the row above it.
+    /// Returns what the key chooses next. There is no flame graph of a bottom-up tree, where each row is a caller of
+    /// the row above it, not a part of it.
     pub(crate) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
@@ -35,24 +36,24 @@ impl Below {
     }
 }
 
-/// Form of the tabs, by the width of their line.
+/// How tabs look, depending on the width of their line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
-    /// Whole names, and two cells between two tabs: ` 3 Function `.
+    /// Full names, and two blanks between tabs: ` 3 Function `.
     Wide,
-    /// Whole names, and one cell between two tabs, which belongs to the second tab: ` 3 Function`.
+    /// Full names, and one blank between tabs, which is part of the tab on its right: ` 3 Function`.
     Close,
-    /// The same with shorter names: ` 3 Fn`.
+    /// Like `Close`, but with short names: ` 3 Fn`.
     Narrow,
-    /// Digits, and a name for the view on screen only, in a line with other items: `[1 Tree] 2 3`.
+    /// Only digits, and the name of the view on screen, on a line that is shared with other items: `[1 Tree] 2 3`.
     Digits,
 }
 
 impl TabForm {
-    /// Minimum width at which the whole names of views fit next to all words about the numbers.
+    /// Minimum width at which the full names of the views fit next to everything that is said about the numbers.
     const WIDE: u16 = 145;
 
-    /// Minimum width at which the whole names of views fit.
+    /// Minimum width at which the full names of the views fit.
     const CLOSE: u16 = 100;
 
     /// Returns the form of the tabs on a screen.
@@ -70,9 +71,10 @@ impl TabForm {
         u16::from(self == Self::Digits)
     }
 
-    /// Whether a blank follows the tab of a view, so that a mark can replace the blank.
+    /// Whether the tab of a view is followed by a blank that can be replaced by a mark.
     pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
-        // Close tabs share the blank with the next tab, which begins with a bracket instead if it is on screen.
+        // In the forms `Close` and `Narrow`, the blank is part of the next tab. If the next tab is that of the view on
+        // screen, its bracket takes the place of the blank.
         self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }
 }
@@ -120,11 +122,11 @@ impl View {
     }
 }
 
-/// View from which a key led to another view; Escape leads back to it.
+/// The view from which a key led to the current one. Escape leads back to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) view: View,
-    /// Whether the key also left out all threads but one.
+    /// Whether the key also restricted the screen to one thread.
     pub(crate) filtered: bool,
 }
 

@@ -40,9 +40,9 @@ pub(crate) struct Lists([List; View::ALL.len()]);
 pub(crate) struct Views {
     /// View on screen.
     pub(crate) current: View,
-    /// Lists by view, in the order of the tabs.
+    /// The list of each view, in the order of the tabs.
     pub(crate) lists: Lists,
-    /// Rows of the tree that are open.
+    /// The open rows of the tree.
     pub(crate) expanded: Expanded,
     /// Whether the hottest rows have been opened.
     pub(crate) greeted: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Views {
     pub(crate) slow: SlowView,
     /// State of the timeline.
     pub(crate) timeline: Timeline,
-    /// Load of threads in the last 30 s, beside their names.
+    /// Load of each thread in the last 30 s, shown beside its name.
     pub(crate) strip: Timeline,
     /// View to which Escape leads back.
     pub(crate) came_from: Option<Origin>,
@@ -89,7 +89,7 @@ impl List {
         self.rows.get(self.cursor.index)
     }
 
-    /// Returns the rows of the list that has the selected row: all rows, or the rows of one of two lists side by side.
+    /// Returns the rows of the list that has the selection. These are all rows, unless two lists are side by side.
     pub(crate) fn together(&self) -> Range<usize> {
         match self.second {
             Some(second) if self.cursor.index >= second => second..self.rows.len(),
@@ -98,8 +98,8 @@ impl List {
         }
     }
 
-    /// Returns the rows of each list from the first row on screen to the list's end. The list with the cursor begins at
-    /// its scroll position, the other list at its first row.
+    /// Returns the rows of each list, from the first one on screen to the last one in the list. The list with the
+    /// cursor begins at its scroll position, the other list at its first row.
     pub(crate) fn on_screen(&self) -> impl Iterator<Item = Range<usize>> {
         let second = self.second.unwrap_or(self.rows.len());
         let lists = [0..second, second..self.rows.len()];
@@ -111,7 +111,8 @@ impl List {
         })
     }
 
-    /// Selects the chosen row, or a substitute if it is gone or a heading, on a screen of `page` lines.
+    /// Selects the chosen row, on a screen of `page` lines. If the row is gone, or is a heading, selects another row
+    /// instead.
     pub(crate) fn settle(&mut self, page: usize) {
         self.find();
         self.keep_on_screen(page);
@@ -122,8 +123,8 @@ impl List {
         }
     }
 
-    /// Finds the chosen row among new rows and keeps it on its screen line. If the row is gone, its nearest ancestor is
-    /// selected, else the row that now has its index.
+    /// Finds the chosen row among the new rows, and keeps it at the same height on the screen. If the row is gone,
+    /// selects its nearest ancestor, or else the row that is now at its index.
     fn find(&mut self) {
         let found = self.cursor.want.iter().rev().find_map(|&id| self.place_of(id));
         let cursor = &mut self.cursor;
@@ -136,7 +137,7 @@ impl List {
         }
     }
 
-    /// Selects a line; `want` has the ids of its row and of all ancestors.
+    /// Selects the row at `index`. `want` has the ids of the row's ancestors, and then its own id.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
         let cursor = &mut self.cursor;
         (cursor.touched, cursor.index, cursor.want) = (true, index, want);
@@ -183,23 +184,23 @@ impl Views {
         &self.lists.0[self.current as usize]
     }
 
-    /// Returns the list of the view on screen, to change it.
+    /// Returns a mutable reference to the list of the view on screen.
     pub(crate) fn list_mut(&mut self) -> &mut List {
         &mut self.lists.0[self.current as usize]
     }
 
-    /// Returns the list of a view, to change it.
+    /// Returns a mutable reference to the list of a view.
     pub(crate) fn list_of(&mut self, view: View) -> &mut List {
         &mut self.lists.0[view as usize]
     }
 
-    /// Forgets the timelines, because another run has other times.
+    /// Forgets what the timelines have read, because it is not from the current run.
     pub(crate) fn forget_times(&mut self) {
         self.timeline.forget();
         self.strip.forget();
     }
 
-    /// Closes all rows and forgets all choices, because another program has other rows.
+    /// Closes all rows and drops what the views keep about the previous program, because another program has other rows.
     pub(crate) fn forget_program(&mut self) {
         self.greeted = false;
         self.expanded.clear();
@@ -211,7 +212,7 @@ impl Views {
     }
 }
 
-/// A set of rows that counts its changes.
+/// The set of open rows. It counts how often it has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Expanded {
     paths: KeySet<PathId>,

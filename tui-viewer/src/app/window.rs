@@ -6,10 +6,10 @@ use tickscope_analysis::window::same_epoch;
 use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::seconds;
 
-/// A stretch of time that ends with the moment on screen.
+/// A stretch of time that ends at the moment on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Window {
-    /// All time since the counters began.
+    /// The whole time since the counters last started from zero.
     #[default]
     Reset,
     /// The last second.
@@ -18,7 +18,7 @@ pub(crate) enum Window {
     Ten,
     /// All time since the mark.
     Mark,
-    /// A stretch of this many nanoseconds that was chosen in the timeline.
+    /// A stretch of this many nanoseconds, chosen in the timeline.
     Chosen(u64),
 }
 
@@ -66,12 +66,13 @@ impl Window {
 }
 
 impl Stretch {
-    /// Returns the label above the columns: the real length, and the chosen length if that is longer.
+    /// Returns the label above the columns: the actual length of the window and, if it is still shorter than the chosen
+    /// length, that one too.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
         let from = if self.since_reset { " since reset" } else { "" };
         match self.window.length_ns() {
-            // One hundredth is tolerated, because snapshots do not arrive at exact times.
+            // One hundredth may be missing, because snapshots do not arrive at exact intervals.
             Some(wanted) if self.ns + wanted / 100 < wanted => {
                 format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
             }
@@ -94,17 +95,18 @@ pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
 /// A moment that was marked.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    /// Snapshot of the program at the moment; it may be of another run.
+    /// Snapshot of the program at the marked moment. It may be from another run.
     pub(crate) snapshot: Rc<Snapshot>,
-    /// Label of the moment: a clock time, or the name of a file.
+    /// Label of the mark: a clock time or the name of a file.
     pub(crate) label: String,
-    /// Whether the moment comes from a file, and not from the program on screen.
+    /// Whether the mark is a snapshot from a file, and not a moment of the program on screen.
     pub(crate) of_file: bool,
-    /// Snapshots at which the windows that end at the mark begin. They are kept here because history may drop them.
+    /// The snapshots at which the windows of 1 s and of 10 s before the mark begin, in this order. They are kept here
+    /// because the history may drop them.
     pub(crate) bases: [Option<Rc<Snapshot>>; 2],
 }
 
-/// Moment or window that the moment on screen is compared with.
+/// What the moment on screen is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
     Mark,
@@ -116,7 +118,8 @@ pub(crate) enum Against {
 }
 
 impl Mark {
-    /// Returns the snapshot at which a window of 1 s or 10 s before the mark begins; `None` if unknown, and for other windows.
+    /// Returns the snapshot at which the window of 1 s or 10 s before the mark begins. Returns `None` if it is not
+    /// known or if there was a reset in between, and for all other windows.
     pub(crate) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,

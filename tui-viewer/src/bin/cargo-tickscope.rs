@@ -1,4 +1,4 @@
-//! The `cargo tickscope` command, and the roles in which cargo starts it: see `tickscope_cargo`.
+//! The `cargo tickscope` command. cargo starts this program again, in other roles: see `tickscope_cargo`.
 
 #![forbid(unsafe_code)]
 
@@ -12,8 +12,8 @@ use tickscope_cli::cli::commands::cargo_watcher::CargoWatcher;
 use tickscope_command::console;
 
 fn main() -> ExitCode {
-    // The registered flag replaces the default action, so a write above the file size limit fails and does not end the
-    // process.
+    // Registering a flag replaces the signal's default action, so a write beyond the file size limit fails with an
+    // error instead of killing the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     match role::play::<CargoWatcher>(std::env::args_os().collect()) {
         Ok(code) => console::code(code),

@@ -39,7 +39,7 @@ pub use self::trigger::{TriggerArgs, TriggerOptions};
 pub use self::wait_until::WaitUntilArgs;
 use crate::cli::args::values::duration;
 
-/// Arguments of `cargo tickscope`, with the options for the look of the screen.
+/// Arguments of `cargo tickscope`, including the options for how the screen looks.
 pub type CargoCli = tickscope_cargo::args::CargoCli<LookArgs>;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
@@ -144,7 +144,7 @@ pub enum Command {
     Record(Box<RecordArgs>),
     /// Print where each thread is right now: its open scopes, and for how long they have been open.
     Stacks {
-        /// Print the async calls in flight instead: for how long they have been, and what they wait for.
+        /// Print the async calls in flight instead: for how long they have been in flight, and what they wait for.
         #[arg(long)]
         tasks: bool,
         /// Which program.

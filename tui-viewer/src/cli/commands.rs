@@ -1,4 +1,4 @@
-//! Commands: they print or write the data of the screen, or open the screen.
+//! The commands of `tickscope`, and the code that several of them share.
 
 pub mod agents;
 pub mod attach;

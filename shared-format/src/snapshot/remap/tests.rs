@@ -5,10 +5,12 @@ use crate::fixture::programs::any_snapshot;
 use crate::fixture::received;
 use crate::snapshot::{Left, Site};
 
-/// Number of timed calls, and the errors of self time and total.
+/// For a row with estimated times: the number of timed calls, the error of the self time, and the error of the total
+/// time.
 type Estimated = Option<(u64, u64, u64)>;
 
-/// Returns a tree of one thread from parent, calls and estimate of each row.
+/// Returns a snapshot with a single thread. For each of its rows, `rows` has the parent, the number of calls, and the
+/// estimate.
 fn adaptive(rows: &[(u32, u64, Estimated)]) -> Snapshot {
     let mut s = Snapshot {
         sites: [Site::default()].into(),
@@ -47,7 +49,7 @@ fn what_has_no_estimate_was_timed() {
     let Estimate {
         timed, self_error, ..
     } = both.estimates[0];
-    // The error is rounded only once.
+    // The result is the rounded root of 3² + 3². The error is rounded only once.
     assert_eq!((both.nodes.calls[0], timed, self_error), (300, 120, 4));
 }
 
@@ -96,7 +98,7 @@ fn values_that_come_to_one_place_are_added_up() {
     sum.gather(&[before, Part::now(&s, map)]);
     let rows = |quantity| sum.measures.of(quantity).map(|column| &column.rows[..]);
     assert_eq!(rows(Quantity::Frees), Some(&[(1, 24)][..]));
-    // A level comes only from the part of the present moment.
+    // Levels are taken only from the part that was captured at the same moment as the sum.
     assert_eq!(rows(Quantity::LiveBytes), Some(&[(1, 12)][..]));
     assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
     assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);

@@ -1,14 +1,15 @@
-//! Seeded mutations: mistakes in the order of operations on shared words, which a test must find.
+//! Seeded mutations: deliberate mistakes in the order of operations on shared words, which a test must detect.
 //!
-//! `.ci/mutations` selects one with the variable `MUTATION` and expects a test to fail. An operation is identified by
-//! its source text, so that the mutation changes the real code and not a copy of it:
+//! `.ci/mutations` selects a mutation with the environment variable `MUTATION`, and expects a test to fail. Operations
+//! are identified by their source text, so that the mutation changes the real code and not a copy of it:
 //!
-//! - `weak|FILE|A`: the operation at A orders nothing: a relaxed access, or a fence left out.
-//! - `after|FILE|A|B`: the operation at A is done right after the operation at B.
-//! - `before|FILE|A|B`: the operation at A is done right before the operation at B.
-//! - `early|FILE|A|B`: the load at B is done right before the load at A.
+//! - `weak|FILE|A`: A loses its ordering. An access becomes relaxed, and a fence is left out.
+//! - `after|FILE|A|B`: A is postponed until right after B.
+//! - `before|FILE|A|B`: A is postponed until right before B.
+//! - `early|FILE|A|B`: B, which must be a load, is done early, right before the load A.
 //!
-//! A and B are texts that occur once in the file. Each text means the first function that it calls.
+//! A and B are pieces of source text that occur exactly once in the file. Each stands for the first function call in
+//! it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Once};
 
-/// A line and a column, from 1, as the compiler counts them.
+/// Line and column of a function call, both counted from 1, as the compiler reports them.
 type Place = (u32, u32);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -52,23 +53,24 @@ static MUTATION: LazyLock<Option<Mutation>> = LazyLock::new(|| {
     })
 });
 
-/// Word that the load at B of an `early` mutation reads; all ones before it is known.
+/// Word that load B of an `early` mutation reads (its address or index), or `usize::MAX` as long as it is not known.
 static TARGET: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Whether the target word still has to be found.
+/// Whether the first executions are still searching for the target word.
 static LEARNS: AtomicBool = AtomicBool::new(true);
 
 /// A postponed operation.
 type Late = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// Postponed operations, by thread of the model.
+    /// Postponed operations, by the id of the model's thread.
     static LATE: RefCell<HashMap<String, Vec<Late>>> = RefCell::default();
-    /// Words that were loaded early, by thread of the model.
+    /// Values that were loaded early, by the id of the model's thread.
     static EARLY: RefCell<HashMap<String, u64>> = RefCell::default();
 }
 
-/// Returns the place of the first function that a text calls, in a file of the workspace.
+/// Returns the position of the first function call in `text`, which must occur exactly once in this file of the
+/// workspace.
 fn place_of(file: &str, text: &str) -> Place {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let source = std::fs::read_to_string(format!("{root}/{file}")).unwrap();
@@ -89,7 +91,7 @@ fn is(place: Place, file: &str, at: &Location<'_>) -> bool {
     (at.line(), at.column()) == place && at.file().ends_with(file)
 }
 
-/// Returns the id of the model's current thread as text, which is empty outside a model.
+/// Returns the id of the model's current thread as text, or an empty string outside a model.
 fn thread() -> String {
     match super::runs() {
         true => format!("{:?}", loom::thread::current().id()),
@@ -97,13 +99,13 @@ fn thread() -> String {
     }
 }
 
-/// Prints the line that `.ci/mutations` looks for.
+/// Prints once that the mutation took effect, which `.ci/mutations` checks.
 fn applied() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| println!("mutation applied"));
 }
 
-/// Returns whether the target of an early load has to be found first.
+/// Returns whether the word of an early load must be found before the mutation can be applied.
 pub fn learns() -> bool {
     matches!(
         &*MUTATION,
@@ -114,18 +116,18 @@ pub fn learns() -> bool {
     ) && LEARNS.load(Ordering::Relaxed)
 }
 
-/// Ends the search, so that later executions are mutated.
+/// Ends the search for the target word. Later executions apply the mutation.
 pub fn has_learned() {
     LEARNS.store(false, Ordering::Relaxed);
 }
 
-/// Removes the state of the last execution.
+/// Discards what the previous execution left behind.
 pub fn begin() {
     LATE.take();
     EARLY.take();
 }
 
-/// Returns whether the operation at a place must lose its ordering.
+/// Returns whether the operation at this source location must be done without its ordering.
 pub fn is_weak(at: &Location<'_>) -> bool {
     let Some(mutation) = &*MUTATION else { return false };
     let weak = mutation.kind == Kind::Weak && is(mutation.place, &mutation.file, at);
@@ -143,8 +145,8 @@ fn late_ones() -> Vec<Late> {
     late
 }
 
-/// Runs an operation without a result (a store or a fence) now or later. The argument of `action` says whether it must
-/// be weak.
+/// Runs an operation that returns nothing (a store or a fence), either now or later. The argument of `action` says
+/// whether to leave out the ordering.
 pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     let Some(mutation) = &*MUTATION else {
         return action(false);
@@ -158,8 +160,9 @@ pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     around(at, || action(is_weak(at)));
 }
 
-/// Runs an operation that has a result and is not a load of one word. A mutation can only make the operation weak, which `action`
-/// does itself. Postponed operations may run right before or after it.
+/// Runs an operation that returns a value. For the load of a single word, use [`load`] instead. The operation is never
+/// postponed, and a mutation can only weaken it, which `action` must do itself (see [`is_weak`]). Postponed operations
+/// may run right before or after it.
 pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     let Some(mutation) = &*MUTATION else {
         return action();
@@ -178,8 +181,8 @@ pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     given
 }
 
-/// Loads a word, given by its address or index, or returns the value that was loaded early. `load` gets the word, and
-/// whether the load must be weak.
+/// Loads a word. If this thread has already loaded the word early, returns that value instead. `word` is the word's
+/// address or index. The arguments of `load` are the word, and whether to leave out the ordering.
 pub fn load(at: &Location<'_>, word: usize, load: impl Fn(usize, bool) -> u64) -> u64 {
     let Some(mutation) = &*MUTATION else {
         return load(word, false);

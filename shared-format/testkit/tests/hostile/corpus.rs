@@ -1,17 +1,17 @@
-//! Runs every input that the fuzzer keeps through the fuzzer's own targets.
+//! Runs all inputs that are stored for the fuzzer through the fuzzer's own targets.
 
 use std::fs;
 use std::path::Path;
 
 use crate::targets;
 
-/// An input, and the file and line that contain it.
+/// An input, and where it is stored: a file, and the line if the file contains several inputs.
 struct Input {
     place: String,
     bytes: Vec<u8>,
 }
 
-/// Returns the inputs of a packed corpus, which has one input per line, in hexadecimal.
+/// Returns the inputs of a packed corpus: a text file with one input per line, in hexadecimal.
 fn unpack(path: &Path) -> Vec<Input> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let digit = |digit: u8, place: &str| {
@@ -34,7 +34,7 @@ fn unpack(path: &Path) -> Vec<Input> {
     text.lines().enumerate().map(input).collect()
 }
 
-/// Returns the inputs that once broke a target.
+/// Returns the inputs that once made this target fail.
 fn regressions(folder: &Path, target: &str) -> Vec<Input> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -55,7 +55,7 @@ fn corpus_and_regressions_break_nothing() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
     let mut count = 0;
     for target in &targets::ALL {
-        // The target `file` gets the inputs of `open`, and reads them from a real file.
+        // The target `file` takes the same inputs as `open`, but reads them from a real file.
         let name = match target.name == "file" {
             true => "open",
             false => target.name,
@@ -64,7 +64,7 @@ fn corpus_and_regressions_break_nothing() {
         assert!(!inputs.is_empty(), "{} has no corpus", target.name);
         inputs.extend(regressions(&fuzz.join("regressions"), name));
         for input in &inputs {
-            // Prints the place of the input after the message of a panic.
+            // If the target panics, this prints where the input is stored, after the panic message.
             let place = NamedOnPanic(&input.place);
             target.check(&input.bytes);
             std::mem::forget(place);
@@ -74,7 +74,7 @@ fn corpus_and_regressions_break_nothing() {
     println!("{count} inputs of the fuzzer: 0 panics, 0 allocations beyond 4 times the limit");
 }
 
-/// Prints the place of an input when it is dropped, which happens if the target panics.
+/// When dropped, prints where an input is stored. That happens only if the target panics.
 struct NamedOnPanic<'a>(&'a str);
 
 impl Drop for NamedOnPanic<'_> {

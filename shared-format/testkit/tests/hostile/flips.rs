@@ -1,4 +1,4 @@
-//! Flipped bits on both sides: in the file that a viewer opens, and in the slots that the program reads.
+//! Tests with flipped bits, both in the file that a viewer opens and in the slots that the program reads.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,18 +24,18 @@ use crate::targets::slots::Page;
 
 const RING_WORDS: u64 = (64 << 10) / WORD as u64;
 
-/// Number of random flips in the rings; `FLIPS` in the environment sets another number.
+/// Number of random bit flips in the rings. The environment variable `FLIPS` overrides it.
 const FLIPS: u64 = 2_000;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// Written payloads, by ring (true for the coarse ring) and sequence number.
+/// The payloads that were written, by ring (`true` for the coarse ring) and sequence number.
 type Written = HashMap<(bool, u64), Vec<u8>>;
 
-/// Makes a ring file with records in both rings. Its program counts as running while the `OwnRing` exists.
+/// Creates a ring file with records in both rings. Its program counts as running as long as the `OwnRing` exists.
 fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
     let header = Header {
-        // The present boot's id, because heartbeats of other boots do not count.
+        // The current boot's id, because heartbeats from other boots do not count.
         boot_id: os::boot_id(),
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
@@ -84,7 +84,7 @@ impl Flipper {
     }
 }
 
-/// Asserts that every record that can still be read has the payload that was written.
+/// Asserts that each record that can still be read contains exactly the payload that was written.
 fn check(ring: &RingFile, written: &Written, back: usize) {
     let check = |coarse: bool, record: &Record| {
         let expected = written.get(&(coarse, record.sequence));
@@ -101,15 +101,16 @@ fn bits(from: usize, to: usize) -> Range<u64> {
     (from * WORD * 8) as u64..(to * WORD * 8) as u64
 }
 
-/// Makes a ring of a program that has ended.
+/// Creates the ring of a program that has already ended.
 fn ended(dir: &Path) -> (Flipper, PathBuf, Written) {
     let (own, written) = made(dir, 1);
     let path = own.path().to_path_buf();
     (Flipper::new(&path), path, written)
 }
 
-/// Flips every second bit of the header, state and slots pages, beginning with bit `first` of each part, and returns the number
-/// of flips.
+/// Flips every second bit of the header, state and slots pages, one at a time, and returns the number of flips. Starts
+/// with bit `first` (0 or 1) of the header page, and again with bit `first` of the other two pages, which count as one
+/// range.
 fn every_second(first: u64) -> u64 {
     let dir = tempfile::tempdir().unwrap();
     let (flipper, path, written) = ended(dir.path());
@@ -157,7 +158,7 @@ fn no_flipped_bit_changes_a_payload_unseen() {
 #[test]
 fn no_flipped_bit_makes_a_running_program_dead_or_a_hung_one_alive() {
     let dir = tempfile::tempdir().unwrap();
-    // The records are four hours old, so only the heartbeat can show that the program is alive.
+    // The records are four hours old, so only the heartbeat can show whether the program is alive.
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
@@ -231,7 +232,7 @@ fn no_flipped_bit_in_a_slot_is_obeyed_or_heard() {
                 reply.is_none() || reply == replies[index],
                 "bit {bit} of word {word} is heard"
             );
-            // The next viewer can still send a request.
+            // The next viewer to take the slot can still send a request.
             assert!(slots::next_sequence(&page, index).unwrap() <= 2);
         }
         page.0.borrow_mut()[word] ^= 1 << bit;
@@ -263,7 +264,7 @@ fn a_slot_whose_numbers_are_used_up_can_still_be_written() {
     }
 }
 
-/// Words whose values change at every read.
+/// Words whose values change with every read.
 struct Restless(RefCell<u64>);
 
 impl ReadWords for Restless {

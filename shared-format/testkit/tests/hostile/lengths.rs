@@ -1,16 +1,17 @@
-//! Lengths that claim more bytes than there are. A payload takes no more memory than its bytes allow.
+//! Tests with length fields that claim more elements than a payload contains. Decoding must not take more memory than
+//! the bytes of the payload justify.
 
 use tickscope_format::codec;
 
 use crate::counting::most_allocated;
 
-/// Ids of the sections whose numbers have variable lengths.
+/// Ids of the sections that encode numbers with a variable number of bytes.
 const SMALL: [u64; 2] = [10, 11];
 
-/// Byte in front of a number of eight bytes, in sections whose numbers have variable lengths.
+/// In the sections listed in [`SMALL`], the byte in front of a number that is encoded in eight bytes.
 const EIGHT_BYTES: u8 = 253;
 
-/// Returns a payload of one section: zeros, except for a length at `at`.
+/// Returns a payload with a single section, which consists of zeros except for a length at offset `at`.
 fn payload(section: u64, bytes: usize, at: usize, length: u64) -> Vec<u8> {
     let mut body = vec![0; bytes];
     let mut number = length.to_le_bytes().to_vec();
@@ -27,13 +28,13 @@ fn a_length_takes_no_more_memory_than_the_bytes_of_its_section_allow() {
     let mut refused = 0;
     for section in 1..=13 {
         for bytes in [64, 9 << 10, 600 << 10] {
-            // Offsets at which the first lists of the sections begin.
+            // Offsets of the first list's length in the various sections.
             for at in [0, 1, 2, 8, 16, 17, 24] {
                 for length in (10..64).step_by(3).map(|power| 1 << power) {
                     let payload = payload(section, bytes, at, length);
                     let (most, result) = most_allocated(|| codec::decode(&payload).is_err());
-                    // A section may claim eight times its bytes, or 64 KiB. A payload takes at most 4 times that,
-                    // including the data decoded before.
+                    // A section may claim eight times its size, or 64 KiB if that is more. In total, decoding may take
+                    // at most 4 times as much, which includes the data decoded before the claim.
                     let limit = (8 * bytes).max(64 << 10);
                     assert!(
                         most <= 4 * limit,

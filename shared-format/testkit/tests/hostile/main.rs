@@ -1,5 +1,5 @@
-//! Tests with hostile bytes: the corpus and the findings of the fuzzer (`shared-format/fuzz`), flipped bits, and other
-//! versions of the format.
+//! Tests with hostile bytes: the fuzzer's corpus and the inputs that once made it fail (`shared-format/fuzz`), flipped
+//! bits, oversized lengths, and other versions of the format.
 
 #![allow(
     clippy::unwrap_used,

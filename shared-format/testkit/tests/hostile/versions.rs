@@ -1,8 +1,8 @@
-//! Golden files of the format, and files of other versions: they are refused with both versions named, or read without
-//! their new data.
+//! Golden files of the format, and files of other versions. A file of another major version is refused, and the error
+//! names both versions. A file of a newer minor version is read without its new data.
 //!
-//! A change of the format fails here. If the change is intended, raise `FORMAT_MINOR` (older readers may ignore the
-//! change) or `FORMAT_MAJOR` (they may not). Keep the existing golden files, because files of this major version must
+//! These tests fail if the format changes. If the change is intended, raise `FORMAT_MINOR` if older readers may ignore
+//! it, or `FORMAT_MAJOR` if they may not. Keep the existing golden files, because files of this major version must
 //! always open. Write the golden files of the new version with `GOLDEN=write`.
 
 use std::fs;
@@ -27,7 +27,8 @@ use tickscope_format::snapshot::{
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_testkit::fixture::{estimate, open, payload, small_payload, stamp};
 
-/// Returns a snapshot with data in every field that existed when the golden files of a version were made.
+/// Returns a snapshot with data in every field that this version of the format has. The golden files of the version
+/// contain the same snapshot.
 fn snapshot_of(version: &str) -> Snapshot {
     let mut s = snapshot();
     match version {
@@ -218,7 +219,7 @@ fn snapshot() -> Snapshot {
     s
 }
 
-/// Returns the file of a program that has written `snapshot()` three times in each ring.
+/// Returns the ring file of a program that has written `snapshot()` three times to each of its two rings.
 fn ring(dir: &Path) -> Vec<u8> {
     let header = Header {
         pid: 4711,
@@ -251,13 +252,13 @@ fn with_word(mut file: Vec<u8>, index: usize, value: u64) -> Vec<u8> {
     file
 }
 
-/// Gives a changed header a valid checksum.
+/// Recomputes the checksum of a header that was changed.
 fn signed(file: Vec<u8>) -> Vec<u8> {
     let sum = u64::from(crc32fast::hash(&file[..at::CRC * 8]));
     with_word(file, at::CRC, sum)
 }
 
-/// Sets the user id in the header, because a ring is read only if this user owns the file.
+/// Sets the user id in the header. Readers accept a ring only if the user in its header owns the file.
 fn owned(file: Vec<u8>, uid: u32) -> Vec<u8> {
     signed(with_word(file, at::UID, uid.into()))
 }
@@ -285,7 +286,7 @@ fn golden(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Returns the golden files of one kind, by version.
+/// Returns all golden files of one kind, with the version of each.
 fn all_golden(kind: &str) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(golden_dir()).unwrap();
     let mut all: Vec<_> = entries
@@ -325,8 +326,8 @@ fn the_format_changes_with_its_version_only() {
     check("small", small_payload(&snapshot()));
     check("ring", ring(dir.path()));
     check("kept", snapshot_file::bytes(&snapshot()).unwrap());
-    // The bytes of a packed recording depend on the deflate library. So its golden file only has to be readable; its
-    // bytes are not compared.
+    // The bytes of a compressed recording depend on the deflate library, so its golden file is not compared. It only
+    // has to be readable, which another test checks.
     let path = golden_dir().join(format!("series-{FORMAT_MAJOR}.{FORMAT_MINOR}"));
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
         check("series", series(dir.path()));
@@ -381,7 +382,7 @@ fn files_of_all_versions_so_far_open() {
     }
 }
 
-/// Returns the word that stores a version in a file.
+/// Returns the word that encodes a version in a file.
 fn version(major: u32, minor: u32) -> u64 {
     u64::from(major) << 32 | u64::from(minor)
 }
@@ -396,7 +397,8 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
         RingFile::open(&path)
     };
     for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 0), (u32::MAX, u32::MAX)] {
-        // In a file of another major version nothing else is known, not even where its checksum is.
+        // In a file of another major version, nothing but the version is known, not even where the checksum is. So the
+        // checksum is not recomputed here.
         let why = open(with_word(today.clone(), at::VERSION, version(major, minor)))
             .unwrap_err()
             .to_string();
@@ -410,7 +412,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     let ring = open(newer).unwrap();
     assert_eq!(ring.header().version, (FORMAT_MAJOR, FORMAT_MINOR + 8));
     assert_eq!(ring.newest_snapshot().unwrap().1, snapshot());
-    // Files from before the coarse ring have zeros in the words that describe it.
+    // Files that were written before coarse rings existed have zeros in the words that describe the coarse ring.
     let mut older = with_word(today.clone(), at::VERSION, version(FORMAT_MAJOR, 0));
     older = with_word(with_word(older, at::COARSE_FIRST, 0), at::COARSE_WORDS, 0);
     let ring = open(signed(older)).unwrap();
@@ -423,7 +425,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     assert!(why.contains("0x40") && why.contains("update tickscope"), "{why}");
 }
 
-/// Asserts that a refusal names the version found, the version wanted, and the next step.
+/// Asserts that the error names the version found, the version wanted, and what to do next.
 fn check_names_both(why: &str, major: u32, minor: u32) {
     let names = [
         format!("{major}.{minor}"),
@@ -467,7 +469,7 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
     let mut newer = [40u64, 16, 1, 2].map(u64::to_le_bytes).concat();
     newer.extend_from_slice(&payload);
     assert_eq!(codec::decode(&newer).unwrap(), snapshot());
-    // Each section is left out in turn, as an older writer would.
+    // Remove each section in turn, as if an older writer had not known it.
     let mut at = 0;
     let mut left_out = 0;
     while at < payload.len() {
@@ -475,8 +477,8 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
         let (id, mut older) = (word(&payload[at..], 0), payload[..at].to_vec());
         older.extend_from_slice(&payload[end..]);
         match id {
-            // These sections must not be missing: rows and threads need each other, rows name sites, and values and
-            // gauges are counters.
+            // Without these sections, a payload is refused: rows and threads need each other, rows refer to sites, and
+            // rows of values and gauges refer to counters.
             2..=4 | 12 => assert!(codec::decode(&older).is_err(), "section {id}"),
             _ => assert_ne!(codec::decode(&older).unwrap(), snapshot(), "section {id}"),
         }

@@ -1,4 +1,4 @@
-//! Reads debug information: where functions are in the source, and which closures are async bodies.
+//! Reads debug information: where functions are defined in the source, and which closures are async bodies.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,12 +13,12 @@ use tickscope_symbols::function_name::async_bodies::async_bodies;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Largest number of references that are followed from a function to its declaration.
+/// Maximum number of references to follow from the debug entry of a function to its declaration.
 const REFERENCES: usize = 4;
 
-/// Debug information of a file, decompressed.
+/// The debug information of a file, decompressed.
 pub(super) struct Sections<'a> {
-    /// Whether there is no debug information.
+    /// Whether the file has no debug information.
     pub(super) is_empty: bool,
     sections: DwarfSections<Cow<'a, [u8]>>,
 }
@@ -29,21 +29,21 @@ pub(super) struct DebugInfo<'a> {
     asyncs: HashMap<String, String>,
 }
 
-/// Declaration of a function. Every field may be missing.
+/// The declaration of a function. Fields that are not known are empty or 0.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// Source file as the compiler was given it, joined to the compiler's working folder.
+    /// Path of the source file as it was passed to the compiler, appended to the compiler's working directory.
     pub(super) file: String,
-    /// First line of the function, or 0 if it is missing.
+    /// First line of the function, or 0 if it is not known.
     pub(super) line: u32,
-    /// Name, mangled if the debug information has the mangled name.
+    /// Name of the function. It is mangled if the debug information contains the mangled name.
     pub(super) name: String,
-    /// Kind of async body, such as `async_fn`; empty for other functions.
+    /// Kind of async body, such as `async_fn`. Empty for other functions.
     pub(super) body: String,
 }
 
 impl<'a> Sections<'a> {
-    /// Finds the sections. A missing section is empty.
+    /// Finds the sections. Those that do not exist are empty.
     pub(super) fn load(elf: &ElfFile64<'a, Endianness>) -> Result<Self, object::Error> {
         let load = |id: gimli::SectionId| match elf.section_by_name(id.name()) {
             Some(section) => section.uncompressed_data(),
@@ -59,7 +59,7 @@ impl<'a> Sections<'a> {
         })
     }
 
-    /// Opens the debug information. A unit is read when one of its functions is looked up.
+    /// Opens the debug information. A unit is read only when one of its functions is looked up.
     pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
         let dwarf = self
             .sections
@@ -72,14 +72,14 @@ impl<'a> Sections<'a> {
 }
 
 impl DebugInfo<'_> {
-    /// Returns the declaration of the function of `size` bytes at an address. Damaged parts count as missing, because a
-    /// table without lines is better than none.
+    /// Returns the declaration of the function at an address. `size` is the size of its code in bytes. Damaged parts
+    /// are treated as missing, because a table without lines is better than none.
     pub(super) fn declaration(&self, address: u64, size: u64) -> Declaration {
         self.try_declaration(address, size).unwrap_or_default()
     }
 
     fn try_declaration(&self, address: u64, size: u64) -> Result<Declaration, gimli::Error> {
-        // Other functions may be inlined at the beginning, so the last frame is the function itself.
+        // Functions that are inlined at the beginning come first, so the last frame is the function itself.
         let mut frames = self.context.find_frames(address).skip_all_loads()?;
         let mut function = None;
         while let Some(frame) = frames.next()? {
@@ -97,8 +97,8 @@ impl DebugInfo<'_> {
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
         }
-        // From `debuginfo=1` on, the function's debug entry has the line of `fn`. With `line-tables-only` there is only
-        // the line of the first instruction, often that of the first statement.
+        // With `debuginfo=1` or more, the function's debug entry contains the line of `fn`. With `line-tables-only`,
+        // only the line of the first instruction is known, which often belongs to the first statement.
         if let Some(offset) = function.dw_die_offset
             && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
         {
@@ -114,15 +114,15 @@ impl DebugInfo<'_> {
         Ok(found)
     }
 
-    /// Returns the name in debug information, such as `{async_fn#0}`, of the closure at this path, if the closure is an
-    /// async body. The path has no generic arguments and calls each closure `{closure#N}`, as symbols do.
+    /// If the closure at this path is an async body, returns its name in the debug information, such as `{async_fn#0}`.
+    /// As in symbols, each closure in the path is called `{closure#N}`. The path has no generic arguments.
     pub(super) fn async_body(&self, path: &str) -> Option<&str> {
         self.asyncs.get(path).map(String::as_str)
     }
 }
 
-/// Fills in file, line and kind of async body from a function's debug entry. The kind is the beginning of a name such
-/// as `{async_fn#0}`, which only debug information has: symbols call the body a closure.
+/// Fills in the file, the line and the kind of async body from the debug entry of a function. The kind is the first
+/// part of a name such as `{async_fn#0}`. Only debug information contains such names; symbols call the body a closure.
 fn declare(
     found: &mut Declaration,
     unit: UnitRef<'_, Slice<'_>>,
@@ -145,7 +145,8 @@ fn declare(
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
         match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
             Some(AttributeValue::UnitRef(of)) if place.is_none() || name.is_none() => offset = of,
-            // Link-time optimisation may leave the declaration in another unit. Then the line table's file and line stay.
+            // With link-time optimisation, the declaration may be in another unit. The file and line from the line
+            // table are kept in that case.
             _ => break,
         }
     }
@@ -166,7 +167,7 @@ fn declare(
     Ok(())
 }
 
-/// Returns the path of a file in the unit's line table, joined to the folders that it is relative to.
+/// Returns the path of a file in the unit's line table, appended to the directories that it is relative to.
 fn file_name(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Result<Option<String>, gimli::Error> {
     let Some(program) = &unit.line_program else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Names of functions in symbol tables, by address.
+//! Function names from the symbol tables, by address.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) struct Symbol<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Reads the symbol table and the dynamic linker's table, which a stripped library still has.
+    /// Reads the symbol table, and the dynamic symbol table, which even a stripped library has.
     pub(super) fn read(elf: &ElfFile64<'a, Endianness>) -> Self {
         let mut by_address: HashMap<u64, Vec<Symbol<'a>>> = HashMap::new();
         for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
@@ -38,7 +38,7 @@ impl<'a> Symbols<'a> {
                 });
             }
         }
-        // Equal functions share an address. Sorting makes the choice of their name independent of the linker's order.
+        // Identical functions share an address. Sorting makes the choice of a name independent of the linker's order.
         for here in by_address.values_mut() {
             here.sort();
             here.dedup();

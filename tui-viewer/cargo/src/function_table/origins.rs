@@ -1,5 +1,5 @@
-//! Finds the origin of a function from the path of its source file, and shortens the path for the table: a program must
-//! not contain paths of the machine that built it.
+//! Determines where a function comes from, based on the path of its source file. Also shortens that path for the table,
+//! because a program must not contain paths from the machine that built it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use tickscope_format::function_table::Origin;
 use tickscope_symbols::function_name::{Name, is_std};
 
-/// Folders of a program's sources.
+/// The folders that contain a program's sources.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sources {
     /// The root folder of the workspace.
     pub(crate) workspace_root: PathBuf,
     /// The packages of the workspace.
     pub(crate) members: Vec<Member>,
-    /// The folder of the compiler, as `rustc --print sysroot` prints it.
+    /// Folder in which the compiler is installed, as `rustc --print sysroot` prints it.
     pub(crate) sysroot: PathBuf,
 }
 
@@ -29,22 +29,22 @@ pub(crate) struct Member {
     pub(crate) package: String,
 }
 
-/// Origin of a function, with its package and its file.
+/// The origin of a function, with its package and file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) origin: Origin,
     /// Name and version of the package, or only the name if the version is unknown.
     pub(super) package: String,
-    /// Path of the file as it is written into the table.
+    /// Path of the file, as written to the table.
     pub(super) file: String,
 }
 
-/// Finds out where functions come from. Each file is examined once.
+/// Determines where functions come from. Each file is examined only once.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
-    /// The workspace's root as it was given and, if that contains symbolic links, its real path.
+    /// Path of the workspace root as it was given, and also its canonical path if that is different.
     roots: Vec<PathBuf>,
-    /// Folders of packages with the package names, the longest path first.
+    /// Folders of the packages, with the name and version of each package. The longest path comes first.
     members: Vec<(PathBuf, &'a str)>,
     sysroot: &'a Path,
     known: HashMap<String, Option<Place>>,
@@ -67,7 +67,7 @@ impl Sources {
     }
 }
 
-/// Returns a folder's path as it was given and, if that contains symbolic links, its real path.
+/// Returns the path of a folder as it was given, and also its canonical path if that is different.
 fn names_of(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let named = (!dir.as_os_str().is_empty()).then(|| dir.to_path_buf());
     let real = fs::canonicalize(dir).ok().filter(|real| real != dir);
@@ -75,7 +75,7 @@ fn names_of(dir: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 impl Places<'_> {
-    /// Returns the origin of a function, from the path of its file, which may be empty, and from its name.
+    /// Determines where a function comes from, based on its name and the path of its file. The path may be empty.
     pub(super) fn of(&mut self, file: &str, name: &Name) -> Place {
         let by_file = match self.known.get(file) {
             Some(known) => known.clone(),
@@ -96,8 +96,8 @@ impl Places<'_> {
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
-    /// Recognises a file of the standard library: `/rustc/HASH/library/...` in programs, or a path in the compiler's
-    /// own copy of the sources.
+    /// Recognises a file of the standard library. Its path is `/rustc/HASH/library/...` in programs, or leads to the
+    /// sources that are installed with the compiler.
     fn std(&self, file: &Path) -> Option<Place> {
         let text = file.to_str()?;
         let rest = if let Some(rest) = text.strip_prefix("/rustc/") {
@@ -140,7 +140,8 @@ impl Places<'_> {
     fn package(&self, file: &Path) -> Option<Place> {
         let member = self.members.iter().find(|(dir, _)| file.starts_with(dir));
         let depth = member.map_or(0, |(dir, _)| dir.components().count());
-        // Cargo's folder of dependencies may be inside the workspace, or the workspace inside it. The inner folder decides.
+        // The folder for fetched packages may be inside the workspace, or the workspace inside that folder. The inner
+        // one of the two counts.
         if let Some((place, place_depth)) = fetched(file)
             && place_depth > depth
         {
@@ -167,9 +168,10 @@ impl Places<'_> {
         Some(elsewhere(file))
     }
 
-    /// Returns the origin that the crate's name alone gives.
+    /// Determines the origin from the name of the crate alone.
     fn of_crate(&self, file: &str, name: &Name) -> Place {
-        // A relative path does not show this machine's folders: the compiler was told to remap it for reproducible builds.
+        // A relative path reveals no folders of this machine. It means that the compiler was told to remap paths, for
+        // reproducible builds.
         let is_plain = !file.is_empty() && !Path::new(file).is_absolute() && !file.starts_with("..");
         let file = if is_plain { file.to_string() } else { String::new() };
         let Some(crate_name) = name.crate_name().filter(|name| !name.is_empty()) else {
@@ -194,7 +196,8 @@ impl Places<'_> {
 }
 
 impl Place {
-    /// Makes a `Place` from `library/core/src/option.rs`, or from the path of a crate that the standard library depends on.
+    /// Creates a `Place` from a path such as `library/core/src/option.rs`, or from that of a crate that the standard
+    /// library depends on.
     fn std(file: &str) -> Self {
         let mut parts = file.split('/');
         let package = match (parts.next(), parts.next()) {
@@ -209,7 +212,7 @@ impl Place {
         }
     }
 
-    /// Makes a `Place` in a dependency whose package has the name of its folder.
+    /// Creates a `Place` in a dependency. The package is named after its folder.
     fn dependency(folder: &str, rest: &[&str]) -> Self {
         Self {
             origin: Origin::Dependency,
@@ -218,8 +221,8 @@ impl Place {
         }
     }
 
-    /// Returns the module that the file's path stands for, such as `app::net::http` for `src/net/http.rs`. It is used
-    /// for functions whose name has no module.
+    /// Returns the module that corresponds to the file's path, such as `app::net::http` for `src/net/http.rs`. It is
+    /// used for functions whose name does not contain a module.
     pub(super) fn module(&self) -> String {
         let path = self
             .file
@@ -239,10 +242,10 @@ impl Place {
     }
 }
 
-/// Recognises a file of a package that cargo fetched. Also returns the depth of the package's folder.
+/// Recognises a file of a package that cargo has fetched. Also returns the depth of the package's folder.
 fn fetched(file: &Path) -> Option<(Place, usize)> {
     let parts = texts(file);
-    // The depth includes the root of the path, which `texts` leaves out: hence 5 for 4 parts.
+    // The depth includes the root of the path, which `texts` leaves out. So four parts have a depth of 5.
     for at in (0..parts.len()).rev() {
         match parts[at..] {
             ["registry", "src", _index, folder, ref rest @ ..] => {
@@ -258,7 +261,8 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
-/// Makes a `Place` for a file outside all known folders. The kept path begins with the folder that contains `src`.
+/// Creates a `Place` for a file outside all known folders. Its path is shortened to begin with the folder that contains
+/// `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
     let from = parts
@@ -300,12 +304,12 @@ fn named_version(folder: &str) -> Option<String> {
     })
 }
 
-/// Returns the name of a package `NAME VERSION`.
+/// Returns the name from a package of the form `NAME VERSION`.
 fn name_of(package: &str) -> &str {
     package.split(' ').next().unwrap_or_default()
 }
 
-/// Returns the parts of a path as text, without its root.
+/// Returns the components of a path as text, without the root.
 fn texts(path: &Path) -> Vec<&str> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(part) => part.to_str(),
@@ -314,7 +318,7 @@ fn texts(path: &Path) -> Vec<&str> {
     parts.collect()
 }
 
-/// Returns the path without `.` and `..`, which the compiler keeps from `#[path]`.
+/// Removes `.` and `..` from a path. The compiler leaves them in the paths of modules with `#[path]`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,12 +1,15 @@
-//! Finds the functions that poll an async body, and where the body's state is, by running their first instructions.
+//! Finds out, by interpreting the first instructions of a function, whether it polls an async body, and where the state
+//! of that body is stored.
 //!
-//! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps to
-//! code for that state. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and 3 or
-//! more at an await. In state 1, the function arrives at a panic of the standard library that nothing else calls, so
-//! the code itself proves that the function is a poll. [`find`] tries each byte that the function reads through one of
-//! its first two arguments: with 1 in this byte, the function must arrive at the panic, and with 0 elsewhere. A
-//! function does not count as a poll if anything on the way depends on an unknown value. Debug information cannot
-//! replace this: it only has the name of the body, and most release builds have no types in it.
+//! The compiler turns an async body into a function that gets the address of the future, reads a state byte, and jumps
+//! to the code for that state. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic,
+//! and 3 or more at an await. In state 1, the function reaches a panic of the standard library that nothing else calls.
+//! So the code itself proves that the function is a poll.
+//!
+//! [`find`] tries each byte that the function reads through one of its first two arguments. If the byte is 1, the
+//! function must reach the panic, and if it is 0, it must not. A function does not count as a poll if anything on the
+//! way to the panic depends on an unknown value. Debug information cannot replace this, because it contains only the
+//! name of the body, and in most release builds no types.
 
 pub(super) mod code;
 mod run;
@@ -24,8 +27,8 @@ const UNRESUMED: u64 = 0;
 /// State of a body that has returned.
 const RETURNED: u64 = 1;
 
-/// Returns which argument of a poll function is its future, and where in the future the state is. Returns `None` unless
-/// both are certain.
+/// Returns which argument of a poll function is the future, and where in the future the state is stored. Returns `None`
+/// unless both are certain.
 pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Option<PollFunction> {
     let mut first = Run::new(code, symbols, None);
     first.go(address);
@@ -41,8 +44,8 @@ pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Opti
     })
 }
 
-/// Returns whether a function that drops a future gets the future in its first argument: the first byte that the
-/// function reads must be the state there.
+/// Returns whether the drop glue of a future gets the future as its first argument. This is taken to be so if the first
+/// byte that the drop glue reads is the future's state.
 pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_offset: u32) -> bool {
     let mut run = Run::new(code, symbols, None);
     run.go(address);

@@ -1,8 +1,9 @@
-//! Adds the table to the file as a section that no loader reads.
+//! Adds the table to the file, as a section that no loader reads.
 //!
-//! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections. Names
-//! and headers include those of the table's section. Then the file's header points to the new parts. All other bytes
-//! and their addresses stay. The linker's names and headers also stay, as some kilobytes that nothing points to.
+//! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections. The
+//! names and headers include those of the new section. Then the file header is made to point to the new section
+//! headers. Everything else stays in place, and no address changes. The linker's names and headers remain in the file
+//! as a few kilobytes that nothing refers to.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,27 +16,29 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U16, U32, U64};
 use tickscope_format::function_table::SECTION;
 
-/// From this number of sections on, the size field of the first section's header contains the number.
+/// If there are at least this many sections, their number is stored in the size field of the first section header
+/// instead of in the file header.
 const MANY_SECTIONS: usize = 0xff00;
 
 /// Alignment of the appended parts, in bytes.
 const ALIGNMENT: usize = 8;
 
-/// Bytes that are appended to the file, and the file's new header.
+/// The bytes to append to the file, and its new header.
 #[derive(Debug)]
 struct Tail {
-    /// Number of bytes at the start of the old file that are kept.
+    /// Number of bytes to keep from the start of the old file.
     kept: usize,
     appended: Vec<u8>,
     header: FileHeader64<LittleEndian>,
 }
 
-/// Writes a copy of the file with its table, and then replaces the file with the copy. So the program is complete at
-/// any moment. A process that runs the file keeps the old file, and on a full disk the linker's file stays.
+/// Writes a copy of the file that includes the table, and then replaces the file with the copy. So the program is
+/// complete at all times. A process that is running the old file keeps it, and if the disk is full, the linker's file
+/// remains.
 pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> anyhow::Result<()> {
     let path = executable.display();
     let tail = tail(bytes, table).map_err(|error| anyhow!("{path}: damaged: {error}"))?;
-    // If the path is a link to the program, the link stays.
+    // If the path is a symbolic link to the program, the link is preserved.
     let target = fs::canonicalize(executable).map_err(|error| anyhow!("find {path}: {error}"))?;
     let failed = |error: io::Error| anyhow!("write {}: {error}", target.display());
     let folder = target.parent().unwrap_or(Path::new("/"));
@@ -118,8 +121,9 @@ fn tail(bytes: &[u8], table: &[u8]) -> Result<Tail, object::Error> {
     })
 }
 
-/// Returns how many bytes at the start of a file that already has a table are kept: all before the table if only names and
-/// headers follow it. After `strip`, other sections may follow. Then all bytes are kept, also those of the old table.
+/// Returns how many bytes to keep from the start of a file that already has a table. If only section names and headers
+/// follow the table, this is everything before the table. Otherwise, for example after `strip`, all bytes are kept,
+/// including the old table.
 fn kept(
     bytes: &[u8],
     header: &FileHeader64<LittleEndian>,
@@ -157,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a program that consists of `count` sections alone. The second section has their names.
+    /// Returns a program that consists of nothing but `count` sections. The second section contains their names.
     fn program(count: usize) -> Vec<u8> {
         let names = b"\0.names\0";
         let mut bytes = vec![0; 64];
@@ -181,7 +185,7 @@ mod tests {
         if count >= MANY_SECTIONS {
             set(32, count as u64);
         }
-        // This section's name is at offset 1, and its type is 3, a string table.
+        // The name of this section is at offset 1, and its type is 3 (string table).
         set(64, 1 | 3 << 32);
         set(64 + 24, 64);
         set(64 + 32, names.len() as u64);
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn what_follows_a_table_is_kept() {
         let mut bytes = added(&program(2), b"table");
-        // A section that another tool has written after the table.
+        // Add a section after the table, as another tool might.
         let behind = bytes.len();
         bytes.extend_from_slice(b"behind it");
         let header = FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();

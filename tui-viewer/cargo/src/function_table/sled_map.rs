@@ -1,4 +1,5 @@
-//! Reads the compiler's map of sleds. Its entries have 32 bytes with two addresses, each relative to its own location.
+//! Reads the compiler's map of sleds. Each entry has 32 bytes, and contains two addresses. Each of these is relative to
+//! the position where it is stored.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,10 +10,11 @@ use tickscope_format::function_table::{Sled, SledKind};
 
 use crate::function_table::poll_function::code::Code;
 
-/// Name of the section with the compiler's map.
+/// Name of the section that contains the compiler's map.
 pub(crate) const MAP: &str = "xray_instr_map";
 
-/// Version of the map whose addresses are relative to their own locations. Other versions are refused.
+/// Version of the map in which addresses are relative to the position where they are stored. Other versions are
+/// refused.
 pub(crate) const VERSION: u8 = 2;
 
 /// Size of an entry in bytes.
@@ -21,16 +23,16 @@ const ENTRY: usize = 32;
 /// All sleds of a program.
 #[derive(Debug)]
 pub(super) struct Sleds {
-    /// Range of addresses of the map itself.
+    /// Range of addresses that the map itself occupies.
     pub(super) map: Range<u64>,
-    /// The sleds of each function, by the function's address.
+    /// The sleds of each function, by the address of the function.
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
 }
 
 /// Splits a map into its entries.
 ///
 /// # Errors
-/// The map has another version, or ends within an entry; the message says which.
+/// The map has another version, or its last entry is incomplete. The message says which.
 pub(crate) fn entries(map: &[u8]) -> Result<&[[u8; ENTRY]], String> {
     let (entries, rest) = map.as_chunks::<ENTRY>();
     if let Some(entry) = entries.iter().find(|entry| entry[18] != VERSION) {
@@ -48,7 +50,7 @@ pub(crate) fn entries(map: &[u8]) -> Result<&[[u8; ENTRY]], String> {
     Ok(entries)
 }
 
-/// Reads the map, and keeps the entries whose address has the code of a sled.
+/// Reads the map, and keeps only the entries whose address really contains the code of a sled.
 pub(super) fn read(elf: &ElfFile64<'_, Endianness>, code: &Code<'_>) -> Result<Sleds, String> {
     let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
         let why = match elf.section_by_name(".note.gnu.gold-version") {
@@ -83,13 +85,13 @@ pub(super) fn read(elf: &ElfFile64<'_, Endianness>, code: &Code<'_>) -> Result<S
     Ok(sleds)
 }
 
-/// Converts the map's code for a kind of sled. Only the first three codes occur in Rust.
+/// Converts the number that the map uses for a kind of sled. Only the first three kinds occur in Rust.
 fn kind(code: u8) -> Option<SledKind> {
     SledKind::of(code.into()).filter(|kind| *kind != SledKind::Drop)
 }
 
-/// Returns whether the machine code at the address is that of such a sled: a jump over nine bytes, or a return before a
-/// long `nop`.
+/// Returns whether the machine code at an address is a sled of this kind: a jump over nine bytes, or a return followed
+/// by a long `nop`.
 fn is_sled(code: &Code<'_>, address: u64, kind: SledKind) -> bool {
     let wanted: &[u8] = match kind {
         SledKind::Entry | SledKind::TailCall | SledKind::Drop => &[0xeb, 0x09],

@@ -1,4 +1,4 @@
-//! Tests of programs that are compiled with sleds, get their table, and run.
+//! Tests with programs that are compiled with sleds, get their tables, and are then run.
 
 mod programs;
 
@@ -11,7 +11,7 @@ use tickscope_format::function_table::{Function, FunctionTable, Origin, SECTION,
 
 use super::*;
 
-/// Returns the bytes of the table in a file, or `None` without a table.
+/// Returns the bytes of a file's table, or `None` if it has no table.
 fn table_of(executable: &Path) -> Option<Vec<u8>> {
     let bytes = fs::read(executable).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
@@ -25,7 +25,7 @@ fn with_table(program: Program) -> Program {
     program
 }
 
-/// Checks that a file gets no table, and that the error contains these words.
+/// Checks that adding a table to the file fails, and that the error contains these words.
 fn refused(path: &Path, words: &[&str]) {
     let error = add(path, &Sources::default()).unwrap_err().to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{error}");
@@ -51,7 +51,7 @@ fn function(functions: &[Function], module: &str, name: &str) -> Function {
     found[0].clone()
 }
 
-/// Returns the line of [`APP`] that contains the text.
+/// Returns the number of the line in [`APP`] that contains the text.
 fn line_of(text: &str) -> u32 {
     let at = APP
         .find(text)
@@ -59,7 +59,7 @@ fn line_of(text: &str) -> u32 {
     APP[..at].lines().count() as u32 + u32::from(APP[..at].ends_with('\n'))
 }
 
-/// Counts sections with the table's name.
+/// Counts the sections with the name of the table.
 fn sections(program: &Program) -> usize {
     let bytes = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
@@ -147,8 +147,8 @@ fn what_the_collector_may_call_is_not_in_the_table() {
     }
 }
 
-/// Returns the names of the program's own functions. Async bodies have the names of closures, because only debug
-/// information distinguishes them.
+/// Returns the names of the program's own functions, with async bodies named as closures. Without debug information,
+/// the two cannot be distinguished.
 fn own_names(program: &Program) -> BTreeSet<(String, String)> {
     let own = table(program).into_iter().filter(|f| f.origin == Origin::Own);
     let names = own.map(|f| {
@@ -177,7 +177,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
 
     let lines = with_table(programs::compile(APP, &["-Cdebuginfo=line-tables-only"]));
     assert_eq!(own_names(&lines), names);
-    // Without `debuginfo=1`, the line is that of `fn` or of the first statement.
+    // Without `debuginfo=1`, the line may be that of `fn` or that of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
         assert_eq!(found.file.as_str(), "src/main.rs");
@@ -247,7 +247,7 @@ fn a_second_table_takes_the_place_of_the_first() {
         .filter(|name| name.to_string_lossy().starts_with(".tickscope"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    // Other sources give another table, which may differ in length.
+    // With other sources, the table is different, and may have another length.
     add(&program.path, &Sources::default()).unwrap();
     assert!(table(&program).iter().all(|f| f.origin != Origin::Own));
     assert_eq!(sections(&program), 1);
@@ -272,7 +272,7 @@ fn strip_keeps_the_table() {
     let before = table_of(&program.path).unwrap();
     programs::output("strip", &["--strip-debug".as_ref(), program.path.as_os_str()]);
     assert!(table_of(&program.path).unwrap() == before);
-    // The program still has symbols, so the table can be made again, but without lines.
+    // The program still has symbols, so the table can be created again, but without line numbers.
     add(&program.path, &program.sources()).unwrap();
     let again = table(&program);
     assert!(again.iter().all(|f| f.line == 0) && sections(&program) == 1);
@@ -282,7 +282,7 @@ fn strip_keeps_the_table() {
     assert_eq!(program.run(), expected);
     let headers = programs::output("readelf", &["-SW".as_ref(), program.path.as_os_str()]);
     assert!(headers.contains(SECTION), "{headers}");
-    // Without symbols no function has a name, so the table cannot be made, and the file stays unchanged.
+    // Without symbols, no function has a name. So the table cannot be created, and the file stays unchanged.
     let stripped = fs::read(&program.path).unwrap();
     refused(&program.path, &["no symbols and no debug information"]);
     assert!(fs::read(&program.path).unwrap() == stripped);
@@ -295,7 +295,7 @@ fn libraries_for_c_have_tables() {
     let program = with_table(programs::compile(source, &["--crate-type=cdylib"]));
     let twice = function(&table(&program), "app", "twice");
     assert_eq!((twice.origin, twice.line), (Origin::Own, 2));
-    // `strip` keeps the dynamic linker's symbols.
+    // `strip` does not remove the dynamic symbols.
     programs::output("strip", &[program.path.as_os_str()]);
     assert_eq!(function(&table(&program), "app", "twice"), twice);
     add(&program.path, &program.sources()).unwrap();
@@ -405,7 +405,8 @@ fn damaged_programs_are_refused_or_read() {
     let whole = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*whole).unwrap();
     let headers = elf.elf_header().e_shoff.get(Endianness::Little) as usize;
-    // Damages each file in one way: flips a byte of the file's header or a section header, or cuts the file.
+    // Damage the file in one way at a time: invert a byte in the file header or in a section header, or truncate the
+    // file.
     let bytes = (0..64).chain((headers..whole.len()).step_by(23)).map(|at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xff;

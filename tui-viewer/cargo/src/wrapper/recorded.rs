@@ -1,4 +1,4 @@
-//! Calls of the compiler that were recorded from cargo 1.95, with shortened paths.
+//! Compiler calls recorded from cargo 1.95, with shortened paths.
 
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ pub(crate) fn read(name: &str) -> Invocation {
     Invocation::read(&words)
 }
 
-/// Name and text of each call. Each line of a text is an argument, or an option with its value.
+/// Name and arguments of each call. Each line is an argument, or an option with its value.
 const CALLS: [(&str, &str); 8] = [
     // A dependency, in release.
     (
@@ -125,7 +125,7 @@ mylib/src/lib.rs
 -L dependency=/p/target/tickscope/x86_64-unknown-linux-gnu/debug/deps
 -L dependency=/p/target/tickscope/debug/deps"#,
     ),
-    // A crate that is both a library for C and a Rust library.
+    // A crate that is both a `cdylib` and a Rust library.
     (
         "shared",
         r#"/toolchain/bin/rustc

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tickscope::sync::{Mutex, named_mutex};
 
-/// Time from a ping to its answer.
+/// Time until a ping is answered.
 const PING: Duration = Duration::from_millis(25);
-/// Number of uses of a connection between two pings.
+/// Number of times that a connection is used between two pings.
 const USES_A_PING: u32 = 200;
 
 /// Connections that are not in use.
@@ -17,14 +17,14 @@ pub(crate) struct Pool {
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A connection. Using it takes time, in which the thread sleeps.
+/// A connection. Using it takes time, during which the thread sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     uses: u32,
 }
 
 impl Pool {
-    /// Makes a pool of this many connections: one for each thread that takes them.
+    /// Makes a pool of this many connections: one for each thread that will take one.
     pub(crate) fn new(connections: usize) -> Self {
         let idle = (0..connections).map(|_| Connection::default()).collect();
         Self {
@@ -32,8 +32,8 @@ impl Pool {
         }
     }
 
-    /// Takes a connection, and pings its other end from time to time. The lock is held during the ping, so all other
-    /// threads that want a connection wait. tickscope shows this fault as *made others wait*.
+    /// Takes a connection, and from time to time pings its other end first. The lock is held during the ping, so all
+    /// other threads that want a connection have to wait. tickscope shows this fault as *made others wait*.
     #[tickscope::profile]
     pub(crate) fn take(&self) -> Connection {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,13 +53,13 @@ impl Pool {
 }
 
 impl Connection {
-    /// Stands for reading from the disk or writing to it: sleeps for `time`.
+    /// Simulates reading from the disk or writing to it: sleeps for `time`.
     #[tickscope::profile(group = "disk")]
     pub(crate) fn read_disk(&self, time: Duration) {
         thread::sleep(time);
     }
 
-    /// Asks the other end whether it is still there.
+    /// Checks that the other end still answers.
     #[tickscope::profile]
     fn ping(&mut self) {
         thread::sleep(PING);

@@ -1,6 +1,6 @@
-//! A cache that is bounded in the simplest way: the oldest entry is dropped first.
+//! A cache whose size is limited in the simplest way: the oldest entry is dropped first.
 //!
-//! An entry is dropped even if most requests need it. This makes one request in some two hundred slow: see
+//! An entry is dropped even if most requests need it. This makes about one request in two hundred slow: see
 //! [`offers`](crate::shop::catalogue::offers).
 
 use std::collections::{HashMap, VecDeque};
@@ -11,7 +11,7 @@ use tickscope::sync::{Mutex, named_mutex};
 /// The largest number of entries. Most of them are pictures.
 const MOST_ENTRIES: usize = 480;
 
-/// The name of an entry.
+/// Identifies an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     /// The picture of an item.

@@ -1,4 +1,4 @@
-//! The items of the shop: their prices, the best offers of each section, and their pictures.
+//! The items in the shop: their prices, their pictures, and the best offers in each section.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::shop::cache::{Cache, Entry, Key};
 /// Number of sections, and number of items in each.
 pub(crate) const SECTIONS: u32 = 16;
 pub(crate) const SECTION_ITEMS: u32 = 600;
-/// Number of offers of a section.
+/// Number of offers in a section.
 const OFFERS: usize = 6;
-/// Size of a picture, and size of a row of the database.
+/// Size of a picture and of a row of the database, in bytes.
 const PICTURE_BYTES: usize = 32 << 10;
 const ROW_BYTES: usize = 8;
-/// Number of hash rounds that stand for the computation of a price, some 15 us.
+/// Number of hash rounds that stand in for the computation of a price. They take some 15 us.
 const PRICE_ROUNDS: u64 = 5_000;
 
-/// Returns the best offers of a section, which are mostly in the cache. If the cache has dropped them, this request has
-/// to compute the prices of all 600 items, where other requests compute 6 prices.
+/// Returns the best offers of a section, which are usually in the cache. If the cache has dropped them, this request
+/// has to compute the prices of all 600 items, whereas others compute only 6 prices.
 #[tickscope::profile]
 pub(crate) fn offers(cache: &Cache, section: u32) -> Arc<[u32]> {
     let key = Key::Offers(section);
@@ -40,7 +40,7 @@ fn best_of(section: u32) -> Arc<[u32]> {
     items.iter().take(OFFERS).map(|&(_, item)| item).collect()
 }
 
-/// Computes the price of an item. The rounds stand for discounts of discounts.
+/// Computes the price of an item. The hash rounds stand in for the computation of discounts.
 #[tickscope::profile]
 pub(crate) fn price(item: u32) -> u64 {
     let price = (0..PRICE_ROUNDS).fold(u64::from(item), |price, round| mixed(price ^ round));
@@ -65,7 +65,7 @@ pub(crate) async fn picture(cache: &Cache, database: &Database, item: u32) -> Ar
     bytes
 }
 
-/// Makes a picture from its rows. The cache keeps it, so the bytes live on after this call.
+/// Makes a picture from its rows. The cache keeps the picture, so its bytes outlive this call.
 #[tickscope::profile]
 fn decode(rows: &[u64]) -> Arc<[u8]> {
     let bytes = rows.iter().flat_map(|row| row.to_le_bytes());

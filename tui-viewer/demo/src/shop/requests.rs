@@ -1,4 +1,4 @@
-//! The requests of clients: each kind of request is a function.
+//! The requests that clients make. Each kind of request is a function.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::shop::store::Store;
 
 /// The number of items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;
-/// The time for which a thread sleeps to read the paper for an invoice.
+/// How long the thread sleeps to simulate reading the paper for an invoice.
 const READ_PAPER: Duration = Duration::from_millis(8);
-/// Number of hash rounds that stand for the ranking of a row, less than 1 us.
+/// Number of hash rounds that stand in for ranking a row. They take less than 1 us.
 const RANK_ROUNDS: u64 = 250;
-/// Number of rows below which a list is sorted as a whole.
+/// Lists with fewer rows than this are sorted without being split.
 const FEW_ROWS: usize = 512;
 
 /// A request with its parameters.
@@ -26,7 +26,7 @@ pub(crate) enum Request {
     Browse { section: u32, item: u32 },
     /// The items that match a word.
     Search { first: u32, matches: u32 },
-    /// An order, with the time that the bank needs.
+    /// An order, with the time that the bank takes to accept it.
     Order { item: u32, bank: Duration },
     /// A printed invoice.
     Invoice { item: u32 },
@@ -40,7 +40,7 @@ pub(crate) struct Found {
 }
 
 impl Request {
-    /// Makes the request of the next client.
+    /// Picks the next client's request at random.
     pub(crate) fn draw(random: &mut Random) -> Self {
         let items = if random.one_in(4) {
             SECTIONS * SECTION_ITEMS
@@ -85,7 +85,7 @@ pub(crate) async fn browse(store: &Store, section: u32, item: u32) -> Found {
     }
 }
 
-/// Finds the items that match a word, the best first.
+/// Finds the items that match a word, with the best match first.
 #[tickscope::profile]
 pub(crate) async fn search(store: &Store, first: u32, matches: u32) -> Found {
     let rows = store.database.rows(Query { first, rows: matches }).await;
@@ -118,7 +118,7 @@ pub(crate) async fn invoice(item: u32) -> Found {
     }
 }
 
-/// Reads a file in the wrong way: the thread sleeps in a poll, and all tasks that it could poll wait as well.
+/// Reads a file the wrong way: the thread sleeps inside a poll, which holds up all tasks that it could poll meanwhile.
 #[tickscope::profile]
 fn read_paper() {
     thread::sleep(READ_PAPER);

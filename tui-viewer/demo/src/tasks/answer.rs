@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub(crate) struct Reply<T>(Arc<Mutex<State<T>>>);
 
-/// The end that waits: a future. Its output is `None` if the sending end was dropped without a value.
+/// The end that receives the value: a future. Its output is `None` if the sending end was dropped without sending a value.
 #[derive(Debug)]
 pub(crate) struct Answer<T>(Arc<Mutex<State<T>>>);
 
@@ -20,7 +20,7 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// Makes the sending end and the waiting end.
+/// Makes the sending end and the receiving end.
 pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
     let state = Arc::new(Mutex::new(State {
         value: None,
@@ -31,7 +31,7 @@ pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
 }
 
 impl<T> Reply<T> {
-    /// Sends the value, which is lost if the waiting end was dropped.
+    /// Sends the value, which is lost if the receiving end has been dropped.
     pub(crate) fn send(self, value: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).value = Some(value);
     }

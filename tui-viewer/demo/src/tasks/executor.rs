@@ -1,7 +1,7 @@
 //! An executor: threads that poll tasks. A task is a future that no other future awaits.
 //!
-//! A task that can continue is in a queue. A thread takes the first task and polls it. If the future is pending, its
-//! waker puts the task back into the queue later. Any thread may poll any task.
+//! A task that is ready to be polled waits in a queue. A thread takes the first task and polls it. If the future is
+//! pending, its waker puts the task back into the queue later. Any thread may poll any task.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The tasks that can continue, and the number of all tasks.
+/// The tasks that are ready to be polled, and the number of all tasks.
 #[derive(Default)]
 pub(crate) struct Executor {
     queue: Mutex<Queue>,
@@ -19,22 +19,22 @@ pub(crate) struct Executor {
 #[derive(Default)]
 struct Queue {
     ready: VecDeque<Arc<Task>>,
-    /// The number of tasks that have not ended.
+    /// The number of tasks that have not ended yet.
     alive: usize,
-    /// Whether no more tasks come from outside. Tasks may still spawn others.
+    /// Whether no more tasks will come from outside. Tasks may still spawn others.
     closed: bool,
 }
 
 struct Task {
-    /// The future, or `None` once it is ready.
+    /// The future, or `None` once it has completed.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
-    /// Whether the task is in the queue, so that several wakes put it there once.
+    /// Whether the task is in the queue, so that waking it several times queues it only once.
     queued: AtomicBool,
     executor: Arc<Executor>,
 }
 
 impl Executor {
-    /// Makes a task of a future.
+    /// Spawns a future as a task.
     pub(crate) fn spawn(self: &Arc<Self>, future: impl Future<Output = ()> + Send + 'static) {
         let alive = Alive::new(Arc::clone(self));
         let future = async move {
@@ -62,7 +62,7 @@ impl Executor {
         self.changed.notify_all();
     }
 
-    /// Waits for a task that can continue. Returns `None` when the executor is closed and all tasks have ended.
+    /// Waits for a task that is ready to be polled. Returns `None` once the executor is closed and all tasks have ended.
     fn next(&self) -> Option<Arc<Task>> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let mut queue = self
@@ -82,7 +82,7 @@ impl Executor {
 impl Task {
     fn poll(self: Arc<Self>) {
         // A wake after this store queues the task again, because this poll may not see the event that caused the wake.
-        // If another thread then takes the task, it waits for the lock below until this poll has ended.
+        // If another thread then takes the task, it blocks on the lock below until this poll has ended.
         self.queued.store(false, Ordering::Release);
         let mut slot = self.future.lock().unwrap_or_else(PoisonError::into_inner);
         let waker = Waker::from(Arc::clone(&self));
@@ -105,7 +105,7 @@ impl Wake for Task {
     }
 }
 
-/// Counts a task while its future exists: until the future is ready, or is dropped by a panic.
+/// Counts a task as alive for as long as its future exists: until the future completes, or a panic drops it.
 struct Alive(Arc<Executor>);
 
 impl Alive {
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs all tasks of an executor on two threads.
+    /// Runs all tasks of an executor to completion, on two threads.
     fn finish(executor: &Arc<Executor>) {
         executor.close();
         thread::scope(|scope| {
@@ -155,7 +155,7 @@ mod tests {
                 poll_fn(|context| {
                     polls.fetch_add(1, Ordering::Relaxed);
                     left -= 1;
-                    // Wakes twice, because a second wake must do no harm.
+                    // Wakes twice, to test that a second wake does no harm.
                     context.waker().wake_by_ref();
                     context.waker().wake_by_ref();
                     if left == 0 { Poll::Ready(()) } else { Poll::Pending }

@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Waits for a future until `limit` is ready. Returns the future's output, or `None` if `limit` was ready first. Drops
-/// the future in both cases.
+/// Waits for a future, but only until `limit` completes. Returns the future's output, or `None` if `limit` completed
+/// first. Drops the future in both cases.
 pub(crate) async fn within<F: Future>(limit: impl Future<Output = ()>, future: F) -> Option<F::Output> {
     let mut limit = pin!(limit);
     let mut future = pin!(future);

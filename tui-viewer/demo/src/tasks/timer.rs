@@ -1,4 +1,4 @@
-//! Sleep for tasks: futures that are ready later, and the thread that wakes their tasks.
+//! Sleeping for tasks: futures that complete later, and the thread that wakes the waiting tasks.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,10 +15,10 @@ pub(crate) struct Timer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Wakers by the time at which they are due, and by a number that distinguishes equal times.
+    /// Wakers, keyed by the time at which they are due, and by a number that distinguishes those due at the same time.
     sleeping: BTreeMap<(Instant, u64), Waker>,
     next_number: u64,
-    /// Whether the timer is closed, so that no future waits any more.
+    /// Whether the timer is closed, in which case futures no longer wait.
     closed: bool,
 }
 
@@ -27,7 +27,7 @@ struct State {
 pub(crate) struct Sleep {
     timer: Arc<Timer>,
     until: Instant,
-    /// Key of the future in `sleeping`, from the first poll on.
+    /// Key of the future in `sleeping`; `None` until the future has been polled and has to wait.
     key: Option<(Instant, u64)>,
 }
 
@@ -68,7 +68,7 @@ impl Timer {
         }
     }
 
-    /// Makes all present and later futures ready, because the service ends without waiting for them.
+    /// Ends all sleeps immediately, even those that begin later, so that the service can end without waiting for them.
     pub(crate) fn close(&self) {
         let sleeping = {
             let mut state = self.lock();
@@ -110,7 +110,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            // Drops the waker without the lock, because it may hold the last reference to a task, whose drop locks again.
+            // Releases the lock before dropping the waker: it may hold the last reference to a task, whose drop locks again.
             let _waker = self.timer.lock().sleeping.remove(&key);
         }
     }

@@ -20,7 +20,8 @@ fn agent(dir: &Path, per_pid: bool) -> Agent {
     })
 }
 
-/// Makes the agent read all rings. Returns the calls of `work`, and the number of running processes.
+/// Makes the agent read all rings. Returns how often the program's function `work` was called, and how many of its
+/// processes are running.
 fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
     agent.look();
     let key = AccountKey {
@@ -64,7 +65,7 @@ fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
     again.shows(12, CaptureKind::Periodic);
     again.ring.link().unwrap();
     assert_eq!(found(&mut agent, "app"), (26, 1));
-    // The agent itself is restarted, with and without its kept state.
+    // The agent itself is restarted, once with its saved state and once without.
     let kept = agent.keep().unwrap();
     let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
     assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
@@ -80,7 +81,7 @@ fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
         let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
         assert!(error.contains(why), "{error}");
     }
-    // Another run, at the same time as the first one and after it.
+    // A second process starts while the first one is still running, and outlives it.
     let mut second = TestProgram::named(dir.path(), "app", 2, 3);
     second.shows(100, CaptureKind::Periodic);
     assert_eq!(found(&mut agent, "app"), (126, 2));
@@ -105,7 +106,7 @@ fn garbage_is_counted_and_said_once() {
     program.shows(3, CaptureKind::Periodic);
     fs::write(dir.path().join("a.ring"), "no ring").unwrap();
     fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
-    // A truncated ring, as a full disk leaves it, and a ring with noise in place of its records.
+    // A truncated ring, as a full disk would leave behind, and a ring whose records are overwritten with noise.
     let bytes = fs::read(program.ring.path()).unwrap();
     fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
     let mut other = TestProgram::named(dir.path(), "other", 5, 9);
@@ -174,8 +175,9 @@ fn the_series_of_a_process_end_with_it() {
     assert!(agent.accounts.is_empty());
 }
 
-/// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each
-/// published second. With FLEET_DIR, the rings stay in that directory, and get more records for another agent.
+/// Measures the CPU time and memory of an agent that reads fifty programs with a thousand nodes each, with one scrape
+/// after every round of records. If FLEET_DIR is set, the rings are created in that directory, and after the
+/// measurement the programs keep publishing, so that another agent can read them.
 #[test]
 #[ignore = "takes minutes: .ci/nightly fleet"]
 fn fifty_programs_cost_a_hundredth_of_a_core() {
@@ -230,7 +232,7 @@ fn fifty_programs_cost_a_hundredth_of_a_core() {
     println!(
         "fleet: 50 programs of 1000 nodes: {each:?} a scrape of {bytes} bytes, {early} kB, {late} kB later"
     );
-    // One hundredth of the 15 s between two rounds.
+    // With one round every 15 s, this is 1 % of a core.
     assert!(
         cfg!(debug_assertions) || each <= Duration::from_millis(150),
         "{each:?}"

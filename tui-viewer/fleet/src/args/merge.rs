@@ -15,7 +15,7 @@ Examples:
   tickscope diff yesterday.tks all.tks
   tickscope report --view hot all.tks";
 
-/// Which runs to add up, and where their sum goes.
+/// Which runs to add up, and where to write the sum.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct MergeArgs {
@@ -25,7 +25,7 @@ pub struct MergeArgs {
     /// The new file, NAME.tks.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Leave out files that cannot be read, and say which, instead of failing.
+    /// Skip files that cannot be read, with a message for each, instead of failing.
     #[arg(long)]
     pub skip_unreadable: bool,
 }

@@ -33,11 +33,11 @@ Examples:
   curl -s http://127.0.0.1:9464/metrics | grep '^tickscope_up'
   tickscope metrics --textfile /var/lib/node_exporter/textfile --top 10 --no-latency";
 
-/// Destination and number of metrics.
+/// Where to publish metrics, and which ones.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = FAMILIES)]
 pub struct MetricsArgs {
-    /// Answer HTTP at this address: 127.0.0.1:9464.
+    /// Serve the metrics over HTTP at this address, such as 127.0.0.1:9464.
     #[arg(long, value_name = "ADDR", required_unless_present = "textfile")]
     pub listen: Option<String>,
     /// Rewrite DIR/tickscope.prom at each interval, for the node exporter.
@@ -46,11 +46,11 @@ pub struct MetricsArgs {
     /// Longest time between two reads of the rings, and between two writes of the file: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
-    /// Number of functions of each program that have separate series, 1 to 1000: those with the most time. A function
-    /// keeps its series, so if ranks change, there are up to four times as many.
+    /// Number of functions per program that get their own series, 1 to 1000: those that took the most time. A function
+    /// keeps its series even after others overtake it, so there can be up to four times as many.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub top: u16,
-    /// Show groups in place of their functions, with their names in brackets.
+    /// Show each group, with its name in brackets, in place of the functions in it.
     #[arg(long)]
     pub group: bool,
     /// Give each process separate series, with the label pid.
@@ -59,10 +59,10 @@ pub struct MetricsArgs {
     /// Leave out tickscope_latency_seconds, which has most of the series.
     #[arg(long, conflicts_with = "octaves")]
     pub no_latency: bool,
-    /// Octaves between two bucket limits of tickscope_latency_seconds, 1 to 8.
+    /// Width of the buckets of tickscope_latency_seconds in octaves, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub octaves: u8,
-    /// Keep sums in this file, and begin with the sums in it, so that a restarted agent continues where it stopped.
+    /// Save the sums in this file and load them at the start, so that a restarted agent continues where it left off.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Read only the rings in this directory. May be given several times.

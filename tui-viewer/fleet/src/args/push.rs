@@ -25,12 +25,12 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = NOTES)]
 pub struct PushArgs {
-    /// Send profiles of only this program, by its name.
+    /// Send profiles only of the program with this name.
     pub program: Option<String>,
     /// The Pyroscope server: http://HOST:4040.
     #[arg(long, value_name = "URL")]
     pub pyroscope: String,
-    /// Length of one profile: 1s to 1h.
+    /// Time that each profile covers: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
     /// A label for all profiles. May be given several times.
@@ -39,10 +39,10 @@ pub struct PushArgs {
     /// The tenant (X-Scope-OrgID).
     #[arg(long, value_name = "ID", value_parser = tenant)]
     pub tenant: Option<String>,
-    /// File whose first line is the value of the header Authorization.
+    /// File whose first line is the value of the Authorization header.
     #[arg(long, value_name = "FILE")]
     pub auth_file: Option<PathBuf>,
-    /// For https: PEM file with the certificates that may sign the server's certificate; no others are trusted.
+    /// For https: PEM file with the CA certificates to trust; no others are trusted.
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// Read only the rings in this directory. May be given several times.

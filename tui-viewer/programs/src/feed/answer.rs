@@ -1,4 +1,4 @@
-//! Results and messages for a program's answers to requests.
+//! Turns a program's answers to requests into results and messages.
 
 use std::fs::OpenOptions;
 
@@ -7,16 +7,17 @@ use tickscope_format::slots::{Outcome, Reply};
 
 use crate::events::Request;
 
-/// Reason why a program takes no further rule on sites.
+/// Reason why a program accepts no further rules for sites.
 pub const RULES_FULL: &str = "the program has its maximum of rules; `on *` removes them all";
 
 /// Reason why a program does not watch functions.
 pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
 
-/// Reason why a program watches no further function.
+/// Reason why a program does not watch another function.
 const WATCHES_FULL: &str = "the program watches four functions, its maximum, or watches none for viewers; X in the view Slow stops watching one";
 
-/// Returns the reason why a program takes no requests from this viewer: its ring gave no request slot.
+/// Returns the reason why no request slot could be taken in a ring, so that its program takes no requests from this
+/// viewer.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
         return "takes no requests from this viewer (Builder::allow_remote_control is off in the program)";
@@ -27,7 +28,7 @@ pub fn refusal(ring: &RingFile) -> &'static str {
     }
 }
 
-/// Returns the same as [`result_of`], with messages that depend on the request.
+/// Like [`result_of`], but with error messages that fit the request.
 pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
     match (request, reply.outcome) {
         (Request::Watch(..) | Request::Unwatch(_), Outcome::Unknown) => Err(TOO_OLD.into()),
@@ -39,7 +40,7 @@ pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> 
     }
 }
 
-/// Returns the first reset epoch that shows the request, or the reason why the program refused it.
+/// Returns the first reset epoch whose counts reflect the request, or the reason why the program refused it.
 pub fn result_of(reply: &Reply) -> Result<u64, String> {
     match reply.outcome {
         Outcome::Done => Ok(reply.reset_epoch),

@@ -1,4 +1,4 @@
-//! A ring that is open: its records as they come, and requests to its program.
+//! An open ring: reads new records from it, and sends requests to its program.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::feed::pace::{LOOK, Pace};
 use crate::feed::past::{Earlier, past_of};
 use crate::known_functions::KnownFunctions;
 
-/// Maximum number of records since the last poll that are handed over in addition to the newest.
+/// Besides the newest record, a poll returns at most this many of the records since the previous poll.
 pub(super) const MISSED_MOST: usize = 8;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Attached {
     shown: Option<(u64, u64)>,
     /// Earlier records of the ring that are still to be read.
     earlier: Option<Earlier>,
-    /// Requests that wait for the slot, which takes one request at a time.
+    /// Requests that are waiting for the slot, which takes one request at a time.
     queue: Vec<Request>,
     /// Decides when to check for the next record.
     pace: Pace,
@@ -72,8 +72,8 @@ impl Attached {
         }
     }
 
-    /// Returns the newest snapshot, if it was not handed over yet. Adds its record, and the records since the last one, to
-    /// `past`.
+    /// Returns the newest snapshot, unless it has already been returned. Adds its record to `past`, along with the
+    /// records between the previous snapshot and this one (at most [`MISSED_MOST`] of them).
     pub(super) fn newest(&mut self, past: &mut Vec<Past>) -> Result<Option<Rc<Snapshot>>, String> {
         let latest = self.ring.latest().map_err(|error| error.to_string())?;
         if self.shown.is_some_and(|(position, _)| position == latest) {
@@ -81,7 +81,8 @@ impl Attached {
         }
         let mut record = match self.ring.newest() {
             Ok(record) => record,
-            // The ring counts the lapped read; the screen keeps its snapshot until the next poll.
+            // The program kept overwriting the record while it was being read. The ring has counted this, and the
+            // screen keeps its current snapshot until the next poll.
             Err(FormatError::Lapped { .. }) if self.shown.is_some() => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
@@ -99,7 +100,8 @@ impl Attached {
         Ok(Some(Rc::new(snapshot)))
     }
 
-    /// Returns all functions of the program at the first snapshot that reports functions, and `None` afterwards.
+    /// Looks up all functions of the program the first time that a snapshot says how many there are. Otherwise returns
+    /// `None`.
     pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
         let told = snapshot?.functions.as_ref()?;
         if std::mem::replace(&mut self.asked_for_functions, true) {
@@ -108,7 +110,8 @@ impl Attached {
         KnownFunctions::of_process(self.target.pid, told.known).map(Rc::new)
     }
 
-    /// Returns the records between the sequence number `shown` and `newest`, oldest first.
+    /// Returns the records with a sequence number above `shown` that are older than `newest`, oldest first. If there
+    /// are more than [`MISSED_MOST`], returns only the newest of them.
     fn missed(&self, newest: &Record, shown: u64) -> Vec<Past> {
         let between = self.ring.between(shown, newest).take(MISSED_MOST);
         let mut missed: Vec<Past> = between.map(|mut record| past_of(&mut record)).collect();

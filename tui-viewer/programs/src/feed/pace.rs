@@ -1,12 +1,12 @@
-//! Times at which to check for the next record: shortly before it is due, and seldom once records stop.
+//! Decides when to check for the next record: shortly before it is due, but only rarely once no more records come.
 
 use std::time::{Duration, Instant};
 
-/// Time between two checks at an unknown or high publishing rate: too short for the eye to notice.
+/// Time between two checks if the publishing rate is unknown or high. It is too short for the eye to notice.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Time from the first check to the moment at which a record is due, and time between further checks. So a late record
-/// is seen soon, and the checks do not fall behind the records.
+/// The first check takes place this long before a record is due, and further checks follow at this interval. It is
+/// short, so that a late record is still seen soon and the checks do not fall behind the program.
 const STEP: Duration = Duration::from_millis(4);
 
 /// Time between two checks once records have stopped coming.
@@ -20,7 +20,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Returns a pace before the first record.
+    /// Returns the pace to use before the first record is seen.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             seen: now,
@@ -57,8 +57,9 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Follows a program that publishes a hundred records at this interval, each a little late. Returns the largest
-    /// delay after the first twenty records, and the number of checks per record.
+    /// Simulates a viewer of a program that publishes a hundred records at this interval, each a little late. Returns
+    /// the longest time from when a record was due to when it was seen, apart from the first twenty records, and the
+    /// number of checks per record.
     fn watch(interval: Duration) -> (Duration, f64) {
         let begin = Instant::now();
         let mut pace = Pace::new(begin);

@@ -8,26 +8,27 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::events::Past;
 
-/// Records that are older than the newest record by at most this are all taken.
+/// All records that are at most this much older than the newest one are taken.
 const FULL_NS: u64 = 30_000_000_000;
 
 /// Minimum time between taken records that are older than `FULL_NS`: about a second.
 const SECOND_NS: u64 = 950_000_000;
 
-/// Shortest time between two records: of the fine ring, and of the coarse ring.
+/// Shortest time between two records in the fine ring, and in the coarse ring.
 const SHORTEST_NS: [u64; 2] = [10_000_000, 10_000_000_000];
 
-/// Maximum number of bytes that are handed over: from both rings together, and from the fine ring alone.
+/// Maximum number of bytes that are taken from both rings together, and from the fine ring alone.
 const BYTES_MOST: usize = 48 << 20;
 const FINE_BYTES_MOST: usize = 24 << 20;
 
-/// Reads backwards from the record that was shown first: the fine ring, then the coarse ring.
+/// Reads a ring backwards, starting from the record that was the newest when the ring was opened. The fine ring is read
+/// first, then the coarse ring.
 #[derive(Debug)]
 pub(super) struct Earlier {
     /// The last record that was read, without its payload; `None` before the first record of the coarse ring.
     last: Option<Record>,
     stage: Stage,
-    /// Capture time of the record that was shown first.
+    /// Capture time of the record from which reading started.
     from_ns: u64,
     /// Capture time of the oldest record that was taken from the fine ring.
     oldest_ns: u64,
@@ -41,8 +42,9 @@ enum Stage {
     Done,
 }
 
-/// Takes fewer records as the bytes run out: each time half of the remaining bytes is used up, the least time between
-/// two taken records doubles. So the records reach further back, and none is dropped once it is taken.
+/// Takes fewer records as space runs out: whenever half of the remaining bytes have been used up, the minimum time
+/// between two taken records doubles. This way, the records reach further back, and none has to be dropped after it was
+/// taken.
 #[derive(Debug)]
 struct Thinner {
     room: usize,
@@ -60,7 +62,7 @@ enum Fate {
     Full,
 }
 
-/// Makes an entry of the history from a record, and leaves the record without its payload.
+/// Turns a record into an entry for the history. Moves the payload out of the record.
 pub(super) fn past_of(record: &mut Record) -> Past {
     Past::of(record.stamp, std::mem::take(&mut record.payload))
 }
@@ -75,8 +77,8 @@ impl Thinner {
         }
     }
 
-    /// Decides whether a record is taken if taken records must be at least `gap_ns` apart. A record that closes an
-    /// epoch, or ends the program, is always taken.
+    /// Decides whether to take a record, where taken records should be at least `gap_ns` apart. A record that closes an
+    /// epoch or ends the program is taken regardless of the gap, as long as it fits.
     fn judge(&mut self, unix_ns: u64, kind: CaptureKind, bytes: usize, gap_ns: u64) -> Fate {
         if bytes > self.left {
             return Fate::Full;
@@ -99,7 +101,7 @@ impl Thinner {
 }
 
 impl Earlier {
-    /// Returns a reader of all records older than `record`, whose payload is not needed.
+    /// Returns a reader for all records older than `record`. The payload of `record` may be empty.
     pub(super) fn than(record: Record) -> Self {
         let unix_ns = record.stamp.unix_ns;
         let mut thinner = Thinner::new(FINE_BYTES_MOST, SHORTEST_NS[0]);
@@ -118,8 +120,8 @@ impl Earlier {
         self.stage == Stage::Done
     }
 
-    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first. If the program
-    /// has overwritten a record meanwhile, this record and all older ones of its ring are lost.
+    /// Reads at least one record, and more until `time` has passed. Returns the records taken, oldest first. If the
+    /// program overwrites a record before it is read, this record and all older ones in the same ring are lost.
     pub(super) fn slice(&mut self, ring: &RingFile, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -233,7 +235,7 @@ mod tests {
         ring.publish_coarse(stamp(unix_ns), payload).unwrap();
     }
 
-    /// Publishes ten records a second for two hours, of this number of bytes each.
+    /// Publishes ten records of `bytes` bytes per second for two hours, and a coarse record every ten seconds.
     fn two_hours(ring: &mut OwnRing, bytes: usize) {
         for tenth in 0..2 * 36_000 {
             let unix_ns = SECOND + tenth * SECOND / 10;
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!(full.count(), 300);
         let fine = past.iter().filter(|past| past.payload[0] == 1).count();
         let seconds = &ages[ages.len() - fine..ages.len() - 300];
-        // 1 MiB holds 2259 records of 464 bytes.
+        // 1 MiB holds 2259 records of 464 bytes. The newest 300 are all taken, and one in ten of the others.
         assert!((180..200).contains(&seconds.len()), "{}", seconds.len());
         assert!(seconds.windows(2).all(|pair| pair[0] - pair[1] == SECOND));
         let coarse = &ages[..ages.len() - fine];
@@ -316,7 +318,7 @@ mod tests {
         test_program::payload(&snapshot)
     }
 
-    /// Polls until all earlier records have been handed over, and returns the second of each.
+    /// Polls until all earlier records have been returned. Returns their capture times in seconds, in ascending order.
     fn numbers(feed: &mut RingFeed) -> Vec<u64> {
         let mut numbers = Vec::new();
         while matches!(&feed.open, Open::Ring(attached) if attached.has_past()) {
@@ -353,7 +355,7 @@ mod tests {
         assert_eq!(times(&first.past), [300]);
         assert!(feed.next_look() <= PAST_REST);
         assert_eq!(numbers(&mut feed), Vec::from_iter(1..300));
-        // Records that come between two polls are not lost.
+        // Records that arrive between two polls are not lost.
         for number in 301..=303 {
             publish(&mut own, number * SECOND, &payload(number));
         }
@@ -410,7 +412,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that taken records never exceed the limit of bytes, and reach further back than without thinning.
+        /// Checks that the records taken never exceed the byte limit, and that they reach further back than they would
+        /// without thinning.
         #[test]
         fn less_room_thins_and_reaches_back(bytes in 1usize..4000) {
             let room = 64 << 10;

@@ -17,13 +17,14 @@ use crate::events::{Events, Feed, PIPE, Past, Request, Target};
 use crate::status::{Pipe, Status};
 use crate::target::stream::{broke_off, nothing_came, open};
 
-/// Maximum number of record bytes that wait for the screen, exceeded by at most one record. All others wait in the pipe.
+/// Maximum number of record bytes in the queue. The last record in it may exceed this limit; later ones wait in the
+/// pipe.
 const WAITING_MAX: usize = 16 << 20;
 
-/// Maximum number of pieces of the stream that one poll takes.
+/// Maximum number of pieces that one poll takes from the queue.
 const AT_A_LOOK: usize = 64;
 
-/// Time between two polls: while records come, and after the end of the stream.
+/// Time between two polls during the stream, and after its end.
 const LOOK: Duration = Duration::from_millis(25);
 const LOOK_AT_THE_END: Duration = Duration::from_millis(400);
 
@@ -80,7 +81,8 @@ impl Queue {
         waiting.items.push_back(item);
     }
 
-    /// Takes pieces of one run, up to the start of another recording. Also returns whether more pieces wait.
+    /// Takes pieces from the queue, but stops before the start of another recording, so that all of them belong to one
+    /// run. Also returns whether more pieces are waiting.
     fn take(&self) -> (Vec<Arrived>, bool) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();

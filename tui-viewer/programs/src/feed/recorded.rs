@@ -57,7 +57,7 @@ impl Recorded {
         self.left == 0
     }
 
-    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first.
+    /// Reads at least one record, and more until `time` has passed. Returns the records taken, oldest first.
     pub(super) fn slice(&mut self, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -83,8 +83,8 @@ impl Recorded {
     }
 }
 
-/// Returns the minimum time between taken records with which they fit into the history, if each is as long as the
-/// newest. Returns 0 if all records fit.
+/// Returns how far apart the taken records must at least be to fit into the history, assuming that each is as large as
+/// the newest one. Returns 0 if all records fit.
 fn gap_ns(moments: &[Moment], bytes: usize) -> u64 {
     let all = moments.len().saturating_mul(bytes);
     let times = moments.iter().map(|moment| moment.stamp.unix_ns);
@@ -107,7 +107,7 @@ mod tests {
     use crate::target::wanted::Wanted;
     use crate::test_recording;
 
-    /// Writes a recording of ten records a second, each payload `longer` bytes longer than usual.
+    /// Writes a recording with ten records per second, whose payloads are `longer` bytes larger than usual.
     fn recorded(path: &Path, records: u64, longer: usize) {
         let snapshot = |at| {
             let mut snapshot = orderbook::snapshot(100 + at);

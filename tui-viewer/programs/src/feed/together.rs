@@ -1,8 +1,9 @@
-//! Shows all processes of a name as one program, such as a pre-fork server or the processes of a test run.
+//! Shows all processes with a given program name as if they were one program, for example those of a pre-fork server or
+//! of a test run.
 //!
-//! Thread names include the process, so the threads of each process stay apart. Counts of ended processes stay in the sums.
-//! A reset from the screen restarts the counts of all processes; a reset that one process makes by itself does not change
-//! the sums.
+//! Thread names include the process, so the threads of different processes stay apart. When a process ends, its counts
+//! remain in the sums. A reset from the screen restarts the counts of all processes; a reset that one process makes by
+//! itself does not change the sums.
 
 mod answers;
 mod asked;
@@ -37,17 +38,17 @@ use crate::target::{name_and_pid, title_of};
 /// Maximum number of processes that are followed: each needs an open file.
 const MEMBERS_MOST: usize = 256;
 
-/// Time between two reads of the rings while no record comes.
+/// Time between two reads of the rings while no records arrive.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Bounds of the time between two sums, which follows the rate at which programs publish.
+/// Minimum and maximum time between two sums. Within these limits, it follows the publishing interval of the programs.
 const SHORTEST: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// Reading and adding up takes at most 1/`PARTS` of the time.
 const PARTS: u32 = 5;
 
-/// A feed of all processes of a name.
+/// A feed for all processes with a given program name.
 #[derive(Debug)]
 pub struct TogetherFeed {
     wanted: Wanted,
@@ -58,18 +59,19 @@ pub struct TogetherFeed {
     /// Processes that have ended, and the sum of their counts.
     over: HashSet<RunKey>,
     ended: Option<Snapshot>,
-    /// Counts of ended processes from before the screen's last reset.
+    /// Counts of ended processes from before the screen's last reset, added up. An undo restores them.
     ended_before: Option<Snapshot>,
-    /// Epoch that is restored when the screen's last reset is undone; `None` if it cannot be undone.
+    /// The epoch to restore if the screen's last reset is undone; `None` if it cannot be undone.
     undoable: Option<u64>,
-    /// Lifetime counts of ended processes that a reset has removed from the sum. They are added to totals, so that none falls.
+    /// Lifetime counts of ended processes that a reset has removed from the sum. They are added to the lifetime totals,
+    /// so that these do not decrease.
     gone: Lifetime,
     /// Names of the programs that were followed so far.
     programs: HashSet<String>,
     /// Rings of running processes that cannot be read, and the reasons.
     unread: BTreeMap<PathBuf, String>,
     left_out: usize,
-    /// Clock in whose ticks the sums are.
+    /// The common clock. All times in the sums are in its ticks.
     clock: Option<ClockInfo>,
     /// Sequence number, epoch and capture time of the last sum.
     seq: u64,
@@ -82,14 +84,15 @@ pub struct TogetherFeed {
     status: Status,
     look_around_at: Instant,
     look_at: Instant,
-    /// Whether something has changed that no sum has shown yet.
+    /// Whether anything has changed since the last sum.
     has_news: bool,
     functions: Option<Rc<KnownFunctions>>,
     notices: VecDeque<String>,
 }
 
 impl TogetherFeed {
-    /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first poll.
+    /// Returns a feed for all processes whose program name matches `name`, where `*` stands for any text. Opens nothing
+    /// before the first poll.
     pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
         Self {
             wanted: Wanted::All(name.into()),
@@ -270,7 +273,7 @@ impl TogetherFeed {
             .iter()
             .map(|(member, snapshot)| member.part(snapshot))
             .collect();
-        // The process that has measured the clock's rate longest knows it best.
+        // The process that has been measuring the clock's rate for the longest time has the most accurate result.
         let best = parts.iter().filter(|part| part.ratio == 1.0);
         let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);
         let clock = self.clock.as_mut()?;
@@ -286,7 +289,7 @@ impl TogetherFeed {
         Some(self.completed(sum, kind))
     }
 
-    /// Sets the fields that belong to the sum and not to a single process.
+    /// Sets the fields that describe the sum as a whole.
     fn completed(&mut self, mut sum: Snapshot, kind: CaptureKind) -> Snapshot {
         self.seq += 1;
         self.unix_ns = sum.capture.unix_ns.max(self.unix_ns + 1);

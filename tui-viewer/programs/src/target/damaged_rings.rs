@@ -1,4 +1,4 @@
-//! Rings that cannot be read, and whether their programs still run and will make new rings.
+//! Rings that cannot be read: finds out whether the programs that wrote them are still running and will create new ones.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tickscope_format::os;
 
 use crate::target::wanted::NoTarget;
 
-/// Number of header words up to the last field that identifies the process.
+/// Number of header words up to and including the boot id, which is the last field that identifies the process.
 const WHO: usize = at::BOOT_ID + 2;
 
 /// Whether the process that wrote a ring still runs.
@@ -20,7 +20,7 @@ pub fn runs_on(header: &Header) -> bool {
     header.boot_id == os::boot_id() && os::start_time(header.pid) == Some(header.start_time)
 }
 
-/// Returns the message about a process none of whose rings can be read.
+/// Returns the error for a process whose rings cannot be read; `None` if `listed` has no unreadable ring of the process.
 pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     let (path, error) = listed.iter().find_map(|listed| {
         let error = listed.ring.as_ref().err()?;
@@ -46,7 +46,7 @@ pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     })
 }
 
-/// Returns the program and the process id in the name of a ring file: `NAME.PID.NONCE.ring`.
+/// Returns the program name and the process id that are part of a ring's file name, `NAME.PID.NONCE.ring`.
 pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     let name = path.file_name()?.to_str()?;
     let mut parts = name.rsplitn(4, '.').skip(2);
@@ -54,7 +54,8 @@ pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     Some((parts.next()?.to_owned(), pid))
 }
 
-/// Reads the start time and the boot id from a file's first words, if it is a ring file and long enough.
+/// Reads the process start time and the boot id from the first words of a file. Returns `None` if the file is not a
+/// ring, is too short or cannot be read.
 fn who(path: &Path) -> Option<(u64, [u64; 2])> {
     let mut bytes = [0; WHO * WORD];
     open_plain(path, false).ok()?.read_exact(&mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Program files that were named instead of running programs.
+//! Targets that turn out to be executable files, not the names of running programs.
 
 use std::fs;
 use std::io::Read;
@@ -13,10 +13,10 @@ use tickscope_format::file::places;
 
 use crate::target::wanted::{self, Found, NoTarget, Wanted, readable};
 
-/// Whether a file can be started: an executable binary or script.
+/// Whether a file is a program that can be started: an executable binary or script.
 pub(super) fn is_program(path: &Path) -> bool {
     let mut start = [0; 4];
-    // A link to a program counts as well.
+    // A symbolic link to a program counts as well.
     let Ok(path) = path.canonicalize() else {
         return false;
     };
@@ -29,15 +29,15 @@ pub(super) fn is_program(path: &Path) -> bool {
     may && file.read(&mut start).is_ok() && (start == *b"\x7fELF" || start.starts_with(b"#!"))
 }
 
-/// Finds the program that runs from a file and contains tickscope.
+/// Finds the running program that was started from this file and contains tickscope.
 ///
 /// # Errors
-/// [`NoTarget`] if no such program runs, or several do.
+/// Returns [`NoTarget`] if there is no such program, or more than one.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
     let mut fitting: Vec<(RingFile, Liveness)> = readable(list::list(&places::chosen(dir)))
         .filter(|(ring, liveness)| wanted::is_live(liveness) && runs_from(ring.header().pid, path))
         .collect();
-    // Two paths may lead to one file.
+    // Two paths may lead to the same file.
     fitting.sort_by_key(|(ring, _)| ring.header().nonce);
     fitting.dedup_by_key(|(ring, _)| ring.header().nonce);
     match fitting.len() {
@@ -50,7 +50,7 @@ pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow
     }
 }
 
-/// Whether a process was started from a file, even if the file has been rebuilt since.
+/// Whether a process was started from this file, even if the file has been rebuilt since.
 fn runs_from(pid: u32, path: &Path) -> bool {
     let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else {
         return false;
@@ -61,7 +61,8 @@ fn runs_from(pid: u32, path: &Path) -> bool {
         .is_ok_and(|path| path.as_os_str().as_bytes() == bytes)
 }
 
-/// Returns the error with the commands to type instead. If a name was typed (`may_come`), the program may start later.
+/// Returns an error that lists commands for starting the program. `may_come` is true if the user typed a name and not a
+/// path, because then a program with that name may still appear.
 pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     let name = printable(&path.display().to_string());
     let start = if name.contains('/') {

@@ -1,4 +1,4 @@
-//! Directories that were searched, and directories that the user may not read.
+//! Reports which directories were searched, and which of them the user has no permission to read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::target::wanted::{NoTarget, Wanted};
 
-/// Checks that the requested directory can be read.
+/// Checks that the directory given with `--dir` can be read.
 ///
 /// # Errors
-/// [`NoTarget`] with the reason. A missing directory may still be made.
+/// Returns [`NoTarget`] with the reason. If the directory is missing, `may_come` is set, because a program may still create it.
 pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     let Some(dir) = dir else { return Ok(()) };
     let Err(error) = fs::read_dir(dir) else {
@@ -34,7 +34,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
 /// Checks that a file exists.
 ///
 /// # Errors
-/// [`NoTarget`] if there is no such file, and another error if the system does not tell.
+/// Returns [`NoTarget`] if the file does not exist, or another error if this cannot be determined.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());
@@ -49,14 +49,15 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     Err(NoTarget::new(message, true).into())
 }
 
-/// Returns the directories as text, with a note at each that the user may not read.
+/// Returns the directories as text, with a note on each one that the user has no permission to read.
 pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
     places.iter().map(words).collect()
 }
 
-/// Adds to the message the directories that the user may not read, or else the only directory that was searched. For a
-/// process id, no directory is the only one, because those of its process were searched as well.
+/// Adds a line to the message. It lists the directories that the user has no permission to read or, if there are none,
+/// names the directory that was searched if it was the only one. The latter does not apply to a process id, because the
+/// directories of the process itself were searched as well.
 pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;
@@ -75,7 +76,7 @@ pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]
     none
 }
 
-/// Returns the note about a directory that the user may not read; `None` if the directory can be read.
+/// Returns the path of a directory with a note that the user has no permission to read it; `None` if that is not the case.
 fn denied(place: &Path) -> Option<String> {
     let error = fs::read_dir(place).err()?;
     (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))

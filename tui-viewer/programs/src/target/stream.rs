@@ -1,4 +1,4 @@
-//! Standard input with a recording, as `tickscope record -o -` writes it.
+//! Reads a recording from standard input, as written by `tickscope record -o -`.
 
 use std::fs::File;
 use std::io;
@@ -12,22 +12,22 @@ use tickscope_format::addresses::Addresses;
 use tickscope_format::codec;
 use tickscope_format::recording::{Piece, Stream};
 
-/// Maximum size in bytes of a record in a stream, packed or unpacked, because memory is allocated for it.
+/// Maximum size in bytes of a record in a stream, packed or unpacked. It limits how much memory is allocated for a record.
 const RECORD_MAX: u64 = 64 << 20;
 
-/// Command that messages suggest.
+/// Command suggested by error messages.
 const HOW: &str = "ssh HOST tickscope record -o - NAME | tickscope -";
 
-/// Begins to read standard input.
+/// Starts reading standard input.
 ///
 /// # Errors
-/// Standard input is a terminal, or the system reports an error.
+/// Returns an error if standard input is a terminal, or if its descriptor cannot be copied.
 pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
     let input = io::stdin();
     if input.is_terminal() {
         return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
     }
-    // Reads a copy of the descriptor, because the standard library's lock on standard input cannot move to another thread.
+    // Read from a copy of the descriptor, because the standard library's lock on standard input cannot move to another thread.
     let file = File::from(input.as_fd().try_clone_to_owned()?);
     Ok(Stream::new(BufReader::new(file), RECORD_MAX))
 }
@@ -37,10 +37,11 @@ pub(crate) fn nothing_came() -> anyhow::Error {
     anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
 }
 
-/// Reads standard input to its end; returns the newest snapshot, and the names of code in the stream.
+/// Reads standard input to its end. Returns the newest snapshot, and the functions and line numbers that the stream
+/// contains for code addresses.
 ///
 /// # Errors
-/// There is no snapshot, or the input is not a recording.
+/// Returns an error if there is no snapshot, or if the input is not a recording.
 pub(crate) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     let mut stream = open()?;
     let (mut newest, mut has_begun) = (None, false);
@@ -70,7 +71,7 @@ pub(crate) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     }
 }
 
-/// Returns the message that the stream ended within a record.
+/// Returns the message for a stream that ended in the middle of a record.
 pub(crate) fn broke_off(bytes: u64) -> String {
     format!("standard input broke off within a record; its {bytes} bytes are left out")
 }

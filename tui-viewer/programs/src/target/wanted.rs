@@ -1,4 +1,4 @@
-//! Target that was typed, and the ring or file that was found for it.
+//! The target as the user typed it, and the ring or file that was found for it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -28,13 +28,13 @@ pub enum Wanted {
     Pid(u32),
     /// By path.
     File(PathBuf),
-    /// All running programs of a name, in which `*` stands for any text.
+    /// All running programs whose name matches this pattern, in which `*` stands for any text.
     All(String),
     /// Recording on standard input.
     Stdin,
     /// Program that `tickscope run` started.
     Started {
-        /// Token that was passed in the environment.
+        /// Token that was passed to the program in its environment.
         token: u64,
         /// Process id of the started command itself.
         pid: u32,
@@ -44,29 +44,29 @@ pub enum Wanted {
 /// A target that was found.
 #[derive(Debug)]
 pub enum Found {
-    /// A ring, of a program that runs or has ended.
+    /// The ring of a program that is running or has ended.
     Ring(Box<RingFile>, Liveness),
-    /// Rings of running programs that are shown together, and the typed name.
+    /// The typed name, and the rings of all running programs with this name, which are shown together.
     Together(String, Vec<(RingFile, Liveness)>),
     /// A kept snapshot.
     Kept(PathBuf),
-    /// The newest snapshot of a stream that has ended.
+    /// The newest snapshot of a stream that has ended, and the functions and line numbers for its code addresses.
     Streamed(Box<(Snapshot, Addresses)>),
 }
 
-/// Error that there is no such target. It names the programs that exist, and the command that opens one.
+/// Error for a target that was not found. It lists existing programs, with the commands that open them.
 #[derive(Debug)]
 pub struct NoTarget {
     /// What is missing, in one line.
     pub lead: String,
-    /// Whole message, at most four lines: the lead, and the programs that exist.
+    /// The whole message, at most four lines: what is missing, and which programs exist.
     pub message: String,
-    /// Whether the target may still appear: no program of that name exists yet.
+    /// Whether the target may still appear, for example because no program with that name exists yet.
     pub may_come: bool,
 }
 
 impl NoTarget {
-    /// Returns an error whose message is the lead alone.
+    /// Returns an error whose message is the lead and nothing else.
     pub fn new(message: String, may_come: bool) -> Self {
         Self {
             lead: message.clone(),
@@ -75,7 +75,7 @@ impl NoTarget {
         }
     }
 
-    /// Returns whether an error says that the target may still appear.
+    /// Returns whether this is a [`NoTarget`] error for a target that may still appear.
     pub fn may_come(error: &anyhow::Error) -> bool {
         error.downcast_ref::<Self>().is_some_and(|none| none.may_come)
     }
@@ -96,7 +96,7 @@ const STDIN: &str = "-";
 pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 
 impl Wanted {
-    /// Returns the target that a word means: `-`, a path, a process id or a name.
+    /// Interprets what the user typed: `-`, a path, a process id or a name.
     pub fn typed(text: &str) -> Self {
         if text == STDIN {
             return Self::Stdin;
@@ -119,7 +119,7 @@ impl Wanted {
         matches!(self, Self::All(wanted) if covers(wanted, name))
     }
 
-    /// Describes a single program that is wanted.
+    /// Describes one program of this target, in the singular even for `All`.
     pub fn one(&self) -> String {
         if let Self::All(name) = self {
             return format!("program called \"{}\"", printable(name));
@@ -177,7 +177,8 @@ pub fn is_live(liveness: &Liveness) -> bool {
     matches!(liveness, Liveness::Running | Liveness::Stale { .. })
 }
 
-/// Returns the error that a command takes a single program; `what` is the reason: "a program is recorded while it runs".
+/// Returns the error for a command that takes only one program but was given `--all`. `what` is the reason, such as "a
+/// program is recorded while it runs".
 pub fn one_alone(name: &str, what: &str) -> Misuse {
     Misuse(format!(
         "--all: {what}, one at a time: tickscope list shows the programs called {} with their process ids; report, top, stacks, sites and snapshot \
@@ -186,7 +187,7 @@ pub fn one_alone(name: &str, what: &str) -> Misuse {
     ))
 }
 
-/// Describes one program in a line: the argument to type for it, and its state.
+/// Describes one program on a single line: its name, process id and state, and the library that writes the ring, if any.
 pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     let header = ring.header();
     let state = state_of(liveness).as_str();
@@ -202,7 +203,7 @@ pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     )
 }
 
-/// Returns the name of the library whose collector writes a ring; empty for the executable's collector.
+/// Returns the file name of the library whose collector writes a ring; empty if the executable's own collector writes it.
 pub(crate) fn library_of(ring: &RingFile) -> String {
     let name = Path::new(&ring.header().library).file_name();
     name.unwrap_or_default().to_string_lossy().into_owned()
@@ -213,7 +214,7 @@ pub(crate) fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTa
     let one_pid = live
         .iter()
         .all(|(ring, _)| ring.header().pid == live[0].0.header().pid);
-    // Two rings of one process differ only in their files.
+    // If all rings belong to one process, only their paths tell them apart.
     let how = |ring: &RingFile| {
         if one_pid {
             ring.path().display().to_string()

@@ -53,7 +53,7 @@ fn a_ring_reaches_back_over_its_coarse_records_and_percentiles_do_not() {
         let (from, to) = (timeline.find_from(when), timeline.find_to(when));
         (from.ok(), to.ok())
     };
-    // The nearest moment is taken, and times beyond the ends are clamped.
+    // The nearest moment is taken. A start before the first moment and an end after the last one are clamped.
     assert_eq!(ends("24s"), (Some(3), Some(3)));
     assert_eq!(ends("26.4s"), (Some(4), Some(4)));
     assert_eq!(ends("26.6s"), (Some(5), Some(5)));

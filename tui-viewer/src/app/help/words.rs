@@ -20,10 +20,10 @@ pub(crate) enum HelpLine {
     Gap,
 }
 
-/// Width in cells of the longest explained word.
+/// Width in cells of the longest word that is explained.
 pub(crate) const WORD_CELLS: usize = 11;
 
-/// A heading, and words with their meanings. The second line of a meaning has an empty word.
+/// A heading, and words with their meanings. If a meaning takes two lines, the word of the second line is empty.
 type Part = (&'static str, &'static [(&'static str, &'static str)]);
 
 const HEADER: Part = (
@@ -100,7 +100,7 @@ const ROWS: Part = (
     ],
 );
 
-/// Tasks that have no key, with the shell commands for them.
+/// Tasks that cannot be done with a key, and the shell commands for them.
 const SHELL: Part = (
     "In a shell, for the same program",
     &[
@@ -142,7 +142,7 @@ fn columns() -> Vec<HelpLine> {
             title => title,
         };
         let line = word(title, column.help);
-        // Several tables have the same column, which is explained once.
+        // Several tables share some columns, but each column is explained only once.
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -258,7 +258,8 @@ mod tests {
             for line in parts(ascii).concat() {
                 if let HelpLine::Word(word, meaning) = line {
                     assert!(width(&word) <= WORD_CELLS, "{word}");
-                    // A line also has two cells before the word and two after it. The frame with its margins takes four.
+                    // Besides its text, a line has two cells before the word and two after it. The frame and its
+                    // margins take four more.
                     let cells = WORD_CELLS + width(meaning) + 4;
                     assert!(cells <= 60 - 4, "{meaning}: {cells}");
                     assert!(!ascii || word.is_ascii() && meaning.is_ascii(), "{word}");

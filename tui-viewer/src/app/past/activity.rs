@@ -1,4 +1,4 @@
-//! Time of each row in each of the last seconds, for its sparkline.
+//! How much time each row took in each of the last [`BEATS`] seconds. Sparklines are drawn from these times.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::{HotRow, hot};
@@ -12,25 +12,27 @@ use crate::app::past::moment::Moment;
 use crate::app::row::RowId;
 use crate::app::threads::ThreadChoice;
 
-/// Number of seconds that are kept.
+/// Number of past seconds that are kept.
 pub(crate) const BEATS: usize = 30;
 
-/// Minimum time in ns that counts as a second, because snapshots do not arrive at exact times.
+/// Minimum time in ns between two snapshots that counts as a full second. It is slightly less than a second, because
+/// snapshots do not arrive at exact intervals.
 pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 
-/// Maximum time in ns between two snapshots; the seconds of a longer pause are unknown.
+/// Maximum time in ns between two snapshots. If the pause is longer, the time that rows took during it counts as unknown.
 pub(crate) const LONGEST_NS: u64 = 1_900_000_000;
 
-/// Maximum number of rows with sparklines, because with more of them a key press would have to wait.
+/// Maximum number of rows with sparklines. With more rows, key presses would be delayed.
 pub(crate) const ROWS_MAX: usize = 50_000;
 
-/// Maximum number of nodes at which sparklines are rebuilt from the past; those of larger programs begin empty.
+/// Maximum number of nodes in a snapshot for which sparklines are rebuilt from the history. For larger snapshots, they
+/// start out empty.
 pub(crate) const REBUILT_NODES: usize = 2_000;
 
 /// Value of an unknown second.
 pub(crate) const UNKNOWN: u16 = u16::MAX;
 
-/// Time of all rows of the call tree and the hotspots in the last seconds.
+/// Time that each row of the call tree and the hotspots took in each of the last seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activity {
     pub(crate) rows: KeyMap<RowId, Beats>,
@@ -44,13 +46,13 @@ pub(crate) struct Activity {
 pub(crate) struct Beats {
     /// Total time of the row when the last second ended.
     pub(crate) total_ns: u64,
-    /// Total time of each second: 0 for no time, [`UNKNOWN`], or the number of a bucket plus 1. Buckets are an
-    /// eighth of an octave wide, which is enough for a sparkline.
+    /// For each second, 0 if the row took no time, [`UNKNOWN`], or 1 plus the index of the histogram bucket that its total
+    /// time falls into. Buckets are an eighth of an octave wide, which is precise enough for a sparkline.
     pub(crate) seconds: [u16; BEATS],
 }
 
 impl Activity {
-    /// Returns the activity in the seconds before a snapshot, from the history; `None` if reading it would take too long.
+    /// Reads the activity in the seconds before a snapshot from the history. Returns `None` if that would take too long.
     pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;
@@ -61,7 +63,7 @@ impl Activity {
         let moments = history.times().filter(|at| (begin_ns..end_ns).contains(at));
         for at in moments {
             if let Some(mut snapshot) = activity.is_due(at).then(|| history.decode(at)).flatten() {
-                // Only totals are needed, and merging histograms takes longest.
+                // Only totals are needed. The histograms are dropped, because merging them would take most of the time.
                 snapshot.latencies = Latencies::default();
                 snapshot.estimates.clear();
                 activity.note_all(&snapshot, scope);
@@ -73,7 +75,8 @@ impl Activity {
         Some(activity)
     }
 
-    /// Whether a second has passed since the last snapshot was noted, or the clock was set back.
+    /// Whether it is time to add the next snapshot: a second has passed since the last one was added, the clock was set
+    /// back, or no snapshot has been added yet.
     pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
         let last_ns = self.last.map(|last| last.unix_ns);
         last_ns.is_none_or(|last_ns| unix_ns < last_ns || unix_ns - last_ns >= SHORTEST_NS)
@@ -121,7 +124,7 @@ impl Activity {
         });
         for (id, total_ns) in paths.chain(functions) {
             let beats = self.rows.entry(id).or_insert_with(|| Beats {
-                // A row that was absent until now had taken no time.
+                // A row that was missing from earlier snapshots had not taken any time until then.
                 total_ns: if last.is_none() { total_ns } else { 0 },
                 seconds: [UNKNOWN; BEATS],
             });
@@ -186,7 +189,7 @@ mod tests {
         for second in 1..=8u64 {
             let mut snapshot = orderbook::snapshot(second * 10);
             if second > 4 {
-                // The counters begin at a reset half a second after the fourth second.
+                // A reset half a second after the fourth second sets the counters to zero.
                 let since = second * 10 - 45;
                 let unix_ns = snapshot.capture.unix_ns;
                 snapshot = orderbook::snapshot(since);

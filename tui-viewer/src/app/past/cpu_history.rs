@@ -1,4 +1,4 @@
-//! CPU time of each thread at the last snapshots, for its share of the time between them.
+//! CPU times of the threads in recent snapshots, from which the viewer computes how busy each thread was between them.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::saturating_sum;
 use crate::app::keyhash::KeyMap;
 use crate::app::past::moment::{Moment, Since};
 
-/// Minimum number of intervals that are remembered, however many threads there are.
+/// Number of intervals that are always remembered, however many threads there are.
 const LEAST: usize = 20;
 
 /// Maximum number of threads remembered per snapshot.
@@ -31,20 +31,20 @@ struct CpuTimes {
 /// Load of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
-    /// CPUs that the process kept busy; `None` if the system does not report CPU times.
+    /// Average number of CPUs that the process kept busy; `None` if the system does not report CPU times.
     pub(crate) cpus: Option<f64>,
     /// Calls begun per second.
     pub(crate) calls_per_second: f64,
 }
 
-/// Time in ns over which the load is computed.
+/// Time in ns over which the load is averaged.
 const LOAD_NS: u64 = 1_000_000_000;
 
-/// The last snapshots' CPU times, oldest first.
+/// CPU times in recent snapshots, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuHistory {
     moments: VecDeque<Rc<CpuTimes>>,
-    /// Number of CPU times in all moments.
+    /// Total number of thread CPU times in `moments`.
     entries: usize,
 }
 
@@ -62,7 +62,7 @@ impl CpuTimes {
         }
     }
 
-    /// Returns the fraction of the time since `earlier` in which a thread was on a CPU; `None` if it is unknown.
+    /// Returns the fraction of the time since `earlier` that a thread spent on a CPU; `None` if it is unknown.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let since = self.at.since(earlier.at)?;
         let before = match since.from_zero {
@@ -75,7 +75,7 @@ impl CpuTimes {
 }
 
 impl CpuHistory {
-    /// Remembers a snapshot and forgets the oldest ones above the limits.
+    /// Remembers a snapshot, and forgets the oldest ones if the limits are exceeded.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) {
         let moment = CpuTimes::of(snapshot);
         let last = self.moments.back();
@@ -108,7 +108,7 @@ impl CpuHistory {
         Self { moments, entries }
     }
 
-    /// Returns the fraction of the last interval in which a thread was on a CPU.
+    /// Returns the fraction of the last interval that a thread spent on a CPU; `None` if it is unknown.
     pub(crate) fn busy(&self, key: u64) -> Option<f64> {
         let last = self.moments.len().checked_sub(1)?;
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
@@ -117,7 +117,8 @@ impl CpuHistory {
     /// Returns the load over the last second, or over the shorter time since a reset or the first snapshot.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
-        // The load is measured from the newest moment that is at least a second old, else from the oldest moment.
+        // The load is measured from the newest moment that is at least a second older than the last one. If there is none,
+        // it is measured from the oldest moment since the reset.
         let mut from = None;
         for moment in self.moments.iter().rev().skip(1) {
             match last.at.since(moment.at) {
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::orderbook::snapshot;
 
-    /// Returns the made-up program, whose first thread has used `cpu_ms` of CPU time.
+    /// Returns a snapshot of the made-up program in which the first thread has used `cpu_ms` of CPU time.
     fn used(tenths: u64, cpu_ms: u64) -> Snapshot {
         let mut s = snapshot(tenths);
         s.threads[0].cpu_ns = Some(cpu_ms * 1_000_000);

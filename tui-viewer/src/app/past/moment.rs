@@ -1,19 +1,19 @@
-//! The position of a record in the past, and the time between two records.
+//! Where a record lies in the program's past, and how much time passed between two records.
 //!
-//! Counts between two records depend on what lies between them:
+//! How the counts between two records are computed depends on what happened between them:
 //!
-//! | between them | counts |
+//! | between the records | counts |
 //! |---|---|
-//! | nothing, or a reset and its undo | the later record's minus the earlier record's |
-//! | a reset, or a clock that broke | the later record's, which began at zero; the timeline adds the counts before the reset |
-//! | an undo of a reset before both | unknown: the later record also counts calls from before the earlier record |
-//! | a lost ring | as in the rows above: the next ring continues the same counts, and the time without records is a gap |
-//! | another run of the program | none: all of the past is dropped |
+//! | nothing, or a reset that was undone | those of the later record minus those of the earlier record |
+//! | a reset, or a broken clock | those of the later record, which began at zero; the timeline adds those from before the reset |
+//! | the undo of a reset before both records | unknown: the later record also counts calls from before the earlier one |
+//! | a lost ring | as above: the next ring continues the same counts, and the time without records is a gap |
+//! | the start of another run | none: the whole past is dropped |
 
 use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_format::Snapshot;
 
-/// Position of a record in the past.
+/// When a record was made, and the run and reset epoch that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(super) run: (u32, u64),
@@ -22,7 +22,7 @@ pub(crate) struct Moment {
     epoch: RecordEpoch,
 }
 
-/// Time between two records for which counts are known.
+/// The time between two records, if the counts in that time are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Since {
     /// Length in ns; not 0.
@@ -43,7 +43,7 @@ impl From<&Snapshot> for Moment {
 }
 
 impl Moment {
-    /// Returns the time since an earlier moment; `None` if the counts of that time are unknown.
+    /// Returns the time since an earlier moment; `None` if the counts in that time are unknown.
     pub(super) fn since(self, earlier: Self) -> Option<Since> {
         let (ns, from_zero) = match self.epoch.origin(earlier.epoch) {
             _ if self.run != earlier.run => return None,

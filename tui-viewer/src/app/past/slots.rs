@@ -1,4 +1,5 @@
-//! Time cut into slots of equal length, each with the load of threads and functions. The history is read once for each slot.
+//! Divides time into slots of equal length, and computes the load of each thread and each function in every slot. The slots
+//! are kept, so that the history is not read again each time they are needed.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,13 +18,13 @@ use crate::app::source::KnownCode;
 /// Load of a thread or a function in a slot, as a fraction of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
-    /// Fraction on a CPU, as far as it is known.
+    /// Fraction of the slot spent in scopes on a CPU. Waits are included if the program does not measure them.
     pub(crate) working: f64,
-    /// Fraction in scopes and off the CPU.
+    /// Fraction of the slot spent in scopes off the CPU.
     pub(crate) waiting: f64,
-    /// Key of the function that worked most.
+    /// Key of the function that spent the most time on a CPU.
     pub(crate) function: u64,
-    /// Fraction for which that function worked.
+    /// Fraction of the slot that this function spent on a CPU.
     pub(super) most: f64,
 }
 
@@ -32,14 +33,14 @@ pub(crate) struct Load {
 pub(crate) struct Slot {
     /// Load by the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
-    /// For each line of ended threads, by its key: the threads that are shown in this line once they have ended.
+    /// Maps the key of each line for ended threads to the threads that move to this line once they have ended.
     pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
-    /// Load by the key of the function, in all threads.
+    /// Load of each function, summed over all threads, by the function's key.
     pub(crate) functions: KeyMap<u64, Load>,
 }
 
 impl Slot {
-    /// Returns the slot of the time `lapse`, which ends with the record `end`.
+    /// Builds a slot from `lapse`, the time between two records. `end` is the later record.
     pub(super) fn of(lapse: &Lapse, end: &TimeSpent) -> Self {
         let mut slot = Self::default();
         for &((thread, function), spent) in &lapse.spent {
@@ -60,8 +61,8 @@ impl Slot {
         slot
     }
 
-    /// Returns the load to show in a thread's line. `lines` has the threads with lines of their own. All other threads
-    /// have ended, and share the line of the ended threads with their name.
+    /// Returns the load to show in a thread's line. `lines` contains the threads that have lines of their own. All other
+    /// threads have ended, and those with the same name share a line.
     pub(crate) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
         let mut all = Load::default();
         let threads = self.by_line_once_ended.get(&line).into_iter().flatten();
@@ -76,7 +77,8 @@ impl Load {
     pub(crate) fn add(&mut self, other: Self) {
         self.working += other.working;
         self.waiting += other.waiting;
-        // If two functions worked equally, the smaller key wins, so that the colour does not depend on the order of addition.
+        // If two functions spent the same time on a CPU, the one with the smaller key wins, so that the colour does not depend
+        // on the order in which loads are added.
         let more = other.most > self.most;
         let first = other.most >= self.most && (self.function == 0 || other.function < self.function);
         if more || first {
@@ -87,17 +89,18 @@ impl Load {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Number of snapshot rows that one call reads, which takes some milliseconds. The next call reads the rest.
+/// Number of snapshot rows after which a call stops reading and leaves the rest to the next call. Reading this many takes a
+/// few milliseconds.
 const ROWS_AT_ONCE: usize = 40_000;
 
-/// Number of snapshots whose self times are kept, because neighbouring slots share an end.
+/// Number of snapshots whose self times are cached, because neighbouring slots share a boundary.
 const SPENT_KEPT: usize = 4;
 
-/// Maximum number of records added up for one slot, because a program may reset again and again.
+/// Maximum number of records added up for one slot. A program may reset over and over, so there has to be a limit.
 const RESETS_MOST: usize = 64;
 
-/// Maximum gap in ns between moments across which the load is known. If moments are far apart, as in the coarse history
-/// with one every 10 s, the maximum is three times the mean gap.
+/// Maximum time in ns between two records across which the load still counts as known. If the history has fewer than one
+/// record every 10 s, three times the mean time between records applies instead.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
 /// Sources of the snapshots that slots are made from.
@@ -105,9 +108,9 @@ const GAP_NS: u64 = 30 * SECOND_NS;
 pub(crate) struct Records<'a> {
     /// Records of the program.
     pub(crate) history: &'a History,
-    /// Newest snapshot of the program, which is decoded already.
+    /// Newest snapshot of the program, already decoded.
     pub(crate) newest: &'a Rc<Snapshot>,
-    /// Known code of the program, which names functions in samples.
+    /// Known code of the program, used to name the functions in samples.
     pub(crate) code: &'a KnownCode,
 }
 
@@ -116,23 +119,23 @@ pub(crate) struct Records<'a> {
 pub(crate) struct Slots {
     /// Length of a slot in ns.
     pub(crate) slot_ns: u64,
-    /// Slots by their number since 1970; `None` for a slot whose load is unknown.
+    /// Slots by index, counted in units of `slot_ns` since 1970; `None` if the load in the slot is unknown.
     slots: BTreeMap<u64, Option<Rc<Slot>>>,
-    /// Number of the slot that was read before it was over, and the unix time in ns until which it was read.
+    /// Index of the slot that was read before it was over, and the unix time in ns up to which it was read.
     unfinished: Option<(u64, u64)>,
-    /// Number of times that slots have changed.
+    /// Number of changes to the slots so far.
     changes: u64,
     spent: Vec<Rc<TimeSpent>>,
     functions: Option<(Sites, Arc<Functions>)>,
-    /// Revision of the history when unknown slots were last read.
+    /// Revision of the history at the last attempt to read unknown slots.
     revision: u64,
-    /// Revision of the named code with which `spent` was made; 0 before any code was named.
+    /// Value of [`KnownCode::named`] when `spent` was computed.
     code: u64,
 }
 
 impl Records<'_> {
-    /// Returns the times of the two moments that bound a slot: the nearest to its ends or, if these are the same moment,
-    /// the nearest before and after its middle.
+    /// Returns the unix times of the two records that bound a slot. They are the records nearest to the ends of the slot.
+    /// If both ends have the same nearest record, they are the records just before and after the middle of the slot.
     fn ends(&self, begin_ns: u64, end_ns: u64, gap_ns: u64) -> Option<(u64, u64)> {
         let middle_ns = begin_ns.midpoint(end_ns);
         let (begin, end) = (self.history.nearest(begin_ns)?, self.history.nearest(end_ns)?);
@@ -143,12 +146,12 @@ impl Records<'_> {
                 self.history.after(middle_ns)?,
             ),
         };
-        // A slot before or after all moments is unknown.
+        // A slot before the first or after the last record is unknown.
         let touches = begin <= end_ns && begin_ns <= end;
         (touches && end - begin <= gap_ns).then_some((begin, end))
     }
 
-    /// Returns the maximum gap in ns between moments across which the load is known.
+    /// Returns the maximum time in ns between two records across which the load still counts as known.
     fn gap_ns(&self) -> u64 {
         let mut times = self.history.times();
         let (first, last) = (times.next(), times.next_back());
@@ -186,7 +189,7 @@ impl Slots {
             if self.code == 0 {
                 self.slots.clear();
             }
-            // `spent` is made again, because both ends of a slot must name the same code.
+            // `spent` is computed again, because both ends of a slot must use the same names for functions.
             self.spent.clear();
             self.code = code;
         }
@@ -288,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// The last moment of a recording has only ended threads. Their lines must not be empty before the last column.
+    /// In the last record of a recording, all threads have ended. Their lines must still show the load from when they ran.
     #[test]
     fn what_a_thread_did_is_in_the_line_of_its_name_once_it_has_ended() {
         let worker = |tid| Thread {

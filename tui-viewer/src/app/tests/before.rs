@@ -1,4 +1,4 @@
-//! Comparison of the last seconds with the seconds before, and windows across a reset that was undone.
+//! Comparisons of the last seconds with the seconds before them, and windows that span a reset that was undone.
 
 use tickscope_analysis::window::between;
 
@@ -11,7 +11,7 @@ fn watched_long(width: u16, height: u16) -> App {
     app
 }
 
-/// Like [`watched_long`], but in the last ten seconds one function took ten seconds more.
+/// Like [`watched_long`], but one function took an extra second in each of the last ten seconds.
 fn slower_of_late() -> App {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_340 {
@@ -23,7 +23,7 @@ fn slower_of_late() -> App {
     app
 }
 
-/// Returns the sum of the changes of all rows.
+/// Returns the change of the value that `read` returns, summed over all rows.
 fn changes(data: &Data, rows: impl Iterator<Item = What>, read: fn(&Data, What) -> u64) -> i128 {
     let change = |what: What| {
         let then = data
@@ -136,7 +136,7 @@ fn what_is_not_known_is_not_compared() {
     keys(&mut app, "w'");
     has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
-    // A longer window needs more past than is known. The next key goes back to the shorter window.
+    // A longer window needs more history than there is. The next key press goes back to the shorter window.
     keys(&mut app, "w");
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
@@ -171,7 +171,7 @@ fn the_time_before_goes_along_with_the_moment_on_screen() {
     has(&tabs(&app), "vs 10.0 s before");
 }
 
-/// Returns the program after a reset at 125 s, and after that reset was undone at 130 s.
+/// Returns a snapshot of a program that was reset at 125 s and whose reset was undone at 130 s.
 fn reset_and_undone(tenth: u64) -> Snapshot {
     let mut s = snapshot(tenth);
     let epoch = orderbook::snapshot(1_000).capture.reset_epoch;

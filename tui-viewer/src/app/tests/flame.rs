@@ -1,4 +1,4 @@
-//! The flame graph: positions of frames, movement through them, and their order while times change.
+//! The flame graph: where frames are, how the cursor moves through them, and what stays in place while times change.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,8 @@ use crate::app::flame::{Frame, lay_out};
 use crate::app::view::Below;
 use crate::ui::theme::Ground;
 
-/// Returns a tree of one thread. Each item of `rows` is the distance back to its parent in the list, and its self time.
+/// Returns a call tree with one thread. Each item of `rows` says how far back in the list the parent of the row is, and how
+/// much self time the row has.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {
     let mut s = Snapshot::default();
     for (index, &(back, self_ns)) in rows.iter().enumerate() {
@@ -43,7 +44,7 @@ fn by_row(a: u32, b: u32) -> Ordering {
     a.cmp(&b)
 }
 
-/// Returns the frames below a frame, or the frames of the first line.
+/// Returns the frames directly below a frame or, if there is no parent, the frames of the first line.
 fn below(frames: &[Frame], parent: Option<u32>) -> Vec<&Frame> {
     frames.iter().filter(|frame| frame.parent == parent).collect()
 }
@@ -79,7 +80,7 @@ proptest! {
                 end += frame.width;
             }
             prop_assert!(end <= x + cells, "inside of the frame above");
-            // The remaining cells are the self time of the frame, to the nearest cell.
+            // The cells that are not covered by a child stand for the frame's self time, to the nearest cell.
             let zoomed_past = zoom.is_some_and(|zoom| {
                 above.is_none_or(|above| tree.rows[zoom as usize].depth > above.line)
             });
@@ -95,7 +96,7 @@ proptest! {
                 let left = f64::from(x + cells - end);
                 prop_assert!((left - exact).abs() <= 0.5 + 1e-6, "{} cells for {}", left, exact);
             }
-            // Each row with at least the time of a cell has a frame.
+            // Each row whose time is worth at least one cell has a frame of its own.
             let children: &[u32] = match above.and_then(|above| above.row) {
                 Some(row) => tree.children(row),
                 None => tree.top(),
@@ -116,7 +117,7 @@ fn flame() -> App {
     live(120, 30).after("5")
 }
 
-/// Returns the first cell of a name in the list.
+/// Returns the position of the first cell of a name in the list.
 fn place_of(app: &App, name: &str) -> (u16, u16) {
     let screen = text(app);
     let rows = app.layout().rows;
@@ -194,7 +195,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         events(&mut app, Status::Live, Some(s));
         assert_eq!(selected(&app), "risk::check");
     }
-    // The selected row has less than a cell, so its caller is selected until the row is visible again.
+    // The selected row is now narrower than a cell, so its caller is selected until the row is visible again.
     let mut s = snapshot(1_400);
     for row in 0..s.nodes.len() {
         if s.site_of(NodeId(row as u32)).name == "check" {
@@ -238,7 +239,7 @@ fn it_leads_to_the_tree_and_searches_find_what_is_small() {
     keys(&mut app, "/publish\n");
     assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
     assert!(app.views.flame.is_zoomed());
-    // The search opened no row of the tree.
+    // The search did not open any rows of the tree.
     assert_eq!(app.views.expanded.paths().len(), open);
 }
 
@@ -296,7 +297,7 @@ fn large_screens_have_the_graph_below_the_tree() {
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
-    // The white lines are the third line of the graph, which has book::apply.
+    // The lines with a white background show the third line of the graph, which contains `book::apply`.
     assert_eq!(lines, (third..third + tall).collect::<Vec<_>>());
     // Keys act on the view above the graph: Tab shows the next view.
     key(&mut app, Code::Tab);
@@ -335,7 +336,7 @@ fn a_key_switches_what_the_colours_of_frames_say() {
 fn where_moments_are_compared_frames_say_what_has_changed() {
     let mut app = flame().after("m");
     let mut more = snapshot(1_341);
-    // A node of `check` gets as much additional time as all nodes had, so half of all time is new.
+    // A node of `check` takes as much additional time as all nodes together had taken, so half of all time is new.
     let all: u64 = more.nodes.self_ticks.iter().sum();
     let check = more
         .nodes

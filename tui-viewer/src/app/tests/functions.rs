@@ -1,4 +1,4 @@
-//! Sites of a program that has functions: modules, functions that were never called, and switching functions.
+//! The Sites view of a program with functions: modules, functions that were never called, and switching functions on and off.
 
 use tickscope_format::snapshot::FunctionChoice;
 use tickscope_programs::known_functions::KnownFunctions;
@@ -60,7 +60,8 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
         to(&mut app, name);
         assert!(text(&app).contains(why), "{name}: {}", text(&app));
     }
-    // The time is counted in the function's callers in the tree or, if a caller is off too, in the functions above it.
+    // The time counts for the function's callers in the tree. If a caller is off as well, it counts for the functions above
+    // that caller.
     let heirs = |app: &App| line_of(&text(app), "its time is counted in");
     has(&heirs(&app), "book::apply");
     let caller = s.sites.iter().position(|site| site.name == "apply");
@@ -68,7 +69,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
     tell_functions(&mut app, s.clone(), &known);
     has(&heirs(&app), "match::step");
     lacks(&heirs(&app), "book::apply");
-    // Here the user chose functions when the program started.
+    // Now the user has chosen functions when starting the program.
     s.functions.as_mut().unwrap().choice = FunctionChoice {
         only: vec!["orderbook_sim".into()],
         not: vec!["depth".into(), "Book::*".into()],

@@ -1,8 +1,8 @@
-//! Groups in place of their members, switched by the key.
+//! Showing groups in place of their members, and the key that switches between the two.
 
 use super::*;
 
-/// Returns the made-up program with four functions in the group `book`, some of which call each other.
+/// Returns the test program with four of its functions in the group `book`. Some of the four call each other.
 fn grouped(width: u16, height: u16) -> App {
     let mut s = snapshot(1_340);
     for site in &mut s.sites {
@@ -38,7 +38,7 @@ fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
     let mut app = grouped(120, 30).after("2&g\n");
     shows(&app, "[book]");
     shows(&app, "match::step");
-    // A member of the group calls this function.
+    // `slab_get` is in the list because a member of the group calls it.
     assert!(names(&app).contains(&"alloc::slab_get".to_string()));
     keys(&mut app, "6");
     let sites = names(&app);

@@ -1,4 +1,4 @@
-//! The help, and the help on the first screen.
+//! The help screen, and the hints that are shown until the first key press.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn the_help_is_looked_up() {
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
         assert_eq!(app.context(), Context::In(View::Tree));
-        // The search in the help does not search the list.
+        // Searching in the help must not start a search in the list.
         assert!(app.views.search.is_none());
     }
 }
@@ -45,6 +45,6 @@ fn the_first_look_is_helped_until_the_first_key() {
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);
-    // The explanation of the state replaces the help.
+    // The line that explains the state takes the place of the hints.
     assert!(!told(&kept) && text(&kept).contains("A kept snapshot"));
 }

@@ -175,7 +175,7 @@ fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
         .map(|row| data(&app).latency(row.what).quantile(0.99))
         .collect();
     assert!(p99.is_sorted_by(|a, b| a >= b), "{p99:?}");
-    // Rows without a finished call come last.
+    // Rows without a completed call come last.
     assert_eq!(p99.iter().flatten().count() + 3, p99.len());
     keys(&mut app, "I");
     assert_eq!(names(&app).last(), Some(&"stats::publish"));
@@ -196,7 +196,7 @@ fn an_unknown_beginning_has_no_age() {
     keys(&mut app, "2/match::run");
     let line = line_of(&text(&app), "running in 2 threads");
     assert!(line.ends_with("in 2 threads"), "{line}");
-    // The start is known of a function that is open only in another thread.
+    // `ingest::run` is open only in another thread, so its start is still known.
     key(&mut app, Code::Esc);
     keys(&mut app, "1/ingest::run");
     let line = line_of(&text(&app), "running in 1 thread");
@@ -229,7 +229,7 @@ fn the_whole_has_room_for_its_mark() {
         let mut app = live(width, 15);
         let mut one = in_mode(Mode::Sampled, snapshot(1_340));
         one.nodes.self_ticks[9..].fill(0);
-        // The error is large, as after few samples.
+        // Make the error large, as it is after only a few samples.
         for estimate in &mut one.estimates {
             estimate.total_error = estimate.total_error.max(20_000_000_000);
         }
@@ -249,7 +249,7 @@ fn short_calls_are_marked_without_unicode_as_well() {
     shows(&app, "alloc::slab_get !");
 }
 
-/// Calls may still be open when measuring is switched off.
+/// A snapshot may contain counted calls even though measuring is off: calls that were still open when it was switched off.
 #[test]
 fn what_is_still_counted_where_nothing_is_measured_has_no_times() {
     let mut stray = snapshot(1_340);

@@ -1,15 +1,15 @@
-//! Moments and stretches of time: windows, going back, marks and differences, sparklines.
+//! Moments and stretches of time: windows, going back in time, marks, comparisons, and sparklines.
 
 use super::*;
 
-/// Shows the snapshot of each tenth of a second in turn.
+/// Sends the app a live snapshot for each of these tenths of a second, in order.
 pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     for tenth in tenths {
         events(app, Status::Live, Some(snapshot(tenth)));
     }
 }
 
-/// Returns the app after it has watched a program from 120 s to 134 s of its life.
+/// Returns an app that has watched the test program from second 120 to second 134 of its run.
 pub(crate) fn watched(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     lives(&mut app, 1_200..=1_340);
@@ -24,12 +24,13 @@ pub(crate) fn tabs(app: &App) -> String {
     text(app).lines().nth(1).unwrap_or_default().to_string()
 }
 
-/// Returns the last seconds of a row, as far as they are known.
+/// Returns the activity of a row in the last seconds, as far as it is known.
 fn steps(app: &App, row: RowId) -> Option<Vec<Option<f64>>> {
     app.playback.activity()?.steps(row, 30)
 }
 
-/// Asserts, for every row of the tree, that its self time and the totals of its children add up to its total.
+/// Asserts that each row's total time is the sum of its self time and its children's total times. In a comparison,
+/// asserts the same of the changes in these times.
 pub(crate) fn sums_hold(data: &Data) {
     let change = |what: What| {
         let then = data.then.as_ref().map(|then| then.figures(what));
@@ -58,7 +59,7 @@ fn a_window_shows_only_what_happened_in_it_and_says_how_long_it_is() {
         sums_hold(data(&app));
     }
     keys(&mut app, "w");
-    // Without a mark, the next window is all time since the reset.
+    // Without a mark, the window after the last 10 s is the whole time since the reset.
     assert_eq!(data(&app).measured_ns, whole);
     lacks(&tabs(&app), "window");
 }
@@ -125,7 +126,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut app, ".");
     says(&app, "L follows the program");
     lives(&mut app, [1_351]);
-    // New snapshots do not move the screen from its moment.
+    // While the screen shows a past moment, new snapshots do not change it.
     assert_eq!(shown(&app), 1_350);
     keys(&mut app, "L");
     assert_eq!(shown(&app), 1_351);
@@ -221,7 +222,7 @@ fn a_mark_is_compared_with_and_counted_from() {
     has(&tabs(&app), "vs 14:02:14");
     sums_hold(data(&app));
     let grown = data(&app).measured_ns - data(&app).then.as_ref().unwrap().measured_ns;
-    // All differences are growth, so they equal the window since the mark.
+    // Times have only grown since the mark, so the differences are the same as the times in the window since the mark.
     keys(&mut app, "'www");
     has(&tabs(&app), "window 6.0 s, since mark");
     assert!(data(&app).measured_ns.abs_diff(grown) < 100, "but for rounding");
@@ -284,7 +285,8 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
     let app = watched(230, 40);
     has(&line_of(&text(&app), "match::step"), "█");
     shows(&app, "LAST 30 s");
-    // A pane beside the list has a chart of several lines below `last 30 s`; a pane below the list has a chart of one line.
+    // In a pane beside the list, the chart is several lines high and below `last 30 s`. In a pane below the list, the
+    // chart is on the same line as `last 30 s`.
     for (app, below) in [(app, 3), (watched(140, 40), 0)] {
         let screen = text(&app);
         let mut chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
@@ -311,7 +313,7 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "a reset came after");
-    // For a mark later than the moment on screen, the notice does not say that a reset came after the mark.
+    // If the mark is later than the moment on screen, the notice must not say that a reset came after the mark.
     keys(&mut app, "'m('");
     says(&app, "is later, after a reset");
 }

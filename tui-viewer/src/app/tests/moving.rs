@@ -19,12 +19,12 @@ fn what_is_hot_opens_once_and_only_once() {
 
 #[test]
 fn the_first_look_fits_the_screen() {
-    // A list of 12 lines shows the hottest path alone, because other rows would not all be visible.
+    // A list of 12 lines has room only for the hottest path, so no other rows are opened.
     assert_eq!(live(60, 15).list().rows.len(), 11);
-    // A list of 20 lines shows all rows that take a twentieth of the time.
+    // In a list of 20 lines, the other rows that take at least 5 % of the time are opened as well.
     let app = live(120, 30);
     assert!(names(&app).contains(&"wire::checksum") && !names(&app).contains(&"stats::publish"));
-    // A list of 3 lines still opens the hottest path at its full length.
+    // Even in a list of 3 lines, the whole hottest path is opened.
     assert_eq!(live(20, 5).list().rows.len(), 11);
 }
 
@@ -125,7 +125,7 @@ fn columns_sort_and_turn_round() {
     let mut app = live(120, 30).after("2");
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "match::run", "by total time");
-    // The first of these steps sorts by WAIT, but no function waits in this program.
+    // The first `>` sorts by WAIT, but no function waits in this program. The second sorts by calls.
     keys(&mut app, ">>");
     assert_eq!(names(&app)[0], "wire::encode", "by calls");
     keys(&mut app, "I");
@@ -203,7 +203,7 @@ fn the_same_row_stays_under_the_finger() {
     keys(&mut app, "jjj");
     let name = selected(&app);
     let order: Vec<String> = names(&app).iter().map(|name| name.to_string()).collect();
-    // risk::check overtakes book::apply.
+    // In this snapshot, `risk::check` takes more time than `book::apply`.
     let mut turned = snapshot(1_350);
     turned.nodes.self_ticks[7] *= 100;
     at(&mut app, 6_900);

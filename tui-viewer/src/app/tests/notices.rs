@@ -1,11 +1,11 @@
-//! The text of the last line after keys, word for word.
+//! The notices on the last line of the screen after key presses, word for word.
 
 use super::*;
 
-/// Screen width in cells at which every sentence fits.
+/// Screen width in cells at which every notice in the tables below fits on one line.
 const WIDE: u16 = 160;
 
-/// Checks a table: each line has keys to type, and the text of the last screen line after them.
+/// Checks a table. Each line has keys to type, and words that the last line of the screen must then contain.
 #[track_caller]
 fn check(app: &mut App, table: &str) {
     let lines = table.lines().map(str::trim);
@@ -46,7 +46,7 @@ fn keys_say_what_they_did() {
 
 #[test]
 fn rows_that_have_no_function_say_what_to_choose() {
-    // The top of a thread has no caller.
+    // Calls at the top of a thread have no caller, so their row has no function.
     let mut app = live(WIDE, 40).after("1g3k");
     assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
     key(&mut app, Code::Enter);
@@ -213,7 +213,7 @@ fn what_a_window_cannot_tell_of_latencies() {
         }
     }
     shows(&app, why);
-    // Records of ten seconds ago are coarse: they have no latencies.
+    // Records that are ten seconds old are coarse and have no latencies.
     let mut app = empty(WIDE, 40);
     for tenth in [1_240, 1_330, 1_340] {
         let mut s = snapshot(tenth);
@@ -235,7 +235,7 @@ fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     shows(&app, "Waiting for the program.");
 }
 
-/// The cause and the next step must not be cut off at the screen's width.
+/// Long notices wrap, so that neither the cause of an error nor the suggested next step is cut off.
 #[test]
 fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
     let why = "cannot create /a/b/x.txt: there is no directory /a/b; make the directory first";
@@ -248,7 +248,7 @@ fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
         let mut app = live(60, height);
         app.update(Message::Wrote("report", Err(why.into())));
         assert_eq!(last(&app, 2), format!("! report not written: {why}"));
-        // While a search is typed, the notice keeps its lines above the search.
+        // While a search is being typed, the notice is still shown in full, above the line of the search.
         keys(&mut app, "/");
         assert!(
             last(&app, 3).starts_with(&format!("! report not written: {why} /")),

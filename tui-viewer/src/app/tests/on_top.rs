@@ -115,7 +115,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     }
     app.update(Message::Wrote("report", Err("no room".into())));
     keys(&mut app, "j");
-    // An error stays for its whole time.
+    // An error stays until its time is over, even if keys are pressed.
     shows(&app, "! report not written: no room");
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
@@ -144,7 +144,7 @@ fn a_key_of_other_views_says_where_it_works() {
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
     assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
-    // While a list is on top, it would not help to tell in which views the key works.
+    // While a list is on top, it would not help to say in which views the key works.
     keys(&mut app, "ai");
     assert!(!last_line(&app).contains("works in"));
 }

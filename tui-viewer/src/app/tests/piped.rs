@@ -1,4 +1,4 @@
-//! A program whose records come through a pipe.
+//! Viewing a program whose records arrive through a pipe.
 
 use tickscope_programs::events::PIPE;
 

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Returns an app that has just opened a recording of 14 s. The feed gives its newest record first; [`read`] gives the others.
+/// Returns an app that has just opened a recording of 14 s and has received only the newest record. [`read`] sends it
+/// the others.
 fn opened(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let newest: Snapshot = snapshot(1_340);

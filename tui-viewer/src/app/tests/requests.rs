@@ -1,4 +1,4 @@
-//! Requests to the program, and programs that end or begin again.
+//! Requests to the program, and programs that end or restart.
 
 use super::*;
 

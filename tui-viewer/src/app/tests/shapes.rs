@@ -1,15 +1,16 @@
-//! The function view, focus, bottom-up, folded recursion, and other places of a function, all tested through keys.
+//! The function view, focus, the bottom-up tree, folded recursion, and stepping through all places of a function. All
+//! of it is tested through key presses.
 
 use tickscope_format::snapshot::OpenFrame;
 use tickscope_testkit::fixture;
 
 use super::*;
 
-/// Returns the made-up program, in which `cancel` inserts again below `rebalance`, and `decode` calls `encode` as
-/// well.
+/// Returns the test program with recursion in its thread `main`: `publish` calls `insert`, which calls `cancel`, which
+/// calls `insert` again. `publish` also calls `encode`.
 fn recursive(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
-    // Only the last thread, `main`, can get more rows.
+    // Rows can be added only to the last thread, `main`.
     let publish = NodeId(s.nodes.len() as u32 - 1);
     let grown = |ms: u64| ms * 1_000_000 * tenths / 1_340;
     let insert = s.nodes.push(Some(publish), SiteId(3), 100, grown(2_000));
@@ -39,7 +40,7 @@ fn title(app: &App) -> String {
     line.trim().to_string()
 }
 
-/// Returns the name, the total time in ms, and the calls of each row of the list.
+/// Returns the name, the total time in ms, and the number of calls of each row in the list.
 fn shares(app: &App) -> Vec<(String, u64, u64)> {
     let data = data(app);
     let rows = app.list().rows.iter().filter(|row| !row.is_heading());
@@ -64,7 +65,7 @@ fn a_recursive_function_has_one_average_on_a_screen() {
     let averages = screen.split("avg ").skip(1);
     let averages = averages.filter_map(|rest| rest.split_whitespace().next());
     let averages: Vec<&str> = averages.collect();
-    // The average is the total of the outermost call, 600 ticks of 0.4 ns, divided by all 7 calls.
+    // Both averages are 600 ticks of 0.4 ns, the total time of the outermost call, divided by all 7 calls.
     assert_eq!(averages, ["34ns", "34ns"], "{screen}");
 }
 
@@ -101,7 +102,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     };
     assert_eq!(line(&app, "called from ──"), line(&app, "─ where its time goes"));
     assert_eq!(line(&app, "↑ book::apply"), line(&app, "· (self)"));
-    // The cursor goes through one list and then through the other.
+    // `j` moves the cursor down the first list, and then down the second.
     let mut way = vec![selected(&app)];
     for _ in 0..4 {
         keys(&mut app, "j");
@@ -115,7 +116,8 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
         "tree::rebalance",
     ];
     assert_eq!(way, wanted);
-    // Left and right move the cursor to the row at the same height in the other list, or to its last row.
+    // Left and right move the cursor to the other list: to the row on the same line, or to the last row if that list is
+    // shorter.
     for (code, wanted) in [
         (Code::Left, "stats::publish"),
         (Code::Left, "stats::publish"),
@@ -132,7 +134,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     key(&mut app, Code::Left);
     assert_eq!(selected(&app), "alloc::slab_get");
     app.update(Message::Resize(Size::new(120, 30)));
-    // A click selects the row under it, in either list; below the rows of a list it selects nothing.
+    // A click selects the row under the pointer, in either list. Below the last row of a list, a click selects nothing.
     let y = app.layout().rows.y + 1;
     app.update(Message::Click(30, y));
     assert_eq!(selected(&app), "book::apply");
@@ -168,7 +170,7 @@ fn the_list_with_the_cursor_moves_and_the_other_shows_its_first() {
     shows(&app, "more_000");
     shows(&app, "where its time goes");
     app.update(Message::Wheel(5, 90, 10));
-    // The wheel moves the list with the cursor.
+    // The wheel scrolls the list that has the cursor, even if the pointer is over the other list.
     shows(&app, "more_000");
 }
 
@@ -359,7 +361,7 @@ fn recursion_folds_into_one_row() {
     says(&app, "recursion in one row; c shows it call by call");
     let folded = row("book::insert", 3_750, 160);
     assert!(shares(&app).contains(&folded), "{:?}", shares(&app));
-    // Below the folded row are also rows that only the inner call has called.
+    // The rows below the folded row include callees of the inner call, which folding has moved there.
     let moved = "folded recursion put this row here: c unfolds it, then F";
     keys(&mut app, "G");
     for _ in 0..before {
@@ -415,7 +417,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
     for tenths in [1_341, 1_350, 1_360] {
         at(&mut app, tenths);
         let mut turned = recursive(tenths);
-        // From here on the last row takes most time.
+        // In these snapshots, `book::cancel` takes more time than the selected row.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
         events(&mut app, Status::Live, Some(turned));
@@ -428,7 +430,8 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
 
 #[test]
 fn opening_rows_of_a_large_tree_asks_for_their_callers() {
-    // The stack is so deep that not all its callers are looked up at first: that would take 450 * 451 / 2 steps.
+    // Bottom-up, this stack has so many callers that they are not all looked up at first, which would take
+    // 450 * 451 / 2 steps.
     let deep = recursive(1_340);
     let last = deep.nodes.len() - 1;
     let deep = with_more(deep, last, 450, true);

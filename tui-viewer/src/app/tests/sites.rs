@@ -179,7 +179,7 @@ fn all_names_are_shortened_by_one_rule() {
 #[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
-        // A selection that the user has not moved is not carried over to the other view.
+        // A selection that the user has not moved is not carried over to another view.
         let app = live(120, 30).after(digit);
         assert_eq!(app.list().cursor.index, 0);
         let mut app = live(120, 30).after("jjj");
@@ -221,7 +221,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let mut app = showing(120, 30, s).after("6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();
-    // Moving down leads through all rows.
+    // Pressing `j` again and again must reach every row.
     keys(&mut app, "gg");
     let mut met = std::collections::HashSet::new();
     for _ in 0..all {

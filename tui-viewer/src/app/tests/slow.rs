@@ -33,7 +33,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
         "{:?}",
         app.left_on()
     );
-    // The second key shows the watched function.
+    // The second press of `W` shows the watched function.
     assert_eq!(asked(key(&mut app, Code::Char('W'))), []);
     assert_eq!(app.views.current, View::Slow);
     assert_eq!(app.watched().unwrap().function, "game::scene::lookup");
@@ -110,7 +110,7 @@ fn paths_are_in_the_order_that_their_column_says_whatever_key_came_before() {
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
     next.capture.unix_ns += 1;
-    // Another path has now the largest difference.
+    // Now another path has the largest difference.
     next.watches[0].paths[2].slow.ticks *= 100;
     events(&mut app, Status::Live, Some(next));
     let now = names(&app);
@@ -146,7 +146,7 @@ fn calls_that_come_in_turns_are_all_shown() {
     shows(&app, "scene::lookup ×600");
 }
 
-/// Returns the cell in the middle of the first line of the call over time.
+/// Returns a cell in the middle of the first line of the chart that shows the chosen call over time.
 fn cell_of_call(app: &App) -> (u16, u16) {
     let areas = app.call_areas(app.layout().detail.unwrap()).unwrap();
     let time = areas.time.unwrap();
@@ -172,7 +172,7 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     assert_eq!(shown(&app), near);
     app.update(Message::Wheel(3, x, y));
     assert_eq!(shown(&app), 0..ticks);
-    // Outside the call, the wheel moves the list, and a sideways turn has no effect.
+    // Outside the call, the wheel scrolls the list, and sideways scrolling has no effect.
     app.update(Message::Wheel(-3, 0, 0));
     app.update(Message::WheelAside(true, 0, 0));
     assert_eq!(shown(&app), 0..ticks);
@@ -262,7 +262,7 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
             exemplar.trace.take_if(|_| turn != at as u64 + 2);
         }
         app.playback.past.history.note(&snapshot);
-        // The history is from a recording, whose newest record comes as a snapshot.
+        // The history is that of a recording, whose newest record also arrives as a snapshot.
         if turn == 3 {
             events(&mut app, Status::Kept, Some(snapshot));
         }

@@ -38,7 +38,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
         "{:?}",
         app.left_on()
     );
-    // S again ends the sampling and removes the pane, so there is no source to scroll.
+    // Pressing `S` again stops the sampling and closes the pane, so there is no source to scroll.
     let off = Request::Lines(0);
     assert_eq!(asked(key(&mut app, Code::Char('S'))), [off]);
     answer(&mut app, off, Ok(0));
@@ -100,16 +100,16 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     assert!(!app.shows_source(), "{}", text(&app));
     app.update(Message::Resize(Size::new(120, 50)));
     assert!(app.shows_source());
-    // The program samples already, so the key only hides the pane and shows it again.
+    // The program is already sampling, so the key only hides and shows the pane.
     key(&mut app, Code::Char('S'));
     assert!(!app.shows_source());
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
-    // If the file does not exist, there is no pane.
+    // Without the source file, the pane does not open by itself.
     let mut app = showing(120, 50, fixture::slow_frames()).after("1");
     key_and_code(&mut app, Code::Enter);
     assert!(!app.shows_source(), "{}", text(&app));
-    // The key says why there is no source, and makes the program sample.
+    // Pressing the key then shows the reason why there is no source, and makes the program sample.
     let effects = key(&mut app, Code::Char('S'));
     assert_eq!(asked(effects), [Request::Lines(LINES_HZ)]);
     shows(&app, "no src/main.rs in /home or above");

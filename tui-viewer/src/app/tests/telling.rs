@@ -1,9 +1,9 @@
-//! What screens say about their numbers: the time they are of, their order, and terms.
+//! What screens say about their numbers: which stretch of time they cover, how they are sorted, and what the words mean.
 
 use super::*;
 use crate::orderbook::waiting;
 
-/// Marks a moment and compares it with a later snapshot, to which `change` is applied.
+/// Marks a moment, and compares it with a later snapshot that has been modified by `change`.
 fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App {
     let mut app = live(width, height).after("m");
     let mut next = snapshot(2_000);
@@ -39,7 +39,7 @@ fn threads_that_share_their_work_do_not_change_places() {
     events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
-    // A view that is shown again sorts its rows anew.
+    // When a view is shown again, its rows are sorted again.
     assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
 }
 
@@ -109,7 +109,7 @@ fn differences_keep_their_units_and_say_how_they_are_sorted() {
 #[test]
 fn equal_changes_stand_by_name() {
     let mut app = compared(120, 30, |next| {
-        // No call was made since the mark.
+        // No calls have been made since the mark.
         *next = snapshot(1_340);
         next.capture.unix_ns += 1_000_000_000;
     });

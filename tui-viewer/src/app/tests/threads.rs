@@ -29,7 +29,8 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
 
 #[test]
 fn what_the_second_thread_does_now_is_in_its_row_or_one_key_away() {
-    // If rows are wide enough for the thread's function, one key shows the function; else it is only in the tree of the thread.
+    // Where rows are wide enough, they name the thread's current function. On a tiny screen, Enter must be pressed to
+    // see it, because it is only in the tree of the thread.
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
         let app = live(width, height).after("4");
         let line = line_of(&text(&app), "match-1");
@@ -52,7 +53,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
-    // Of a path that is too long, the pane shows the end and the number of functions left out.
+    // If the path is too long, the pane shows only its end, and the number of functions that are left out.
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
@@ -74,9 +75,9 @@ fn enter_shows_one_thread_and_again_all() {
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
     stands(&app, View::Threads, "ingest");
-    // All threads are listed, whichever is chosen.
+    // This view lists all threads, regardless of which ones are chosen.
     assert_eq!(app.list().rows.len(), 4);
-    // Escape has brought back the threads that Enter left out.
+    // Escape has undone the choice of the thread.
     assert_eq!(app.query.threads, ThreadChoice::All);
     key(&mut app, Code::Enter);
     keys(&mut app, "a");
@@ -128,7 +129,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         let mut app = live(width, height);
         assert!(!text(&app).contains("only "));
         keys(&mut app, "ajj\n");
-        // The words for one thread must stay next to the other words that these keys bring.
+        // The words about the chosen thread must stay on screen, next to the words that these keys add.
         keys(&mut app, "wwbm");
         let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();
@@ -151,7 +152,7 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     keys(&mut app, "<<<");
     assert_eq!(names(&app), ["main", "ingest", "match-0", "match-1"], "by id");
     keys(&mut app, "<I");
-    // Sorted by name, the last name first.
+    // Sorted by name, in descending order.
     assert_eq!(names(&app), ["match-1", "match-0", "main", "ingest"]);
     keys(&mut app, "/inge");
     shows(&app, "1 of 4 threads");

@@ -1,4 +1,4 @@
-//! The timeline: the content of its columns, and a chosen part of its time, which all views show.
+//! The timeline: what its columns show, and choosing a stretch of time, which all views then show.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::{Column, LineSample, Quantity};
@@ -9,7 +9,7 @@ use crate::app::timeline::{Lanes, name_cells};
 use crate::app::window::Window;
 use crate::test_driver::find_code;
 
-/// Returns working and waiting load of the lines in a column, from top to bottom.
+/// Returns the working and the waiting load of each line in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
     let timeline = &app.views.timeline;
     let rows = app.list().rows.iter();
@@ -18,7 +18,7 @@ fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
         .collect()
 }
 
-/// Returns the number of known columns.
+/// Returns the number of columns whose load is known.
 fn known(app: &App) -> usize {
     let columns = 0..app.views.timeline.columns();
     columns
@@ -26,7 +26,7 @@ fn known(app: &App) -> usize {
         .count()
 }
 
-/// Returns the length of the chosen time in ns.
+/// Returns the length in ns of the chosen stretch of time.
 fn chosen_ns(app: &App) -> u64 {
     let Window::Chosen(ns) = app.query.window else {
         panic!("{:?}", app.query.window)
@@ -34,7 +34,7 @@ fn chosen_ns(app: &App) -> u64 {
     ns
 }
 
-/// Has all slots read: each call of `at` reads for some milliseconds.
+/// Lets the app read all slots. It reads for a few milliseconds each time that `at` advances the clock.
 fn read_all(app: &mut App) {
     let mut ms = 1;
     while app.views.timeline.is_unread || app.views.strip.is_unread {
@@ -43,7 +43,7 @@ fn read_all(app: &mut App) {
     }
 }
 
-/// Returns the seconds of self time of a line in all columns.
+/// Returns the time in seconds that all columns together show in a line.
 fn seconds_of(app: &App, lane: usize) -> f64 {
     let columns = 0..app.views.timeline.columns();
     let sum: f64 = columns
@@ -69,7 +69,7 @@ fn columns_add_up_to_what_happened_in_their_time() {
     assert!(snapshot(1_340).capture.unix_ns - end_ns < 2 * timeline.slot_ns());
     for lane in 0..app.list().rows.len() {
         let now = data(&app).figures(app.list().rows[lane].what).total_ns as f64 / 1e9;
-        // The made-up program has worked steadily for 134 s.
+        // The test program has been working at a steady rate for all 134 s.
         let wanted = now / 134.0 * known_s;
         let seen = seconds_of(&app, lane);
         assert!(
@@ -110,7 +110,8 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         key(&mut app, Code::ShiftLeft);
     }
     let ns = chosen_ns(&app);
-    // The chosen time is ten columns long, from one moment of the history to another.
+    // The chosen stretch is ten columns long. Its length may differ slightly, because it begins and ends at snapshots
+    // in the history.
     let wanted = 10 * app.views.timeline.slot_ns();
     assert!(ns.abs_diff(wanted) <= 100_000_000, "{ns} {wanted}");
     let label = format!("window {:.1} s", ns as f64 / 1e9);
@@ -120,7 +121,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         assert_eq!(data(&app).snapshot.capture.since_reset_ns, ns);
         sums_hold(data(&app));
     }
-    // Moves the other end of the chosen time to the right, past the end at which the choice began.
+    // Extends the choice from its moving end to the right, beyond its fixed end.
     let end_ns = app.cursor_ns().expect("the screen is paused");
     for _ in 0..12 {
         keys(&mut app, ">");
@@ -139,7 +140,7 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
     let rows = app.layout().rows;
     let x = name_cells(120) + 2 + app.views.timeline.columns();
     app.update(Message::Click(x - 5, rows.y + 5));
-    // A click on a column chooses a moment, not a range.
+    // A click on a column goes to a moment, and does not choose a range.
     assert!(app.cursor_ns().is_some() && !app.has_range());
     let line = app.list().cursor.index;
     // The click also selects the line.
@@ -163,7 +164,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     key(&mut app, Code::Left);
     let first = app.cursor_ns().expect("the screen is paused");
     let column = app.views.timeline.column_before(first);
-    // The cursor is on the last column that is over.
+    // The cursor is on the last column, which is complete.
     assert_eq!(column, Some(app.views.timeline.columns() - 1));
     key(&mut app, Code::Left);
     let second = app.cursor_ns().expect("the screen is paused");
@@ -200,7 +201,7 @@ fn a_reset_and_a_gap_are_no_work() {
         .flatten()
         .fold(0.0, |most: f64, (working, waiting)| most.max(working + waiting));
     assert!(most <= 1.01, "{most} CPUs in a thread");
-    // For a minute there is no snapshot.
+    // For more than a minute, there are no snapshots.
     let mut gap = empty(120, 40);
     lives(&mut gap, (1_000..=1_050).chain(1_700..=1_800));
     keys(&mut gap, "9-");
@@ -223,7 +224,7 @@ fn what_is_read_later_fills_columns_that_were_unknown() {
     })));
     read_all(&mut app);
     assert_eq!(known(&app), usize::from(app.views.timeline.columns()));
-    // A column is shown when its time is over.
+    // A new column appears once its time has passed.
     let end_ns = app.views.timeline.end_ns();
     lives(&mut app, 1_341..=1_343);
     read_all(&mut app);
@@ -319,7 +320,7 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
     );
 }
 
-/// Returns the text of the lines of the second view, its axis first.
+/// Returns the lines of the second view as text. The first is the time axis.
 fn below(app: &App) -> Vec<String> {
     let area = app.layout().second.expect("there is room");
     let all = text(app);
@@ -354,7 +355,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     assert!(
         app.layout().second.is_none() && text(&app).contains("below the tree: nothing; P: the flame graph")
     );
-    // Without the timeline, new snapshots are not read.
+    // While the timeline is hidden, new snapshots are not read into it.
     let end_ns = app.views.timeline.end_ns();
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert_eq!(app.views.timeline.end_ns(), end_ns);
@@ -363,7 +364,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
 #[test]
 fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     let mut app = watched(120, 40);
-    // Only the view Timeline has lines of functions.
+    // The view Timeline is set to functions. Below the tree, the timeline must show threads nevertheless.
     keys(&mut app, "9f");
     for _ in 0..9 {
         key(&mut app, Code::ShiftLeft);
@@ -373,17 +374,17 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     let lines = below(&app);
     has(&lines[1], "match-0");
     has(&lines[1], "▆");
-    // The chosen time is marked as in the view Timeline.
+    // The chosen stretch of time is marked as in the view Timeline.
     assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
     key(&mut app, Code::Esc);
     assert!(!below(&app)[0].contains('┌'), "{:?}", below(&app));
-    // In a bottom-up tree the timeline stays, because only the graph is of the tree.
+    // Unlike the flame graph, the timeline does not depend on the tree, so it stays when the tree is turned bottom-up.
     keys(&mut app, "i");
     assert!(below(&app)[1].contains("match-0"), "{:?}", below(&app));
     keys(&mut app, "P");
     assert!(app.layout().second.is_none());
     keys(&mut app, "P");
-    // A bottom-up tree has no graph, so the timeline comes next.
+    // A bottom-up tree has no flame graph, so the key goes from no second view directly to the timeline.
     assert!(below(&app)[1].contains("match-0"));
 }
 

@@ -1,4 +1,4 @@
-//! Numbers per call of a row, in ticks, and of other measures than time.
+//! Numbers divided by the calls of a row, times in ticks, and measures other than time.
 
 use proptest::prelude::*;
 use tickscope_analysis::measure::Measure;
@@ -7,12 +7,13 @@ use super::*;
 use crate::keys::action::Action;
 use crate::orderbook::allocating;
 
-/// Returns the numbers of a row of the screen, by its name.
+/// Returns the numbers that the screen shows in the row with this name.
 fn row(app: &App, name: &str) -> Vec<String> {
     let screen = text(app);
     let line = screen.lines().skip(3).find(|line| line.contains(name));
     let line = line.unwrap_or_else(|| panic!("no {name} in {screen}"));
-    // This program's wait is unknown. Removes the dash for it, and on wide screens the dash for READY.
+    // In this program, the waiting time is unknown. Removes the dash that stands for it and, on wide screens, the dash
+    // in the READY column.
     line.trim_start_matches('>')
         .replacen(" - ", " ", 1)
         .replacen(
@@ -30,7 +31,7 @@ fn row(app: &App, name: &str) -> Vec<String> {
 #[test]
 fn numbers_are_divided_by_the_calls_of_the_row() {
     let mut app = live(290, 30);
-    // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
+    // `match::step` has 8.41 M calls. Numbers in other views and in later snapshots are divided by its calls as well.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
     // The total of a row, divided by its own calls, is the duration of a call.
@@ -62,7 +63,7 @@ fn a_function_is_per_call_as_well() {
     assert_eq!(line(&screen, 3).trim(), wanted);
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
-    // Ticks are shown in all places.
+    // Ticks replace times here as well.
     keys(&mut app, "bU");
     assert!(!line(&text(&app), 3).contains("µs"), "{}", text(&app));
 }
@@ -70,7 +71,7 @@ fn a_function_is_per_call_as_well() {
 #[test]
 fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
     let mut app = live(120, 30);
-    // `match-0` has 126 s; `match::step` was called 8.41 M times.
+    // `match-0` spent 126 s in scopes, and `match::step` was called 8.41 M times.
     keys(&mut app, "jb4");
     for line in ["in scopes ", "match-0 "] {
         has(&line_of(&text(&app), line), "15.0µs");
@@ -124,7 +125,8 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
-        // The divisor stays the same with the next snapshot, in another view, and after the setting is undone.
+        // The number of calls to divide by stays the same with the next snapshot, in other views, and when the tree is
+        // back in its usual form.
         for then in ["", "2", "1", back] {
             keys(&mut app, then);
             if back.is_empty() && then == "1" {
@@ -136,7 +138,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     }
 }
 
-/// Returns the made-up program, in which one function is called half as often.
+/// Returns the test program with half as many calls of `insert`.
 fn fewer_calls() -> Snapshot {
     let mut s = snapshot(1_340);
     for node in 0..s.nodes.site.len() {
@@ -152,7 +154,8 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
     events(&mut app, Status::Live, Some(snapshot(1_340)));
-    // `step` has equally many calls on both sides. Per call of `step`, `insert` had 0.33 calls before and has 0.67 calls now.
+    // `step` has the same number of calls on both sides. For each of them there were 0.33 calls of `insert` before, and
+    // there are 0.67 now.
     keys(&mut app, "jb");
     assert!(row(&app, "book::insert").contains(&"+0.34".to_string()));
     keys(&mut app, "b");
@@ -225,7 +228,7 @@ fn by_allocations_numbers_are_per_call_and_reports_follow() {
 fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
-    // One snapshot has the measure, the other has not.
+    // The first snapshot has the measure, but the second does not.
     events(&mut app, Status::Live, Some(allocating(1_340)));
     keys(&mut app, "vv");
     assert_eq!(app.measure(), Measure::Bytes);

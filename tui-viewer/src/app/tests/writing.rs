@@ -1,4 +1,4 @@
-//! Reports of what is on the screen.
+//! Reports of what the screen shows.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_report::form::{Form, FormOptions};
@@ -23,7 +23,7 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     (Snapshot::clone(&snapshot), options)
 }
 
-/// Returns a report in this form.
+/// Returns the report in this format.
 fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
     let options = FormOptions {
         text: options.clone(),
@@ -37,7 +37,7 @@ fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
 /// Asserts that names, counts and times of the rows are the same on the screen and in the report; returns the report.
 fn same_as_on_screen(app: &mut App, what: &str) -> String {
     keys(app, "1");
-    // Takes all rows of the tree, also those below closed rows.
+    // Takes all rows of the tree, including those below closed rows.
     let data = data(app);
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {

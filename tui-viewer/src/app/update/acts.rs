@@ -1,4 +1,4 @@
-//! What each action does, and when it is available. A view's own table takes precedence.
+//! What each action does, and when it is available. The entries in a view's own table take precedence over those here.
 
 use crate::app::message::Effect;
 use crate::app::state::{App, Overlay};
@@ -24,13 +24,13 @@ pub(crate) struct Act {
     run: Option<Run>,
 }
 
-/// Returns actions that a view allows only under this condition.
+/// Returns actions that a view allows only if `when` holds. They do the same as in other views.
 pub(crate) const fn only(actions: &'static [Action], when: fn(&App) -> bool) -> Act {
     let run = None;
     Act { actions, when, run }
 }
 
-/// Returns actions with one common effect.
+/// Returns actions that all have the effect `run`, and are available if `when` holds.
 pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run: fn(&mut App)) -> Act {
     let run = Some(Run::Plainly(run));
     Act { actions, when, run }
@@ -82,7 +82,7 @@ pub(crate) fn shows(app: &App) -> bool {
     app.shown().is_some()
 }
 
-/// Whether a request may be tried. If the program cannot answer, the action says why.
+/// Whether the user may try to send a request. If the program cannot answer, the action says why.
 fn may_ask(app: &App) -> bool {
     shows(app) && app.requests.pending.is_none()
 }
@@ -217,7 +217,7 @@ impl App {
         has_keys.then(|| find(self.views.current.about().acts, action))?
     }
 
-    /// Whether an action has a meaning now; `update` performs only such actions.
+    /// Whether an action means anything now. `update` performs only such actions.
     pub(crate) fn is_available(&self, action: Action) -> bool {
         let act = self.own_act(action).or_else(|| find(COMMON, action));
         act.map_or(matches!(action, Action::Show(_)), |act| (act.when)(self))
@@ -236,7 +236,7 @@ impl App {
     }
 }
 
-/// Returns the views in which a key has a meaning, such as `Tree, Hot`; `None` if no view uses the key.
+/// Returns the titles of the views that use a key, such as `Tree, Hot`; `None` if no view uses it.
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));
@@ -251,7 +251,7 @@ pub(crate) fn elsewhere(key: Code) -> Option<String> {
 }
 
 impl App {
-    /// Whether an action has an effect now; the footer offers only such actions.
+    /// Whether an action would have an effect now. The footer offers only such actions.
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
             action,
@@ -260,7 +260,8 @@ impl App {
         self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
-            // If the program counts only time and calls, the key could only choose calls, which have a column anyway.
+            // If the program counts only time and calls, the key could only switch to calls, which have a column of
+            // their own anyway.
             && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
@@ -269,8 +270,8 @@ impl App {
                 || (action == Action::Freeze && self.playback.stands_still()))
     }
 
-    /// Whether the past seems to reach back to the ten seconds before the last ten, to compare with. The footer needs no
-    /// exact answer.
+    /// Whether the history seems to reach back far enough to compare the last ten seconds with the ten seconds before.
+    /// The footer needs no exact answer.
     fn reaches_back(&self) -> bool {
         self.shown()
             .is_some_and(|shown| self.playback.past.reaches_back(shown, Window::Ten))

@@ -1,4 +1,4 @@
-//! The line that explains every state that is not plain LIVE: the cause and the next step.
+//! The banner: a line that explains any state other than plain LIVE, with its cause and the suggested next step.
 
 use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::{clock_time, seconds};
@@ -12,11 +12,12 @@ use crate::text::glyphs::Glyphs;
 /// Minimum number of screen lines for the banner that is shown until the first key press.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
-/// Minimum width at which the keys that move in a recording are named one by one.
+/// Minimum width at which the banner of a recording explains each key separately.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {
-    /// Returns the word and the mark of the state. The screen's own state takes precedence over the program's state.
+    /// Returns the word for the state, and the shape that is shown with it. If the screen is frozen or shows the past,
+    /// this takes precedence over the state of the program.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
         if self.playback.is_past() {
             ("PAST", Mark::Frozen)
@@ -29,7 +30,8 @@ impl App {
         }
     }
 
-    /// Returns the clock time at which the state began, or that of the snapshot on screen; `None` for LIVE.
+    /// Returns the clock time to show with the state: when the state began, or when the snapshot on screen was
+    /// captured. Returns `None` for states without a time, such as LIVE.
     pub(crate) fn face_time(&self) -> Option<String> {
         let clock = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
         let at = |unix_ns| format!("at {}", clock(unix_ns));
@@ -60,10 +62,10 @@ impl App {
             && self.screen.size.height >= ROOM_FOR_FIRST_LOOK
     }
 
-    /// Returns the cause and the next step, if data is on screen in a state that needs an explanation.
+    /// Returns the text of the banner, if there is data on screen and its state needs an explanation.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown()?;
-        // Texts have about 60 cells at most, so that they are quick to read on wide screens too.
+        // Each text has at most about 60 characters, so that it is quick to read even on wide screens.
         if let Some(recorded) = self.recording_banner() {
             return Some(recorded);
         }
@@ -91,11 +93,11 @@ impl App {
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        // The banner has one line; longer texts are shown while there is no data.
+        // The banner has one line. A longer text is shown in full only while there is no data.
         text.lines().next().map(str::to_string)
     }
 
-    /// Returns the length of the recording, the position in it of the moment on screen, and the keys that move in it.
+    /// Returns the banner of a recording: its length, the position of the moment on screen, and the keys that move in it.
     fn recording_banner(&self) -> Option<String> {
         let long = seconds(self.playback.recorded_ns(&self.program)?);
         let wide = self.screen.size.width >= ROOM_FOR_ALL_KEYS;
@@ -119,8 +121,8 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // The warning may be cut, because the report has all of it. The number of other warnings and the key are only in
-        // this line.
+        // The warning may be cut, because the report has all of it. The number of other warnings and the hint about
+        // Escape are shown only here, so they are kept.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(
             &safe(first, self.screen.ascii),

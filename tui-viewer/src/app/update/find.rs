@@ -1,4 +1,4 @@
-//! Searching while typing, steps between matches, and the return to the former row.
+//! Searching while the text is typed, stepping through the matches, and returning to the row that was selected before.
 
 use tui_input::InputRequest;
 
@@ -6,7 +6,7 @@ use crate::app::search::Search;
 use crate::app::state::{App, Overlay};
 
 impl App {
-    /// Begins to type a search; Escape returns to the current row.
+    /// Starts a search and lets the user type its text. Escape returns to the row that is selected now.
     pub(crate) fn search_begin(&mut self) {
         let former = self.views.search.take();
         let cursor = &self.list().cursor;
@@ -32,7 +32,8 @@ impl App {
         }
         self.home();
         self.refresh();
-        // Shows the first match from the row at which the search began; if there is none, the first match of all.
+        // Shows the first match at or below the row where the search began. If there is none, starts over from the top
+        // of the list.
         let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])
@@ -64,7 +65,8 @@ impl App {
         }
     }
 
-    /// Keeps the search on Enter; keys act on the list again.
+    /// Ends the typing on Enter but keeps the search, so that keys act on the list again. If nothing was typed, ends
+    /// the search.
     pub(crate) fn search_keep(&mut self) {
         self.overlay = None;
         let kept = self.views.search.as_mut().is_some_and(|search| {
@@ -83,7 +85,8 @@ impl App {
         }
         let only = self.views.search.take().is_some_and(|search| search.only);
         if only && !go_home {
-            // Rows above matches were shown open but are not in `expanded`. Without `reveal` the selected row would be hidden.
+            // The rows above matches were shown as open, but they are not in `expanded`. Without `reveal`, the selected
+            // row would now be hidden.
             let selected = self.list().selected().map(|row| row.what);
             if let Some(what) = selected {
                 self.reveal(what);
@@ -111,7 +114,7 @@ impl App {
         }
     }
 
-    /// Lists only matches, or all rows again.
+    /// Switches between listing only the matches and listing all rows.
     pub(crate) fn search_only(&mut self) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -123,8 +126,8 @@ impl App {
         }
     }
 
-    /// Counts the matches before the selected row, if the selection has changed. Returns whether rows must be listed
-    /// again for that.
+    /// Counts the matches before the selected row, if the selection has changed. Returns whether the list of rows must
+    /// be rebuilt to count them.
     pub(crate) fn recount_hits(&mut self) -> bool {
         let selected = self.list().selected().map(|row| (row.id, row.what));
         let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
@@ -139,7 +142,8 @@ impl App {
                 search.before = place;
                 false
             }
-            // Matches below closed rows count too, and they are not in the list.
+            // The selected row is not a match. Matches below closed rows count too, but they can only be counted by
+            // rebuilding the list.
             None => true,
         }
     }

@@ -1,4 +1,4 @@
-//! Actions that choose which calls are shown, and that lead to a function.
+//! Actions that choose which calls are shown, and actions that go to a function.
 
 use tickscope_analysis::call_tree::TreeRow;
 use tickscope_analysis::groups;
@@ -19,7 +19,8 @@ impl App {
         }
     }
 
-    /// Shows only the calls of the selected function, on all paths. If they are in focus already, leaves the focus.
+    /// Focuses on the calls of the selected function, on all paths, so that only they are shown. If this is already the
+    /// current focus, leaves it.
     pub(crate) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row with a function");
@@ -27,7 +28,8 @@ impl App {
         self.focus_on(FocusOn::Function(key));
     }
 
-    /// Shows only the calls below the selected row. If they are in focus already, leaves the focus.
+    /// Focuses on the selected row and the calls below it, so that only they are shown. If this is already the current
+    /// focus, leaves it.
     pub(crate) fn focus_subtree(&mut self) {
         if self.views.current.about().has_parents && self.query.filter.inverted {
             return self.tell(
@@ -84,7 +86,7 @@ impl App {
         self.settle_cursor();
     }
 
-    /// Leaves the last focus, so that the calls of the focus before, or all calls, are shown. Returns false without a focus.
+    /// Leaves the current focus and returns to the one before it, or to all calls. Returns false if there is no focus.
     pub(crate) fn leave_focus(&mut self) -> bool {
         if !self.query.filter.focuses(self.views.current) {
             return false;
@@ -99,7 +101,7 @@ impl App {
         true
     }
 
-    /// Shows groups in place of their members, or the members again.
+    /// Switches between showing groups and showing their members.
     pub(crate) fn group(&mut self) {
         let shown = self.shown().map(|shown| &**shown);
         if !self.query.filter.grouped && shown.is_some_and(|shown| groups::names(shown).0.is_empty()) {
@@ -114,13 +116,15 @@ impl App {
         });
     }
 
-    /// Goes from a function to its heaviest row in the tree.
+    /// Goes to the selected function in the tree: to the row of the selected frame or, from other views, to the row
+    /// with the largest self time.
     pub(crate) fn show_in_tree(&mut self) {
         let Some(chosen) = self.selected_function() else {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.views.current);
-        // A frame of the graph is one row of the tree; a row of another view may stand for many rows of the tree.
+        // In the flame graph, a frame is exactly one row of the tree. In other views, a row may stand for many rows of
+        // the tree.
         let id = self.list().selected().map(|row| row.id);
         self.switch_to(View::Tree);
         self.refresh();
@@ -143,7 +147,8 @@ impl App {
         });
     }
 
-    /// Selects the heaviest row of a function in the tree; returns false if the tree lacks the function.
+    /// Selects a function in the tree, in its row with the largest self time. Returns false if the function is not in
+    /// the tree.
     pub(crate) fn find_function(&mut self, key: u64) -> bool {
         let Some(row) = self.data().and_then(|data| data.place_of(key)) else {
             return false;
@@ -158,7 +163,8 @@ impl App {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
 
-    /// Selects the row of a function in a list of functions; of several rows, the row with most calls.
+    /// Selects the row of a function in a list of functions. If the function has several rows, selects the one with the
+    /// most calls.
     pub(crate) fn follow(&mut self, key: u64) {
         self.refresh();
         let Some(data) = &self.derived.data else { return };
@@ -180,15 +186,15 @@ impl App {
         }
     }
 
-    /// Lists all rows, because a search that lists only matches may hide the row to show.
+    /// Lists all rows again, because the row to show may be hidden while only matches are listed.
     pub(crate) fn show_all_rows(&mut self) {
         if let Some(search) = &mut self.views.search {
             search.only = false;
         }
     }
 
-    /// Returns the reason why a function is not shown: its group is shown, or it is a group and its members
-    /// are shown.
+    /// Returns the reason why a function is not shown: either its group is shown in its place, or the function is
+    /// itself a group and its members are shown.
     pub(crate) fn hidden_by_groups(&self, data: &Data, key: u64, name: &str) -> Option<String> {
         let shows = match self.query.filter.grouped {
             true => "the functions in groups",
@@ -198,7 +204,7 @@ impl App {
         is_hidden.then(|| format!("{name} is not shown now. & shows {shows}."))
     }
 
-    /// Returns the reason for an empty list if no call is in focus.
+    /// Returns the text to show instead of an empty list, if the list is empty because of a focus.
     pub(crate) fn nothing_in_focus(&self, data: &Data) -> Option<String> {
         let filter = &self.query.filter;
         let focus = filter

@@ -9,11 +9,11 @@ use crate::keys::action::Context;
 /// Maximum number of lines of a notice; the rest is cut.
 pub(crate) const MOST_LINES: usize = 3;
 
-/// A notice may take at most one in this many screen lines.
+/// A notice may take up at most 1 / `SHARE` of the screen's lines.
 pub(crate) const SHARE: u16 = 6;
 
 impl App {
-    /// Returns the notice in lines as wide as the screen; empty without a notice.
+    /// Returns the notice, wrapped to the width of the screen; empty if there is no notice.
     pub(crate) fn notice_lines(&self) -> Vec<String> {
         let size = self.layout().area;
         let most = MOST_LINES.min(usize::from(size.height / SHARE));
@@ -22,7 +22,7 @@ impl App {
         self.notices.current.as_ref().map(lines).unwrap_or_default()
     }
 
-    /// Whether the notice covers a line.
+    /// Whether the notice covers this line of the screen.
     pub(crate) fn notice_hides(&self, line: Option<Rect>) -> bool {
         let both = self.notice_line().zip(line);
         both.is_some_and(|(notice, line)| notice.intersects(line))

@@ -22,7 +22,7 @@ use crate::outcome::watched;
 impl App {
     pub(crate) fn on_event(&mut self, events: Events) {
         if events.status != self.program.status {
-            // The command behind the stream may have written its error to this terminal, as ssh does.
+            // The command that writes to the pipe, such as ssh, may have written an error message to this terminal.
             if events.status == Status::Piped(Pipe::Closed) {
                 self.effects.push(Effect::Repaint);
             }
@@ -34,7 +34,7 @@ impl App {
             .filter(|target| self.program.target.as_ref() != Some(target))
         {
             if events.new_run.is_none() && self.program.target.is_some() {
-                // This is another program, so the view state of the former program means nothing.
+                // This is another program, so the view state of the previous one no longer applies.
                 self.forget_program();
             }
             self.program.target = Some(target);
@@ -44,7 +44,7 @@ impl App {
         if let Some((old, new)) = events.new_run {
             self.program.warnings_seen = false;
             self.drop_requests();
-            // The next ring of the same process begins empty, but the history of the process stays valid.
+            // If the process is the same and only its ring is new, the ring begins empty, but the history stays valid.
             if old != new {
                 self.playback.past.forget();
                 self.views.forget_times();
@@ -73,7 +73,8 @@ impl App {
         for outcome in events.outcomes {
             self.on_outcome(outcome);
         }
-        // Each snapshot comes with its own record and the records just before it. Only older records change the past.
+        // A snapshot comes with its own record and all records since the last poll. What is known of the past changes
+        // only if there are older records as well.
         let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
         let known = known.map(|newest| newest.capture.unix_ns);
         let more_past = events
@@ -83,7 +84,8 @@ impl App {
         let past = &mut self.playback.past;
         past.begin_ns = events.begin_ns.or(past.begin_ns);
         past.history.recorded = self.program.status == Status::Kept;
-        // Records are taken before the snapshot, so that the record of the snapshot need not be made again.
+        // The records are added before the snapshot, so that the history already has the snapshot's record and need not
+        // create it.
         past.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
@@ -128,7 +130,7 @@ impl App {
                 self.tell_done(format!("the program accepted: {hz} snapshots a second"));
             }
             (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(epoch)) => {
-                // The switch is done as soon as a snapshot shows it.
+                // The switch counts as done as soon as a snapshot shows it.
                 self.requests.granted(request, epoch, self.screen.now);
                 self.settle_rules();
             }
@@ -161,7 +163,7 @@ impl App {
         self.settle_rules();
     }
 
-    /// Keeps the selected line in the list of threads on its thread while threads come and go.
+    /// Keeps the same thread selected in the list of threads while other threads come and go.
     fn keep_thread_choice(&mut self, next: &Snapshot) {
         if self.playback.stands_still() {
             return;
@@ -188,14 +190,15 @@ impl App {
         *index = found.map_or((*index).min(order.len()), |line| line + 1);
     }
 
-    /// Takes a request as done when a snapshot shows its effect, not when the program promised it.
+    /// Treats a request as done once a snapshot shows its effect, not when the program has promised it.
     fn settle_pending(&mut self) {
         if let Some(request) = self.requests.settle(self.program.newest.as_deref()) {
             self.tell_done(self.done(request));
         }
     }
 
-    /// Shows a notice about what was done, with the receivers if several programs received the request.
+    /// Shows a notice about what was done. If several programs received the request, the notice begins with how many of
+    /// them carried it out.
     pub(crate) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),
@@ -203,7 +206,7 @@ impl App {
         }
     }
 
-    /// Returns the notice of a request that is done, with the next step.
+    /// Returns the notice about a request that is done: what has happened, and what the user can do next.
     fn done(&self, request: Request) -> String {
         match request {
             Request::Reset if self.playback.stands_still() => {

@@ -9,7 +9,8 @@ use crate::keys::action::{Action, Context};
 use crate::keys::view::View;
 
 impl App {
-    /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
+    /// Handles a click: selects a row, opens or closes it at the mark before its name, sorts by a column title, or
+    /// changes the view.
     pub(crate) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
         let typing = self.context() == Context::Typing;
@@ -26,7 +27,7 @@ impl App {
             self.views.current.kind().click_pane(self, at);
         } else if layout.columns.contains(at) {
             let mut places = self.places(layout.columns).into_iter();
-            // A title may begin in the gap before its column.
+            // A title may begin in the gap before its column, so a click in the gap counts as well.
             let under = places.find(|place| x < place.x + place.width);
             if let Some(key) = under.and_then(|place| place.column.sort) {
                 self.sort_column(key);
@@ -59,7 +60,8 @@ impl App {
         }
     }
 
-    /// Scrolls the list by the wheel; the selection stays on screen. Over the source, scrolls the source.
+    /// Handles the mouse wheel. Over the source, scrolls the source. Otherwise scrolls the list, and keeps the
+    /// selection on the screen.
     pub(crate) fn wheel(&mut self, rows: isize, at: Position) {
         let steps = rows.unsigned_abs();
         if !self.has_popup() && self.layout().source.is_some_and(|pane| pane.contains(at)) {
@@ -92,7 +94,7 @@ impl App {
         }
     }
 
-    /// Passes a sideways turn of the wheel to the view.
+    /// Passes sideways scrolling on to the view.
     pub(crate) fn wheel_aside(&mut self, right: bool, at: Position) {
         if !self.has_popup() && self.derived.data.is_some() {
             self.views.current.kind().wheel_aside(self, right, at);

@@ -1,4 +1,5 @@
-//! Derives tables, trees, rows and details from moment and query. Also drops expired notices and requests.
+//! Derives tables, trees, rows and details from the moment on screen and the query. Also drops expired notices and
+//! requests.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -23,17 +24,17 @@ use crate::app::threads::ThreadChoice;
 use crate::app::update::travel;
 use crate::app::window::{Against, Window};
 
-/// Time after a key for which rows keep their order.
+/// Time after a key press during which rows keep their order.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
 
 /// Minimum time between two changes of the order of rows.
 const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 
-/// Minimum time in ns since the reset, before which counters say little about the hot path.
+/// Minimum time in ns since the reset. After less time, the counters say little about the hot path.
 const FIRST_LOOK_NS: u64 = 300_000_000;
 
 impl App {
-    /// Returns the time at which the state changes without an event.
+    /// Returns the time at which the state will change next, even without an event.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let resort = self.list().is_held.then(|| self.hold_until());
         let notice = self.notices.current.as_ref().map(|notice| notice.until);
@@ -83,7 +84,7 @@ impl App {
         let key = self.seen_key();
         if self.derived.seen_memo.is_new(key) {
             self.look();
-            // Only the new data tells whether opening rows adds rows to the tree.
+            // Only the new data shows whether opening rows adds rows to the tree, and the key depends on this.
             let key = self.seen_key();
             self.derived.seen_memo.settle(key);
         }
@@ -202,7 +203,7 @@ impl App {
         }
         let begins = data.as_ref().map(counted_from);
         if began.is_some() && begins.is_some() && begins != began {
-            // After counters have begun at zero again, rows are sorted immediately, even just after a key.
+            // The counters have started again from zero, so rows are sorted immediately, even just after a key press.
             self.screen.last_key = self.screen.last_key.map(|_| Duration::ZERO);
         }
         self.derived.stretch = stretch;
@@ -228,7 +229,7 @@ impl App {
         }
     }
 
-    /// Derives the trees that the view shows from the data.
+    /// Builds the trees of the current view from the data.
     fn look(&mut self) {
         let view = self.views.current;
         let subject = view.kind().subject(self);
@@ -311,7 +312,7 @@ impl App {
         self.list_mut().settle(page);
     }
 
-    /// Opens the hot rows, once, as soon as there is enough data to tell which rows are hot.
+    /// Opens the hot rows. This happens once, as soon as there is enough data to tell which rows are hot.
     fn greet(&mut self) {
         let Some(data) = self.derived.data.as_ref().filter(|_| !self.views.greeted) else {
             return;
@@ -328,7 +329,7 @@ impl App {
         self.views.expanded.extend(open);
     }
 
-    /// Notes the activity of the last second, if a second is over.
+    /// Records the activity of the last second, once a second has passed.
     pub(crate) fn beat(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -337,10 +338,11 @@ impl App {
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }
-        // The tables on screen are of the newest snapshot, unless a window, a comparison or an older moment is shown.
+        // The tables on screen can be reused if they are those of the newest snapshot, which they are not while a
+        // window, a comparison or an older moment is shown.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
-            // The activity covers all calls, also while only some of them are on screen.
+            // The activity covers all calls, even while only some of them are on screen.
             Some(data) if data.whole().rows.len() > ROWS_MAX => activity.note(newest, data.whole(), &[]),
             Some(data) if data.shows_all_calls() => activity.note(newest, data.whole(), data.hot()),
             Some(data) => activity.note(newest, data.whole(), &hot(data.whole())),
@@ -349,7 +351,7 @@ impl App {
     }
 }
 
-/// Returns process id and reset epoch. If either changes, counters begin again at zero.
+/// Returns the process id and the reset epoch. If either changes, the counters have started again from zero.
 fn counted_from(data: &Data) -> (u32, u64) {
     let snapshot = &data.snapshot;
     (snapshot.process.pid, snapshot.capture.reset_epoch)

@@ -15,7 +15,7 @@ const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 impl App {
     pub(crate) fn freeze(&mut self) {
         if !self.playback.stands_still() && !self.program.status.moves() {
-            // The state's own word, such as EXITED, says more than FROZEN would.
+            // The word for the state, such as EXITED, says more than FROZEN would.
             self.tell(match self.program.status {
                 Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
                     "nothing to freeze: a recording does not move by itself; , . go back and forth"
@@ -112,8 +112,8 @@ impl App {
         self.effects.push(Effect::Send(request));
     }
 
-    /// Returns a line for each activity that requests of this viewer have left on in the program, with the
-    /// way to end it.
+    /// Returns a line for each activity that this viewer has started in the program and that is still going on, with
+    /// the command that ends it.
     pub(crate) fn left_on(&self) -> Vec<String> {
         let newest = self.program.newest.as_ref();
         let Some(newest) = newest.filter(|_| self.program.status.answers()) else {
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    /// Shows the list of modes with the mode in force selected.
+    /// Shows the list of modes, with the current mode selected.
     pub(crate) fn list_modes(&mut self) {
         if self.answers("no mode to change: ")
             && let Some(mode) = self.program.mode()
@@ -187,7 +187,8 @@ impl App {
         }
     }
 
-    /// Requests the mode on a line of the list. Choosing the mode in force sends no request, so the counters go on.
+    /// Requests the mode on a line of the list. If it is the current mode, sends no request, so that the counters are
+    /// not reset.
     pub(crate) fn choose_mode(&mut self, index: usize) {
         let chosen = Mode::ALL.get(index).copied();
         if let Some(mode) = chosen.filter(|_| chosen != self.program.mode())

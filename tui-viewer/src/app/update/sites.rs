@@ -1,4 +1,4 @@
-//! Switching sites off and on. A switch is done when a snapshot shows it, not when the program promised it.
+//! Switching sites off and on. A switch counts as done when a snapshot shows it, not when the program has promised it.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
@@ -18,7 +18,7 @@ use crate::outcome::switched::{Switch, outcome};
 /// Maximum number of functions that one key switches, because each needs a rule, and a program takes 256 rules.
 const TOGETHER_MOST: usize = 64;
 
-/// Returns the pattern for a path, or the reason why no pattern can name it.
+/// Returns the pattern for a path, or the reason why there is none.
 fn naming(path: &str) -> Result<Pattern, String> {
     Pattern::of_path(path).ok_or_else(|| "no rule can name it: it has no name".to_string())
 }
@@ -36,7 +36,7 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     naming(&path)
 }
 
-/// Returns the pattern of a row: the path of a site, or all sites in a module.
+/// Returns the pattern for a row: for a site, its path; for a module, all sites in it.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
     match table.source(row) {
@@ -69,13 +69,14 @@ impl App {
         self.effects.push(Effect::Send(request));
     }
 
-    /// Returns the request that reverses the state of the sites of a pattern.
+    /// Returns the request that switches the sites of a pattern off or, if they are off, on again.
     fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
         // A second key press undoes the first, even before a snapshot shows the first.
         if !self.requests.is_switched_off(&pattern, is_off) {
             return Request::SitesOff(pattern);
         }
-        // Some functions are off without a rule, so their state is restored by removing the rule, not by a contrary rule.
+        // Some functions are off even without a rule. Removing a rule brings that state back, whereas an opposite rule
+        // would override it.
         let table = data.site_table();
         let is_own = table.rule_of(&pattern).is_some_and(|rule| rule.off);
         if table.is_grouped() && (is_own || !is_off) {
@@ -140,7 +141,7 @@ impl App {
         self.requests.together = Some((requests, said));
     }
 
-    /// Tells the user which rules the newest snapshot shows.
+    /// Tells the user which pending rules are in force, according to the newest snapshot.
     pub(crate) fn settle_rules(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -168,7 +169,7 @@ fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
     Ok(sites.filter(is_place).collect())
 }
 
-/// Returns the effect of a rule in words, and the key that reverses the effect, if there is one.
+/// Returns the text about the effect of a rule. If a key reverses the effect, the text names the key.
 fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! The choice of threads whose time is shown: one thread, or all threads.
+//! Choosing whose time is shown: that of one thread, or that of all threads.
 
 use crate::app::state::{App, Overlay};
 use crate::app::threads::{ThreadChoice, busiest_first};
@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    /// Shows the list of threads, or all threads again if one is chosen.
+    /// Shows the list of threads to choose from. If a thread is chosen already, shows all threads again instead.
     pub(crate) fn choose_threads(&mut self) {
         if self.query.threads == ThreadChoice::All {
             let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// Shows the time of these threads by the user's choice, which Escape does not undo.
+    /// Shows the time of threads that the user has chosen explicitly, a choice that Escape does not undo.
     pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
         if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;

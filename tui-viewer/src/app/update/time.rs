@@ -1,4 +1,4 @@
-//! Steps to another moment, and back to the newest; marking a moment, comparing with it, and choosing the window.
+//! Going to another moment and back to the newest one, marking a moment, comparing with it, and choosing the window.
 
 use std::rc::Rc;
 
@@ -14,10 +14,10 @@ use crate::text::cells::cut_middle;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
-/// Time in ns of a long step back or forth.
+/// Length in ns of a long step back or forward in time.
 pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
 
-/// Maximum cells for the name of a file, because the line above the columns has little room.
+/// Maximum width of a file name in cells, because the line above the columns has little room.
 pub(crate) const LABEL_CELLS: usize = 26;
 
 impl App {
@@ -63,7 +63,7 @@ impl App {
         }
     }
 
-    /// Notes the arrival of older records.
+    /// Updates what depends on the past, after older records have arrived.
     pub(crate) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
         // Older records change the length of a recording, and the numbers of windows.
@@ -72,7 +72,7 @@ impl App {
         self.screen.dirty |= is_recording || in_window;
     }
 
-    /// Returns the clock time of the moment on screen and its distance from the newest.
+    /// Returns the clock time of the moment on screen, and how far back it is.
     pub(crate) fn past_time(&self) -> Option<String> {
         let back = format!("{:.1} s back", self.playback.back_ns()? as f64 / 1e9);
         let shown = self.shown()?;
@@ -82,7 +82,7 @@ impl App {
         ))
     }
 
-    /// Returns the window, and the moment or window to compare with, if they are on screen.
+    /// Returns the labels of the window and of what it is compared with, as far as they are on screen.
     pub(crate) fn time_labels(&self) -> Vec<String> {
         let window = self.derived.stretch.map(Stretch::label);
         let compared = match self.compared() {
@@ -92,7 +92,7 @@ impl App {
         [window, compared].into_iter().flatten().collect()
     }
 
-    /// Returns the label of the mark while no differences to it are on screen.
+    /// Returns the label of the mark, if there is one and the screen does not show the differences to it.
     pub(crate) fn mark_label(&self) -> Option<String> {
         let is_shown = self.query.against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| !is_shown)?;
@@ -119,7 +119,7 @@ impl App {
         });
     }
 
-    /// Compares with a snapshot of a file.
+    /// Compares with a snapshot that was read from a file.
     pub(crate) fn compare_with(&mut self, snapshot: Rc<Snapshot>, label: String) {
         self.playback.mark = Some(Mark {
             snapshot,
@@ -130,7 +130,8 @@ impl App {
         self.query.against = Some(Against::Mark);
     }
 
-    /// Shows differences: to the mark, then to the window before the window on screen, then plain numbers.
+    /// Goes to the next kind of comparison: first with the mark, then with the window just before the one on screen,
+    /// and then back to plain numbers.
     pub(crate) fn compare(&mut self) {
         let with_window = self.query.window.length_ns().is_some();
         match (self.query.against, &self.playback.mark) {
@@ -159,7 +160,7 @@ impl App {
     fn differences_to(&self, mark: &Mark) -> String {
         let label = &mark.label;
         let same_run = |shown: &Rc<Snapshot>| shown.process.pid == mark.snapshot.process.pid;
-        // If a reset lies between mark and moment, differences of counts are not changes.
+        // If there was a reset between the mark and the moment on screen, the differences of counts are not real changes.
         let counted_anew = self
             .shown()
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
@@ -180,7 +181,7 @@ impl App {
         }
     }
 
-    /// Shows the change from the window before to the window on screen. Without a window, compares the last ten seconds
+    /// Compares the window on screen with the window just before it. Without a window, compares the last ten seconds
     /// with the ten seconds before.
     fn compare_before(&mut self) {
         let after = self.query.window;
@@ -217,7 +218,7 @@ impl App {
         self.tell(format!("{words}: + is more than then; ' shows plain numbers"));
     }
 
-    /// Returns the label of the moment or window to compare with; `None` while numbers are plain.
+    /// Returns the label of the moment or window that the numbers are compared with; `None` if they are plain numbers.
     pub(crate) fn compared(&self) -> Option<String> {
         match self.query.against? {
             Against::Mark => self.playback.mark.as_ref().map(|mark| mark.label.clone()),

@@ -10,13 +10,13 @@ use crate::app::row::{Fold, RowId, What, share};
 use crate::app::state::App;
 use crate::keys::action::Action;
 
-/// Share of the measured time below which a row ends the hottest path.
+/// Minimum share of the measured time for a row to be hot. The hottest path ends at the first row below this.
 const HOT_SHARE: f64 = 0.05;
 
 /// Maximum number of rows that the hottest path opens.
 const HOT_DEPTH: usize = 8;
 
-/// Returns the rows to open on the hottest path from a row, or from the top.
+/// Returns the rows to open along the hottest path, which starts at the row `from` or, if it is `None`, at the top.
 pub(crate) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     let hottest = |rows: &[u32]| {
         rows.iter()
@@ -192,7 +192,7 @@ impl App {
     }
 }
 
-/// Returns the line to which an action leads.
+/// Returns the index of the line to which an action moves the selection.
 pub(crate) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
     let last = rows.saturating_sub(1);
     let half = (page / 2).max(1);

@@ -1,4 +1,4 @@
-//! The divisor and the unit of numbers.
+//! What numbers are divided by, what they measure, and the unit in which times are shown.
 
 use tickscope_analysis::measure::Measure;
 
@@ -73,7 +73,7 @@ impl App {
         });
     }
 
-    /// Counts the calls by which numbers are divided, if the data or the divisor has changed.
+    /// Updates the number of calls that all numbers are divided by, if the data or the divisor has changed.
     pub(crate) fn count_calls(&mut self) {
         let key = (self.derived.data_memo.revision(), self.query.per_call.clone());
         if !self.derived.per_call_memo.is_new(key) {

@@ -22,7 +22,8 @@ impl App {
         let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
         let mut snapshot = now;
         if self.query.threads.is_missing(&snapshot) {
-            // A thread that only the other snapshot of a comparison has is added here, with no time.
+            // The thread may be only in the other snapshot of a comparison. Aligning the two snapshots adds it here,
+            // with no time.
             snapshot = self.playback.sides(&self.query, &shown).now;
         }
         if self.query.threads.is_missing(&snapshot) {
@@ -49,7 +50,7 @@ impl App {
             .push(Effect::WriteReport(snapshot, Box::new(options)));
     }
 
-    /// Keeps the snapshot on screen in a file.
+    /// Saves the snapshot on screen to a file.
     pub(crate) fn keep(&mut self) {
         let shown = self.shown().cloned();
         let named = shown.map(|shown| self.views.source.known.with_rows(shown));
@@ -77,7 +78,7 @@ impl App {
 }
 
 impl ThreadChoice {
-    /// Whether one thread is chosen and the snapshot lacks it.
+    /// Whether one thread is chosen, but is not in the snapshot.
     fn is_missing(&self, snapshot: &Snapshot) -> bool {
         *self != Self::All && self.thread(snapshot).is_none()
     }

@@ -15,10 +15,10 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::report::share;
 use crate::cli::args::values::{measure, one_of};
 
-/// Option that replaces `--`, because options may follow the runs after the change as well.
+/// Option that `--` is rewritten to, so that clap still accepts other options after it.
 const AFTER: &str = "--after";
 
-/// Options that each side may have, and what they are called behind `--`.
+/// Options that can be given for each side, and the names they are rewritten to when they come after `--`.
 const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to-after")];
 
 /// Text after the options in `tickscope diff --help`.
@@ -77,58 +77,59 @@ Examples:
     override_usage = "tickscope diff [OPTIONS] BEFORE AFTER\n       tickscope diff [OPTIONS] BEFORE... -- AFTER... [OPTIONS]"
 )]
 pub struct DiffArgs {
-    /// Runs before the change: names, process ids or files. Without --, give two: the run before and the run after.
+    /// Runs before the change: names, process ids or files. Without --, give exactly two: the run before and the run after.
     #[arg(required = true, value_name = "TARGET")]
     pub before: Vec<String>,
-    /// Runs after the change; the same as --.
+    /// Runs after the change. A -- on the command line is rewritten to this option.
     #[arg(long, num_args = 1.., value_name = "TARGET", hide = true)]
     pub after: Vec<String>,
     /// Print numbers per call of this function or scope.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Compare only what happened from this time on: 10s (after a recording's beginning), -1m (before its end), 14:02:11.
+    /// Compare only what happened from this time on: 10s (after the start of the recording), -1m (before its end), 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// Compare only what happened until this time. If these options stand on both sides of --, each applies to its own side.
+    /// Compare only what happened up to this time. If --from or --to is given on both sides of --, each applies to its own side.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// --from after --.
+    /// The --from that was given after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub from_after: Option<When>,
-    /// --to after --.
+    /// The --to that was given after --.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
     pub to_after: Option<When>,
     /// Exit with code 3 if something has grown beyond this limit: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
-    /// Measure of total and self values. Default: working, or time if waits are not known. json contains all measures.
+    /// Measure for the total and self values. Default: working, or time if waits were not measured. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// Output format. Default: the format that the ending of FILE names, or else text.
+    /// Output format. Default: determined by the extension of FILE, or else text.
     #[arg(short, long, value_enum)]
     pub format: Option<DiffFormat>,
     /// Which tables to print. Default: all tables; in markdown only functions.
     #[arg(long, value_parser = view(), value_name = "VIEW")]
     pub view: Option<Tables>,
-    /// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
-    /// Default: 1%. json contains all rows.
+    /// Hide rows whose calls have not changed if their time has changed by less than this share of the whole program's
+    /// time. Default: 1%. json contains all rows.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
-    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
+    /// Create this file and write to it instead of standard output, completely or not at all. - means standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// If no program with the given name runs, use the newest run that has ended.
+    /// If no program with the given name is running, use the most recent run that has ended.
     #[arg(long)]
     pub ended: bool,
-    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
+    /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
+    /// /tmp/tickscope-UID.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
 
-/// The forms of a comparison.
+/// Output formats of `tickscope diff`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
     /// For reading.
@@ -150,23 +151,24 @@ fn view() -> impl TypedValueParser<Value = Tables> {
 }
 
 impl DiffArgs {
-    /// Returns the form that `--format`, or else the ending of the file, chooses.
+    /// Returns the output format: the one given with `--format`, otherwise the one implied by the file extension, otherwise
+    /// text.
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that `--format` or the ending of the file determines the form.
+    /// Checks that the output format is known, either from `--format` or from the file extension.
     ///
     /// # Errors
-    /// The form is unknown; the message names the known endings and the option.
+    /// The file extension is unknown, and `--format` is not given. The message lists the known extensions and mentions `-f`.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
-    /// Returns the spans of time to compare: of the runs before the change and of the runs after it.
+    /// Returns the time spans to compare: first for the runs before the change, then for the runs after it.
     pub fn moments(&self) -> (MomentArgs, MomentArgs) {
         let of = |from: Option<When>, to: Option<When>| MomentArgs {
             from,
@@ -185,7 +187,7 @@ impl DiffArgs {
     /// Returns the runs before the change, and the runs after it.
     ///
     /// # Errors
-    /// A side is missing.
+    /// Only one run is given, or more than two without a `--` between the sides.
     pub fn sides(&self) -> Result<(&[String], &[String]), String> {
         match (&self.before[..], &self.after[..]) {
             ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
@@ -200,7 +202,7 @@ impl DiffArgs {
 }
 
 impl DiffFormat {
-    /// Returns the form for the ending of a file's name; `None` for other endings.
+    /// Returns the format for a file extension, or `None` if the extension is unknown.
     fn of_file(file: &Path) -> Option<Self> {
         match file.extension()?.to_string_lossy().to_lowercase().as_str() {
             "txt" => Some(Self::Text),
@@ -212,8 +214,8 @@ impl DiffFormat {
     }
 }
 
-/// Replaces the first `--` after `diff` by an option, because clap takes every word after `--` as a target, even
-/// options. The options of a side are renamed behind `--`.
+/// Replaces the first `--` with [`AFTER`], because clap treats every word after `--` as a target, even options.
+/// After it, `--from` and `--to` are renamed, so that they apply to the second side only.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(at) = words.iter().position(|word| word == "--") else {
         return words;

@@ -1,11 +1,12 @@
-//! Refuses files whose endings determine no form, before a file is written in the wrong form.
+//! Refuses output files with an unknown extension, instead of writing them in the wrong format.
 
 use std::path::Path;
 
-/// Checks that the form is known: from an option or from the ending of the file. A name without ending is accepted.
+/// Checks that the output format is known. `is_known` says whether an option or the file extension determines it. A
+/// name without an extension is accepted.
 ///
 /// # Errors
-/// The ending determines no form; the message names endings that do, and the option.
+/// The file extension is unknown. The message lists the known extensions and mentions `-f`.
 pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Result<(), String> {
     let Some(file) = file.filter(|file| !is_known && file.extension().is_some()) else {
         return Ok(());

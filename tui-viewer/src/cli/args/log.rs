@@ -60,7 +60,7 @@ pub struct LogArgs {
     pub wait: Option<Duration>,
 }
 
-/// Reads the interval of the log.
+/// Parses the length of an interval.
 fn every(text: &str) -> Result<Duration, String> {
     duration_within(text, "10ms", "1h")
 }

@@ -1,4 +1,4 @@
-//! Arguments for the look of the screen.
+//! Arguments that control how the screen looks.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -6,20 +6,20 @@ use clap::{Args, ValueEnum};
 /// How the screen looks.
 #[derive(Args, Clone, Debug)]
 pub struct LookArgs {
-    /// When to use colours: as the terminal and NO_COLOR say, or always, or never.
+    /// When to use colours; with auto, the terminal and NO_COLOR decide.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// Which colours to use: the terminal's sixteen, for a light background, for every kind of colour vision, or none.
-    /// Default: TICKSCOPE_THEME, or else the terminal's sixteen.
+    /// Colour theme: the terminal's own sixteen colours, colours for a light background, colours for every kind of
+    /// colour vision, or no colours. Default: TICKSCOPE_THEME, or else the terminal's own sixteen colours.
     #[arg(long, value_parser = theme(), value_name = "NAME")]
     pub theme: Option<ThemeKind>,
     /// Use only ASCII characters; the default if the locale is not UTF-8.
     #[arg(long)]
     pub ascii: bool,
-    /// Take the mouse at the start, for clicks and the wheel; M gives it back.
+    /// Capture the mouse at the start, for clicks and the wheel; M releases it.
     #[arg(long, overrides_with = "no_mouse")]
     pub mouse: bool,
-    /// Leave the mouse to the terminal, as without --mouse; M takes it.
+    /// Do not capture the mouse at the start (the default); M captures it.
     #[arg(long, overrides_with = "mouse")]
     pub no_mouse: bool,
     /// Panic after this number of frames, to test that the terminal is restored.
@@ -30,7 +30,7 @@ pub struct LookArgs {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// As the terminal and NO_COLOR say.
+    /// The terminal and NO_COLOR decide.
     #[default]
     Auto,
     /// Always.
@@ -39,7 +39,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Alternative word for the default theme.
+/// Alias for the default theme.
 const DEFAULT: &str = "default";
 
 /// Sets of colours for the screen.
@@ -57,7 +57,7 @@ pub enum ThemeKind {
 }
 
 impl ThemeKind {
-    /// All themes, in the order in which repeated presses of the theme key choose them.
+    /// All themes, in the order in which the theme key cycles through them.
     pub const ALL: [Self; 4] = [Self::Sixteen, Self::Light, Self::Cvd, Self::Mono];
 
     /// Returns the next theme.
@@ -65,7 +65,7 @@ impl ThemeKind {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
-    /// Returns the word that chooses the theme on the command line.
+    /// Returns the name by which the theme is chosen on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Sixteen => "sixteen",
@@ -75,7 +75,7 @@ impl ThemeKind {
         }
     }
 
-    /// Returns the theme with this word; `default` is the first theme.
+    /// Returns the theme with this command-line name. `default` is an alias for the first theme.
     pub fn named(word: &str) -> Option<Self> {
         if word == DEFAULT {
             return Some(Self::default());
@@ -83,7 +83,7 @@ impl ThemeKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Returns the description of the theme for the notice that a key shows.
+    /// Returns the description of the theme that is shown when the theme key selects it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sixteen => "the terminal's sixteen colours",

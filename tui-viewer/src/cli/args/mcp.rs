@@ -19,7 +19,7 @@ pub struct McpArgs {
     /// Allow the tool `why` to make a program watch a function for some seconds.
     #[arg(long)]
     pub allow_control: bool,
-    /// If no program with the requested name runs, let the tools read the newest run that has ended.
+    /// If no program with the requested name is running, let the tools read the most recent run that has ended.
     #[arg(long)]
     pub ended: bool,
     /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and

@@ -1,4 +1,4 @@
-//! Arguments that select a moment or a span of time, in a recording or in the records that a program's ring still has.
+//! Arguments that select a moment or a span of time, in a recording or in the records that a program's ring still holds.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::cli::args::values::duration;
 /// Moment or span of time to report on; the newest moment if no option is given.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MomentArgs {
-    /// Show the state at this time: 12s (after the recording's beginning), -5s (before its end), 14:02:11.
+    /// Show the state at this time: 12s (after the start of the recording), -5s (before its end), 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with_all = ["from", "to", "window"])]
     pub at: Option<When>,
-    /// Show what happened from this time on, or from the beginning if that is later. Times are written as for --at.
+    /// Show what happened from this time on, given as for --at. A -TIME that reaches back before the start means the start.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// Show what happened until this time, or until the end if that is earlier.
+    /// Show what happened up to this time. A time after the end means the end.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// Show what happened in a window of this length, such as 10s, before the end or before --to.
+    /// Show what happened in a window of this length, such as 10s, that ends at --to or else at the end.
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "from")]
     pub window: Option<Duration>,
 }

@@ -27,7 +27,7 @@ are written before it.
 With -- CMD the recording also ends after -d; the program itself runs on to its end.
 With -o - the recording goes to standard output as it comes, for tickscope - at the other end of a pipe.";
 
-/// What to record, for how long, and where to.
+/// What to record, for how long, and to which file.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct RecordArgs {
@@ -40,13 +40,14 @@ pub struct RecordArgs {
     /// Wait this long before recording; the program runs meanwhile.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub after: Option<Duration>,
-    /// The new file. Default: ./NAME-PID-TIME.tks, or for a CMD ./CMD-TIME.tks. - is standard output, for `tickscope -`.
+    /// File to create. Default: ./NAME-PID-TIME.tks, or ./CMD-TIME.tks if a CMD is given. - means standard output,
+    /// to be piped to `tickscope -`.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// With -o -: wait for the program to appear, and continue with its next run when it has ended.
+    /// With -o -: wait for the program to appear, and when it has ended, continue with its next run.
     #[arg(long, requires = "output", conflicts_with = "command")]
     pub follow: bool,
     /// Records per second, 1 to 100. Default: 10.

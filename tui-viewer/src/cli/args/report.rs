@@ -15,7 +15,7 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, form, measure, one_of};
 
-/// Text on times, before the formats in `tickscope report --help`.
+/// Explanation of times, printed before the formats in `tickscope report --help`.
 const TIMES: &str = "\
 Times:
   --at, --from, --to and --window look back in a recording (tickscope record), or in the ring of a
@@ -26,7 +26,7 @@ Times:
   Resets in between do not matter. The header says which moments are shown, because the nearest
   records are not always at the requested moments.";
 
-/// Text after the formats in `tickscope report --help`.
+/// Notes printed after the formats in `tickscope report --help`.
 const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text only; json has it as a member of each thread.
@@ -46,14 +46,14 @@ shares, means, percentiles and clock errors stay unchanged. json has a member pe
 A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks.
 A page carries its snapshot as it was measured.";
 
-/// What to report, in which form, and where to.
+/// What to report, in which format, and to which file.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_long_help = long_help())]
 pub struct ReportArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Output format. Default: the format that the ending of FILE names, or else text.
+    /// Output format. Default: determined by the name of FILE, or else text.
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
     /// Print only this part of the text: the tree, all functions by self time, these functions with gprof's columns,
@@ -66,23 +66,23 @@ pub struct ReportArgs {
     /// Report only on the threads with this name, or on the thread with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,
-    /// Leave out rows with a smaller share of the measured time: 1%, 0.5%. Exports sum them up in rows named (small).
+    /// Leave out rows below this share of the measured time, such as 1% or 0.5%. Exports sum them up in rows named (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
     /// Show all rows in the text, even those with less than 0.5% of the measured time.
     #[arg(long, conflicts_with = "min_share")]
     pub all_rows: bool,
-    /// Divide times and calls by the calls of this function or scope, for numbers per frame or per request. Give its
-    /// name, with as much of its path as is needed: frame, app::frame. For text, html and json.
+    /// Divide times and calls by the number of calls of this function or scope, for numbers per frame or per request.
+    /// Give its name, with as much of its path as is needed: frame, app::frame. For text, html and json.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Measure of shares, totals and the order. Default: time, or working in lists of functions. json contains all measures.
+    /// Measure for shares, totals and sorting. Default: time, or working in lists of functions. json contains all measures.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Unit of times in text; default ns.
     #[arg(long, value_parser = unit(), value_name = "UNIT")]
     pub unit: Option<Unit>,
-    /// Write to this new file, completely or not at all, instead of standard output; - is standard output.
+    /// Create this file and write to it instead of standard output, completely or not at all. - means standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite the file if it exists.
@@ -120,26 +120,27 @@ fn unit() -> impl TypedValueParser<Value = Unit> {
 }
 
 impl ReportArgs {
-    /// Returns the form that `--format`, or else the ending of the file, chooses.
+    /// Returns the output format: the one given with `--format`, otherwise the one implied by the file name, otherwise
+    /// text.
     pub fn form(&self) -> Form {
         let by_ending = || self.output.as_deref().and_then(Form::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Checks that `--format` or the ending of the file determines the form.
+    /// Checks that the output format is known, either from `--format` or from the file name.
     ///
     /// # Errors
-    /// The form is unknown; the message names the known endings and the option.
+    /// The file extension is unknown, and `--format` is not given. The message lists the known extensions and mentions `-f`.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(Form::of_file).is_some();
         ending::check(file, is_known, &Form::endings())
     }
 
-    /// Checks that the given options may be combined.
+    /// Checks that the given options can be combined.
     ///
     /// # Errors
-    /// Two options exclude each other, or an option does not apply to the chosen form.
+    /// Two options conflict, or an option does not apply to the chosen format.
     pub fn check(&self) -> Result<(), &'static str> {
         let format = self.form();
         if self.view.is_some() && format != Form::Text {
@@ -177,7 +178,7 @@ fn long_help() -> String {
     )
 }
 
-/// Reads a percentage, such as `1%` or `0.5`, as a share of 0 to 1.
+/// Parses a percentage, such as `1%` or `0.5`, into a fraction from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {

@@ -12,16 +12,17 @@ use crate::cli::args::values;
 /// Which program, and where to look for it.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TargetArgs {
-    /// Name, pid or file; without it, the only program that runs.
+    /// Name, pid or file. Default: the only running program.
     pub target: Option<String>,
     /// The program with this process id.
     #[arg(short, long, conflicts_with = "target", value_parser = values::pid)]
     pub pid: Option<u32>,
-    /// Show all running programs with this name as one; * in the name stands for any text. Works with attach, report,
-    /// top, stacks, sites and snapshot.
+    /// Show all running programs with this name as one; * in the name matches any text. Works with attach, report, top,
+    /// stacks, sites and snapshot.
     #[arg(long, conflicts_with = "pid")]
     pub all: bool,
-    /// If no program with the given name runs, use the newest run that has ended, also for JSON and other formats for scripts.
+    /// If no program with the given name is running, use the most recent run that has ended, even in JSON and other
+    /// formats meant for scripts.
     #[arg(long)]
     pub ended: bool,
     /// Search for programs only in this directory. Default: TICKSCOPE_DIR, or else /dev/shm/tickscope-UID and
@@ -56,7 +57,7 @@ pub struct ModeArgs {
 /// Which sites to switch.
 #[derive(Args, Clone, Debug)]
 pub struct SitesArgs {
-    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to sites that are met later.
+    /// Which sites: parse, book::insert, 'alloc::*'. Also applies to sites that the program reaches for the first time later.
     #[arg(value_parser = values::pattern)]
     pub pattern: Pattern,
 }
@@ -64,19 +65,20 @@ pub struct SitesArgs {
 /// What to compare with.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CompareArgs {
-    /// Show differences from a kept snapshot, or from the newest record of a ring file; the key ' shows plain numbers.
+    /// Show differences from a saved snapshot, or from the newest record of a ring file. The key ' switches back to plain
+    /// numbers.
     #[arg(long, value_name = "FILE")]
     pub compare: Option<PathBuf>,
 }
 
-/// The forms of a list.
+/// Output formats of `tickscope sites`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For reading.
     Text,
     /// For programs.
     Json,
-    /// Patterns of functions that the budget has switched off, for --not of the next build.
+    /// Patterns of the functions that the budget has switched off, to be passed to --not in the next build.
     Exclude,
 }
 

@@ -27,13 +27,13 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = WHY)]
 pub struct WhyArgs {
-    /// The function: parse, book::insert.
+    /// The function, such as parse or book::insert.
     #[arg(value_parser = values::pattern)]
     pub function: Pattern,
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Watch the function for this long first: 10, 10s, 500ms. Then the watch ends, unless it had begun before this command.
+    /// Watch the function for this long first: 10, 10s, 500ms. Afterwards stop watching it, unless it was being watched before.
     #[arg(long = "for", value_name = "DURATION", value_parser = values::duration)]
     pub during: Option<Duration>,
     /// With --for: which calls are slow; see tickscope watch.
@@ -42,7 +42,7 @@ pub struct WhyArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = WhyFormat::Text)]
     pub format: WhyFormat,
-    /// With -f trace, firefox or speedscope: the call to show, by its number in the JSON. Default: the longest call.
+    /// With -f trace, firefox or speedscope: the number of the call to show, as given in the JSON. Default: the longest call.
     #[arg(long, value_name = "NUMBER")]
     pub call: Option<u64>,
     /// Print JSON of at most 2 kB, for scripts and agents: the members of -f json, but only the first entries of each list.
@@ -50,7 +50,7 @@ pub struct WhyArgs {
     pub json: bool,
 }
 
-/// The forms of the answer.
+/// Output formats of `tickscope why`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhyFormat {
     /// For reading.
@@ -59,24 +59,24 @@ pub enum WhyFormat {
     Json,
     /// For messages and issues.
     Markdown,
-    /// A page for a browser, which opens with the slow calls.
+    /// A web page that starts with the slow calls.
     Html,
-    /// One of the slowest calls over time, as trace events: for Perfetto.
+    /// Timeline of one of the slowest calls, as trace events for Perfetto.
     Trace,
-    /// One of the slowest calls over time, for the Firefox Profiler.
+    /// Timeline of one of the slowest calls, for the Firefox Profiler.
     Firefox,
-    /// One of the slowest calls over time, for speedscope.
+    /// Timeline of one of the slowest calls, for speedscope.
     Speedscope,
 }
 
 /// Function to watch, and which of its calls are slow.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The function: parse, book::insert. If it is switched off, it is switched on.
+    /// The function, such as parse or book::insert. If it is switched off, it is switched on.
     #[arg(value_parser = values::pattern)]
     pub function: Pattern,
-    /// Which calls are slow: calls of at least this duration (5ms), the slowest of 100 (p99) or of 1000 (p99.9), or the
-    /// calls above the widest gap between durations (tail).
+    /// Which calls count as slow: those of at least this duration (5ms), the slowest 1% (p99) or 0.1% (p99.9), or those
+    /// above the widest gap between durations (tail).
     #[arg(long, value_name = "THRESHOLD", value_parser = values::over, default_value_t = Over::Tail)]
     pub over: Over,
     /// End the watch.

@@ -19,7 +19,7 @@ Examples:
   tickscope top --by allocations     the functions that allocate most often
   tickscope top --json run.tks       of a recording, for scripts: unit, errors, how many there are, what to do next";
 
-/// Number of functions, program, and order.
+/// How many functions to show, of which program, and in which order.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct TopArgs {
@@ -29,7 +29,7 @@ pub struct TopArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Measure of shares and the order. Default: working, or time if waits are not known.
+    /// Measure for shares and sorting. Default: working, or time if waits were not measured.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Moment or span of time to report on.
@@ -41,10 +41,10 @@ pub struct TopArgs {
 }
 
 impl TopArgs {
-    /// Returns the number of functions, if it was typed, and the target.
+    /// Returns the number of functions, if it is given, and the target.
     ///
     /// # Errors
-    /// A word that must be the number of functions is no number or out of range, or a word and `-p` name two programs.
+    /// The number is not between 1 and 10000, the first of two words is not a number, or both a word and `-p` name a program.
     pub fn understood(&self) -> Result<(Option<usize>, TargetArgs), String> {
         let Some(word) = &self.count else {
             return Ok((None, self.target.clone()));

@@ -49,7 +49,7 @@ pub struct TriggerArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Spans of time, and how often to act.
+    /// The condition's window, how much of the past to keep, and how often to act.
     #[command(flatten)]
     pub options: TriggerOptions,
     /// After each recording, run this command with `sh -c`; $TICKSCOPE_FILE is the recording's path.
@@ -60,13 +60,13 @@ pub struct TriggerArgs {
     pub wait: Option<Duration>,
 }
 
-/// Span of time that a trigger measures, span of time that it keeps, and how often it may act.
+/// Window in which a trigger's condition is evaluated, how much of the past it keeps, and how often it may act.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriggerOptions {
-    /// Length of the window in which the condition is judged: 200ms to 10m.
+    /// Length of the window over which the condition is evaluated: 200ms to 10m.
     #[arg(long, value_name = "DURATION", value_parser = over, default_value = "5s")]
     pub over: Duration,
-    /// Length of the past to keep, 1s to 1h, as far as the program's ring reaches back.
+    /// How much of the past to keep, 1s to 1h. It cannot reach back further than the program's ring.
     #[arg(long, value_name = "DURATION", value_parser = keep, default_value = "30s")]
     pub keep: Duration,
     /// Keep at most this many recordings in each unit of time: 1/s, 2/min, 6/h, 10/d.
@@ -74,7 +74,7 @@ pub struct TriggerOptions {
     pub at_most: Limit,
 }
 
-/// Reads a condition.
+/// Parses a condition.
 pub(crate) fn condition(text: &str) -> Result<Condition, String> {
     text.parse::<Condition>().map_err(|error| error.to_string())
 }

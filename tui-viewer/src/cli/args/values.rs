@@ -1,4 +1,4 @@
-//! Parsers of single arguments.
+//! Parsers for the values of individual arguments.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickscope_analysis::measure::Measure;
@@ -11,7 +11,7 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; give a name without -p")
 }
 
-// In these functions, each parser refuses unknown words before its closure looks up the word, so the defaults are never
+// The parsers below reject unknown names before their closures run, so the fallback values in the closures are never
 // used.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
@@ -28,7 +28,7 @@ pub(crate) fn measure() -> impl TypedValueParser<Value = Measure> {
         .map(|name| Measure::named(&name).unwrap_or_default())
 }
 
-/// Reads one of these words. The third of each tuple is its description in the help.
+/// Parses one of the given words. Each tuple holds the word, its value and its description in the help.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [(&'static str, T, &'static str); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -39,7 +39,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// Reads which calls are slow: `tail`, `p99`, `p99.9`, `5ms`.
+/// Parses the threshold for slow calls: `tail`, `p99`, `p99.9`, `5ms`.
 pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()
 }

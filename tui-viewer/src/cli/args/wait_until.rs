@@ -23,7 +23,7 @@ Examples:
   tickscope wait-until 'p99(handle) > 50ms' server --over 10s --timeout 1h --json
   tickscope wait-until 'inflight(job) < 1' -p 4711 --timeout 0     is it so now?";
 
-/// Condition to wait for, the program, and the longest wait.
+/// Condition to wait for, the program, and how long to wait.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = ABOUT)]
 pub struct WaitUntilArgs {
@@ -33,10 +33,10 @@ pub struct WaitUntilArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Judge a window of this length, 200ms to 10m, instead of all counts since the last reset.
+    /// Evaluate the condition over a window of this length, 200ms to 10m, instead of over all counts since the last reset.
     #[arg(long, value_name = "DURATION", value_parser = over)]
     pub over: Option<Duration>,
-    /// Give up after this time, with exit code 3; 0 judges the condition once. Default: no limit.
+    /// Give up after this time, with exit code 3; with 0, evaluate the condition only once. Default: no limit.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Wait at most this long for the program to appear: 10, 10s, 500ms.

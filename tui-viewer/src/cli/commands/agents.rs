@@ -2,7 +2,7 @@
 
 use tickscope_command::console;
 
-/// Guide of at most sixty lines, so that an agent reads all of it.
+/// The guide. It has at most sixty lines, so that an agent reads all of it.
 const GUIDE: &str = include_str!("agents.txt");
 
 /// Prints the guide.

@@ -24,7 +24,7 @@ use crate::ui::theme;
 /// because it is more likely a misspelt command than a program to wait for.
 ///
 /// # Errors
-/// As [`run`]; or the word resembles a command.
+/// The errors of [`run`], or the word resembles a command.
 pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::Name(word) = args.wanted()
@@ -47,7 +47,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
 /// # Errors
 /// There is no such target, or it cannot be read or shown.
 pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
-    // A file that cannot be compared with is reported before the screen starts.
+    // If the file to compare with cannot be read, that is reported before the screen starts.
     let compare = compare.compare.as_deref().map(compared).transpose()?;
     let wanted = args.wanted();
     if wanted == Wanted::Stdin && has_screen_beside(true) {
@@ -78,7 +78,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     show(&mut feed, look, compare, true)
 }
 
-/// Reads the newest snapshot of a file to compare with, labelled with the file's name.
+/// Reads the newest snapshot of the file given with `--compare`, and labels it with the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let wanted = Wanted::File(path.to_path_buf());
     let live = live_snapshot::of(&target::find(&wanted, None)?, &wanted)?;
@@ -91,23 +91,23 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
     })
 }
 
-/// Returns whether there is a terminal for output and keys.
+/// Returns whether there is a terminal to draw on and to read keys from.
 pub fn has_screen() -> bool {
     has_screen_beside(false)
 }
 
-/// Returns whether there is a terminal. With `pipe`, standard input may be a pipe, because the terminal itself provides
-/// the keys.
+/// Returns whether there is a terminal. If `pipe` is true, standard input may be a pipe, because keys are then read
+/// from `/dev/tty`.
 fn has_screen_beside(pipe: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let has_keys = || std::io::stdin().is_terminal() || (pipe && File::open("/dev/tty").is_ok());
     !dumb && std::io::stdout().is_terminal() && has_keys()
 }
 
-/// Shows the programs of a feed until the user quits.
+/// Shows on the screen what a feed delivers, until the user quits.
 ///
 /// # Errors
-/// The environment names a theme that does not exist; or as [`event_loop::run`].
+/// The environment names a theme that does not exist, or [`event_loop::run`] fails.
 pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
     show(feed, look, None, false)
 }

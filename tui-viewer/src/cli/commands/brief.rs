@@ -1,4 +1,5 @@
-//! Parts that the short answers for scripts and agents share: reading the target, and naming it in the next commands.
+//! Code shared by the commands that give scripts and agents short answers: reads the target, and names it in the
+//! commands that the answer suggests next.
 
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_programs::sampled_code;
@@ -18,7 +19,7 @@ pub(super) struct Named {
     pub(super) is_live: bool,
 }
 
-/// Data and name of a target for one answer.
+/// What an answer is made from: the target's data, and how to name the target.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) live: LiveSnapshot,
@@ -52,7 +53,7 @@ impl Named {
 
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
         let is_live = is_live(liveness);
-        // The name of an ended run may soon belong to another run, so the process id replaces it.
+        // The name of an ended run may soon belong to another run, so the process id is used instead.
         let is_sure = is_live || !matches!(target.wanted(), Wanted::Name(_));
         let typed = target.target.clone().filter(|_| is_sure);
         Self {
@@ -61,7 +62,7 @@ impl Named {
         }
     }
 
-    /// Returns the suggested next commands for a shell. They contain the directory that the user has chosen.
+    /// Returns the suggested next commands for a shell. They include the directory that the user has chosen.
     pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
         let dir = target.dir.as_deref();
         let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));
@@ -93,10 +94,10 @@ impl Answered {
     }
 }
 
-/// Finds a target and reads its snapshot of the chosen time.
+/// Finds a target and reads the snapshot for the chosen time.
 ///
 /// # Errors
-/// There is no such target, it has no data of that time, or it cannot be read.
+/// There is no such target, it has no data for that time, or it cannot be read.
 pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
     let wanted = target.wanted();
     let found = live_snapshot::find(target, reader, None)?;

@@ -1,4 +1,5 @@
-//! Shows, records and reports on the programs that `cargo tickscope` starts, as `run` and `record` do.
+//! Shows, records and reports on the programs that `cargo tickscope` starts, in the same way as `tickscope run` and
+//! `tickscope record`.
 
 use std::path::PathBuf;
 

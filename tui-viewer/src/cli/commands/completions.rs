@@ -1,4 +1,4 @@
-//! `tickscope completions`: prints the script with which a shell completes the command line.
+//! `tickscope completions`: prints a shell completion script.
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
@@ -6,7 +6,7 @@ use tickscope_command::console;
 
 use crate::cli::args::{CargoCli, Cli};
 
-/// Prints the script for a shell. It completes both commands of this package.
+/// Prints the completion script for a shell. It covers both commands of this package.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -27,7 +27,7 @@ pub fn run(shell: Shell) -> anyhow::Result<u8> {
 const PROGRAMS: &str =
     r#"tickscope list --json 2>/dev/null | sed -n '/"live": true/{n;s/^ *"name": "\([^"\\]*\)",*$/\1/p;}'"#;
 
-/// Returns the script, extended by completion of the names of running programs.
+/// Extends the script so that it also completes the names of running programs.
 fn with_programs(shell: Shell, script: &str) -> String {
     if shell == Shell::Bash {
         return format!(
@@ -59,7 +59,7 @@ complete -c tickscope -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(
     }
     let mut named = String::new();
     for line in script.lines() {
-        // The argument is a program or a file, so names of programs are offered together with files.
+        // The argument is a program or a file, so program names are offered together with files.
         let target = line.strip_prefix("'::target ");
         match target.and_then(|rest| rest.strip_suffix(":_default' \\")) {
             Some(words) => named.push_str(&format!("'::target {words}:_tickscope_target' \\\n")),

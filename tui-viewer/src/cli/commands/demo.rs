@@ -1,4 +1,4 @@
-//! `tickscope demo`: starts itself as a child that renders and serves, and attaches to it as to any program.
+//! `tickscope demo`: starts itself as a child process that runs the demo, and attaches to it as to any other program.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
 
-/// Longest wait for the demo to end. A frame takes a tenth of a second, and open clients are served sooner.
+/// How long the demo may take to exit by itself. A frame takes a tenth of a second, and serving the clients that
+/// are already there takes less.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Shows the demo; without a screen, renders one frame and prints the report.
@@ -50,8 +51,8 @@ fn end(started: &mut Started) {
     let _ = started.child.wait();
 }
 
-/// Runs the demo's program: renders this number of frames while its service handles clients. Without a number it runs
-/// until standard input closes, because a demo that has lost its viewer must end.
+/// Runs the demo itself: renders `frames` frames while its service handles clients. Without a number, it runs until
+/// standard input closes, so that it ends if its viewer is gone.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = tickscope_demo::session();
     let alone = Arc::new(AtomicBool::new(false));

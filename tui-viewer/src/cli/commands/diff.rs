@@ -19,10 +19,11 @@ use crate::cli::commands::report::terminal_width;
 /// Width of the text if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Smallest change of time, as a share of the whole, for which a row is shown if its calls have not changed.
+/// Default of `--min-share`: a row whose calls have not changed is hidden if its time has changed by less than this
+/// share of the whole program's time.
 const MIN_SHARE: f64 = 0.01;
 
-/// Compares, and writes the result. Returns the exit code, which depends on whether all gates passed.
+/// Compares the runs and writes the result. Returns the exit code, which depends on whether all gates passed.
 ///
 /// # Errors
 /// There is no such target, a gate cannot be evaluated, or a file cannot be read or written.
@@ -68,7 +69,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     }
     let of_document = 1..wanted.len();
     for condition in &args.fail_if {
-        // Every comparison includes calls, so a condition on calls needs no further one.
+        // Every comparison includes the calls, so a condition on calls needs no comparison of its own.
         if condition.measure != Measure::Calls && !wanted.contains(&condition.measure) {
             wanted.push(condition.measure);
         }
@@ -118,7 +119,8 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         DiffFormat::Html => page::report(&comparison),
     };
     place.write(|out| out.write_all(result.as_bytes()))?;
-    // A log of standard error shows the failures wherever the result was written.
+    // Unless the failures are already in the text on standard output, they are also printed to standard error, so that
+    // a log contains them wherever the result was written.
     if format != DiffFormat::Text || !place.is_stdout() {
         comparison.failures().iter().for_each(|failure| say(failure));
     }
@@ -130,7 +132,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns the snapshots of one side within `part`, and a description of each run.
+/// Returns the snapshots of one side, limited to the time span `part`, and a description of each run.
 fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
         let one = TargetArgs {

@@ -1,4 +1,4 @@
-//! Output of a program while the screen is shown: kept in a file and passed on afterwards.
+//! Keeps a program's output in a file while the screen is shown, and passes it on afterwards.
 
 use std::fs::File;
 use std::io;
@@ -27,7 +27,7 @@ impl KeptOutput {
         })
     }
 
-    /// Returns a new handle of the file for the program's output.
+    /// Returns a new handle to the file, for the program's output.
     ///
     /// # Errors
     /// The system reports an error.
@@ -37,7 +37,7 @@ impl KeptOutput {
             .open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 
-    /// Passes on the output since the last call.
+    /// Copies to `out` what the program has written since the last call.
     ///
     /// # Errors
     /// Reading or writing fails.

@@ -8,7 +8,7 @@ use tickscope_format::snapshot::LinesState;
 use crate::cli::args::{LinesArgs, OnOff};
 use crate::cli::commands::request;
 
-/// Makes the program begin or end sampling. Returns once the program has confirmed this.
+/// Makes the program start or stop sampling. Returns once the program has confirmed it.
 ///
 /// # Errors
 /// There is no such target, or it cannot sample.

@@ -1,4 +1,4 @@
-//! `tickscope list`: programs that carry tickscope, running and ended, and recordings in the working directory.
+//! `tickscope list`: lists programs that contain tickscope, running and ended, and recordings in the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(console::DONE)
 }
 
-/// Removes the files of ended programs from these directories. Returns how many were removed from each, as text.
+/// Removes the files of ended programs from these directories. Returns a message that says how many were removed from each.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
@@ -99,7 +99,7 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -
     out
 }
 
-/// Describes the library that carries the ring's collector, and the files in the process with further collectors.
+/// Describes which library the ring's collector is part of, and which other files in the process contain a collector too.
 fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     let library = &ring.header().library;
     let own = match library.is_empty() {
@@ -113,7 +113,7 @@ fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     }
 }
 
-/// Returns the files in a running process that carry further copies of the collector.
+/// Returns the files in a running process that contain further copies of the collector.
 fn copies(ring: &RingFile, liveness: &Liveness) -> Vec<String> {
     if !is_live(liveness) {
         return Vec::new();
@@ -161,8 +161,8 @@ fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String
     let looked_in: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     let all = json!({ "tickscope": 1, "programs": programs, "kept": kept, "looked_in": looked_in });
     let text = format!("{all:#}\n");
-    // JSON has characters beyond ASCII only in strings, where escapes mean the same. Escapes are harmless to a
-    // terminal.
+    // Non-ASCII characters that could harm a terminal are escaped. In JSON they occur only inside strings, where an escape
+    // stands for the same character.
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {

@@ -41,24 +41,24 @@ pub struct LiveSnapshot {
 /// Who reads a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who reads the note that the run has ended.
+    /// A person, who sees the note that the run has ended.
     Person,
-    /// A script, which would mistake the numbers of an ended run for those of the program that it named.
+    /// A script, which would take the numbers of an ended run for those of the program that it asked for.
     Script,
 }
 
 impl Reader {
-    /// Returns the reader of an output form: a person if the form is text or a page.
+    /// Returns who reads an output format: a person if it is text or a web page, otherwise a script.
     pub fn of_text(is_text: bool) -> Self {
         if is_text { Self::Person } else { Self::Script }
     }
 }
 
-/// Finds a target, and waits up to `wait` for it to appear. For a name or the id of a running process, the wait goes on
-/// while only the ring of an earlier run is found.
+/// Finds a target, waiting up to `wait` for it to appear. If the target is a name or the id of a running process,
+/// finding only the ring of an earlier run does not end the wait.
 ///
 /// # Errors
-/// As [`target::find`]. For a script also: only an earlier run is found, and `--ended` is not given.
+/// The errors of [`target::find`]. For a script, also that only an earlier run is found and `--ended` is not given.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = target.wanted();
     let (begin, begin_unix_ns) = (Instant::now(), now_unix_ns());
@@ -68,7 +68,8 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
             Err(error) if waits && NoTarget::may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
-                // The user waits for a run that begins after this command. That run may have ended before it was found.
+                // The user is waiting for a run that starts after this command. Such a run counts even if it has
+                // already ended.
                 let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
                 match earlier.filter(|_| !came) {
                     Some(_) if waits => {}
@@ -84,15 +85,15 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     }
 }
 
-/// Earlier run that was found instead of the requested one.
+/// Why an earlier run was found instead of the requested one.
 enum Earlier {
-    /// No program with this name runs.
+    /// No program with this name is running.
     OfName(String),
     /// The process has no ring, but an earlier process with its id had one.
     OfPid(u32),
 }
 
-/// Returns why the ring is of an earlier run; `None` if it is of the requested run.
+/// Returns why the ring belongs to an earlier run, or `None` if it belongs to the requested one.
 fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
     let header = ring.header();
     let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();
@@ -110,7 +111,7 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
 }
 
 impl Earlier {
-    /// Returns the note for a person, who gets the numbers of the earlier run.
+    /// Returns the note for a person, who is shown the numbers of the earlier run.
     fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         match self {
@@ -121,7 +122,7 @@ impl Earlier {
         }
     }
 
-    /// Returns the error for a script, which does not get the numbers of the earlier run.
+    /// Returns the error that a script gets instead of the numbers of the earlier run.
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
@@ -138,10 +139,11 @@ impl Earlier {
     }
 }
 
-/// Returns the ring of a running program. `why` is the end of the error message: why the program must run.
+/// Returns the ring of a running program. `why` is the last part of the error message, which says why the program must
+/// be running.
 ///
 /// # Errors
-/// As [`find`]; or the target is not a single running program.
+/// The errors of [`find`], or the target is not a single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
     let found = find(target, Reader::Person, wait)?;
     match found {
@@ -163,8 +165,8 @@ pub(super) fn not_running(found: &Found, why: &str) -> Misuse {
     Misuse(format!("{what}; {why}"))
 }
 
-/// Returns the snapshot of a target. A note on standard error says if it is of an ended program instead of a running
-/// one, or from an old record.
+/// Returns the snapshot of a target. Prints a note to standard error if the snapshot comes from an ended program instead of
+/// a running one, contains an old record because a program did not answer, or leaves out a program.
 ///
 /// # Errors
 /// The target cannot be read.
@@ -274,13 +276,13 @@ fn publish_now(ring: &RingFile) -> Result<(), String> {
     publish_by(ring, &mut slot)
 }
 
-/// Makes the program publish a snapshot, by a request in the caller's slot.
+/// Makes the program publish a snapshot, by sending a request through the slot that the caller holds.
 pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
     match answer(ring, slot, Op::PublishNow)? {
         Some(reply) if reply.record == 0 => {
             Err("the program could not publish (is its snapshot larger than half its ring?)".into())
         }
-        // `None`: the program has ended, and its last record is the newest possible.
+        // `None` means that the program has ended. Its last record is then the newest there can be.
         _ => Ok(()),
     }
 }

@@ -22,17 +22,17 @@ use tickscope_report::log::{LogOptions, header, json_lines, lines};
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
 
-/// Longest time between two checks for new records, which is also the longest delay of a line.
+/// Longest time between two checks for new records, and therefore the longest delay before a line is printed.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Shortest and longest publishing interval that is requested of the program. The interval of the log is limited to
-/// this range for the request.
+/// Shortest and longest publishing interval to request from the program. A shorter or longer `--every` is clamped for
+/// the request.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
 /// Number of functions that the error message names if the program has no groups.
 const NAMED: usize = 4;
 
-/// Prints lines until the program ends, the duration is over, or the reader closes the pipe.
+/// Prints lines until the program ends, the duration has passed, or the reader closes the pipe.
 ///
 /// # Errors
 /// There is no such running program, there is nothing to follow in it, or it cannot be read.
@@ -95,8 +95,8 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Checks that there is a group or function to follow. A chosen name that the program has not met yet is only reported,
-/// because the program may meet it later.
+/// Checks that there is a group or function to follow. If a chosen name has not occurred in the program yet, this is
+/// only reported, because it may still occur later.
 fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     if snapshot.sites.is_empty() {
         return Ok(());
@@ -128,7 +128,8 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     Err(Misuse(why).into())
 }
 
-/// Returns a message for each chosen name that was not met yet, with the names of the groups that exist.
+/// Returns a message for each chosen name that has not occurred in the program yet. It suggests existing groups or
+/// similar functions.
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
@@ -170,7 +171,7 @@ impl Log {
     }
 }
 
-/// Program that is followed, and how far its records have been read.
+/// The program being followed, and how far its records have been read.
 #[derive(Debug)]
 struct Followed {
     ring: RingFile,
@@ -181,7 +182,7 @@ struct Followed {
     read_at: Instant,
     /// Publishing interval, according to the newest record.
     interval: Duration,
-    /// Whether the user was told that no more records arrive.
+    /// Whether the user has already been told that no records arrive.
     silent: bool,
 }
 
@@ -215,7 +216,7 @@ impl Followed {
         slot.is_some_and(|slot| matches!(live_snapshot::answer(&self.ring, slot, op), Ok(Some(_))))
     }
 
-    /// Returns the new records: first the closing records of reset epochs, last the newest record.
+    /// Returns the new records: the last record of each reset epoch that has ended, and then the newest record.
     fn events(&mut self) -> Result<Vec<Snapshot>, FormatError> {
         let events = self.records.read(&self.ring, false)?;
         if let Some(newest) = events.last() {
@@ -226,7 +227,7 @@ impl Followed {
         Ok(events)
     }
 
-    /// Prints a message if no records arrive, once in each silence.
+    /// Prints a message if no records have arrived for a while. It is printed only once until records arrive again.
     fn complain_of_silence(&mut self) {
         let longest = self.interval.max(WISHES.1).saturating_mul(3);
         if !self.silent && self.read_at.elapsed() > longest {

@@ -8,7 +8,7 @@ use tickscope_command::console::printable;
 
 use crate::cli::args::{CargoCli, Cli};
 
-/// Name of this package's second command, which cargo starts.
+/// Name of this package's second command, which cargo runs for `cargo tickscope`.
 const CARGO_TICKSCOPE: &str = "cargo-tickscope";
 
 /// Prints the manual page of a command, of tickscope itself, or of `cargo tickscope`.
@@ -61,7 +61,7 @@ fn page(command: Command) -> anyhow::Result<String> {
     Ok(page)
 }
 
-/// Returns a section of the page that keeps the line breaks of `text`.
+/// Returns a section of the manual page. The section keeps the line breaks of `text`.
 fn verbatim(title: &str, text: &str) -> String {
     let mut section = format!(".SH {title}\n.nf\n");
     for line in text.lines() {

@@ -1,9 +1,9 @@
 //! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
 //!
 //! This server implements the protocol itself, with serde_json: it needs only five methods, and the maintained crates
-//! for the protocol bring an async runtime. `input` limits the input, `message` parses it, and `protocol` answers
-//! revisions that begin with `initialize` and revisions that repeat their version in each request. `tools` has the six
-//! tools, and `marks` the snapshots of the tool `mark`.
+//! for the protocol bring an async runtime. `input` reads lines of limited length, `message` parses them, and
+//! `protocol` answers them, both for clients that begin with `initialize` and for clients that repeat the version in
+//! each request. `tools` implements the six tools, and `marks` stores the snapshots taken with the `mark` tool.
 
 mod input;
 mod marks;

@@ -1,4 +1,4 @@
-//! `tickscope mode`: makes a program measure in another mode.
+//! `tickscope mode`: switches a program to another mode of measuring.
 
 use tickscope_command::console;
 use tickscope_format::slots::Op;
@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Mode;
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 
-/// Switches the mode of a target. Returns once the program has confirmed this.
+/// Switches the mode of a target. Returns once the program has confirmed it.
 ///
 /// # Errors
 /// There is no such target, or it did not switch.

@@ -27,13 +27,13 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::source::source_files;
 
-/// Smallest share of the measured time for a row of the text if no option gives one.
+/// Default of `--min-share` for text: rows with a smaller share of the measured time are left out.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Writes the report on a target.
 ///
 /// # Errors
-/// Options exclude each other, there is no such target or thread, or it cannot be read or written.
+/// Options conflict, there is no such target or thread, or reading or writing fails.
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let form = args.form();
     args.check_file().map_err(Misuse)?;
@@ -83,7 +83,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     by.check(&live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     options.text.by = by;
-    // Numbers per frame cover all threads, because a thread may work for a frame that another thread began.
+    // Numbers per frame cover all threads, because one thread may do work for a frame that another thread began.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name);
         let per = per.map_err(|why| Misuse(printable(&why.to_string()) + &similar(name, &live.snapshot)))?;
@@ -91,7 +91,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     if let Some(wanted) = &args.thread {
         match threads::find(&live.snapshot, wanted)?[..] {
-            // The text names the thread if a single one is chosen, so a single thread is passed as its option.
+            // If exactly one thread is chosen, it is passed as an option, so that the text names it.
             [only] => options.text.thread = Some(only),
             ref several => {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
@@ -111,7 +111,7 @@ pub(super) fn terminal_width(of: impl AsFd) -> Option<usize> {
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// Returns a report as text. The state and the character set in `options` are replaced.
+/// Returns a report as text. `state` and `ascii` in `options` are overwritten.
 pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     let options = TextOptions {
         state: live.state,
@@ -121,7 +121,7 @@ pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     text::report(&live.snapshot, &options)
 }
 
-/// Returns the text of a report with default options, with rows of sampled functions.
+/// Returns the report as text with default options, including rows for sampled functions.
 pub fn usual_text(mut live: LiveSnapshot) -> String {
     sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     let options = TextOptions {

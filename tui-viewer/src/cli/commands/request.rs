@@ -1,4 +1,4 @@
-//! Sends requests of commands to running programs, and waits for the replies.
+//! Sends the requests that commands make to running programs, and waits for the replies.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
     }
 }
 
-/// Sends a request to the program of this ring, like [`ask`].
+/// Sends a request to the program that writes to this ring. Otherwise like [`ask`].
 ///
 /// # Errors
 /// The program did not carry out the request.

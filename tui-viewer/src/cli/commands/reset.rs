@@ -9,7 +9,7 @@ use tickscope_format::slots::Op;
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 
-/// Resets a target. Returns once the program has confirmed this.
+/// Resets a target. Returns once the program has confirmed it.
 ///
 /// # Errors
 /// There is no such target, or it did not reset.

@@ -35,8 +35,8 @@ pub struct Started {
 /// Runs a command and watches it.
 ///
 /// # Errors
-/// The command cannot be watched. A command that cannot be started is no error: the exit code is 127 or 126, as in a
-/// shell.
+/// The command cannot be watched. A command that cannot be started is not an error: the exit code is then 127 or 126,
+/// as in a shell.
 pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
     watch_program(Program::named(command), no_screen, dir, look)
 }
@@ -44,7 +44,7 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
 /// Runs a program and watches it.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn watch_program(
     mut program: Program,
     no_screen: bool,
@@ -63,8 +63,7 @@ pub fn watch_program(
             program.command.stderr(output.for_program()?);
         }
     }
-    // Handlers are registered before the program starts, because a signal that the program causes must not end this
-    // process.
+    // Handlers are registered before the program starts, because from then on Ctrl-C and SIGTERM must not end this process.
     let terminated = watch_interrupts()?;
     let mut started = match start(&mut program.command, dir) {
         Ok(started) => started,
@@ -135,7 +134,7 @@ impl Started {
         target::find(&self.wanted, self.dir.as_deref())
     }
 
-    /// Returns, for each further program that the command started, the command line that shows it.
+    /// Returns a `tickscope PID` command line for each program that the command started, apart from `shown`.
     pub(super) fn others(&self, shown: &RingFile) -> Vec<String> {
         let all = target::all(&self.wanted, self.dir.as_deref());
         all.iter()
@@ -190,7 +189,7 @@ fn finish_behind_screen(
     Ok(code_of(status))
 }
 
-/// Writes a text to standard error, so that it stays out of the program's standard output.
+/// Writes to standard error, so that the text stays out of the program's standard output.
 pub(crate) fn eprint_all(text: &str) {
     // If standard error is closed, there is no other way to show the text.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());

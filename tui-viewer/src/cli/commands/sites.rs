@@ -1,4 +1,4 @@
-//! `tickscope sites`: prints the sites met so far, which of them are switched off, and the rules.
+//! `tickscope sites`: prints the sites that the program has reached so far, which of them are switched off, and the rules.
 
 use tickscope_command::console;
 use tickscope_report::{json, sites};

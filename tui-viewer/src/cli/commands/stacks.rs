@@ -1,4 +1,4 @@
-//! `tickscope stacks`: prints the open path of each thread, or the waits of tasks.
+//! `tickscope stacks`: prints the open scopes of each thread, or what async calls are waiting for.
 
 use tickscope_command::console;
 use tickscope_report::stacks::stacks;
@@ -8,7 +8,7 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 
-/// Prints the open path of every thread, or the calls of futures that are in flight.
+/// Prints the open scopes of every thread, or the async calls that are in flight.
 ///
 /// # Errors
 /// There is no such target, or it cannot be read.

@@ -11,7 +11,7 @@ use crate::cli::commands::report::terminal_width;
 use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 
-/// Time between two updates of the line.
+/// Minimum time between two updates of the line.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl StatusLine {
         }
     }
 
-    /// Updates the line, unless the last update was just before. `elapsed` is the time since the command began.
+    /// Updates the line, unless it was updated less than [`PAUSE`] ago. `elapsed` is the time since the command began.
     pub(crate) fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         if !self.shown || self.drawn.is_some_and(|drawn| elapsed < drawn + PAUSE) {
             return;
@@ -39,7 +39,7 @@ impl StatusLine {
         draw(&fitting(&line(), terminal_width(io::stderr())));
     }
 
-    /// Clears the line, so that the next text starts at its beginning.
+    /// Clears the line, and leaves the cursor at its start for the next text.
     pub(crate) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             draw("");

@@ -10,7 +10,7 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 use crate::outcome::switched::{Switch, outcome};
 
-/// Switches the sites that a pattern selects. Returns once the program has confirmed this.
+/// Switches the sites that a pattern selects. Returns once the program has confirmed it.
 ///
 /// # Errors
 /// There is no such target, or it did not switch.

@@ -1,4 +1,4 @@
-//! Report on the tests of a test program, by their time.
+//! Report on a test program: its tests, and how long each took.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ struct TestTime {
     waiting_ns: Option<u64>,
 }
 
-/// Runs a test program. When it has ended, prints its tests by time.
+/// Runs a test program. When it has ended, prints its tests, longest first.
 ///
 /// # Errors
 /// The program cannot be watched.
@@ -63,7 +63,7 @@ fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
         .iter()
         .map(|function| test_of(&function.full_name(), tests))
         .collect();
-    // A test with a mark in the source is both a function and a scope. The two together are one call.
+    // A test that is also marked in the source appears both as a function and as a scope. The two count as one call.
     let of_site: Vec<Option<SetId>> = functions
         .of_site
         .iter()

@@ -1,4 +1,4 @@
-//! `tickscope top`: the functions with most time, in a few lines.
+//! `tickscope top`: prints the functions that take the most time, in a few lines.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_command::console;
@@ -18,7 +18,7 @@ const FUNCTIONS: usize = 10;
 /// Prints the functions of a target.
 ///
 /// # Errors
-/// There is no such target, the target does not have the measure, or it cannot be read or written.
+/// There is no such target, it does not have the requested measure, or it cannot be read or written.
 pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let (count, target) = args.understood().map_err(Misuse)?;
     let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;

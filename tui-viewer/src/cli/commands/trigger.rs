@@ -25,7 +25,7 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
 use crate::cli::trigger::{Event, Fired, Watch};
 
-/// Longest time between two polls of the program, and until Ctrl-C is noticed.
+/// Longest pause between two polls of the program, unless a poll itself takes long. Ctrl-C is noticed only after the pause.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Watches until the program ends, a signal arrives, or the reader closes standard output.
@@ -86,7 +86,8 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         }
         told_status = events.status.word();
         session.show(begin.elapsed());
-        // Reading and judging a large program is slow, so four fifths of the time are left to other programs.
+        // Reading and evaluating a large program's records takes long, so the pause is at least four times as long as
+        // that took. This leaves most of the CPU time to other programs.
         let rest = looked.elapsed().saturating_mul(4);
         thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
     };
@@ -103,7 +104,7 @@ struct Session<'a> {
     kept: u64,
     /// Whether a recording could not be written.
     has_failed: bool,
-    /// Last message about a function that was not met or cannot be measured.
+    /// Last message about a function that has not occurred yet or cannot be measured.
     doubt: Option<String>,
     /// Whether the user was told that `--at-most` prevents a recording.
     told_held_back: bool,
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Acts on the outcome of the last records and prints messages. Returns false if standard output is closed.
+    /// Acts on an event that the newest records caused, and prints messages. Returns false if standard output is closed.
     fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
         if let Some(failure) = self.action.failure() {
             self.say(&failure);
@@ -189,7 +190,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Waits for the end of the user's command, and prints a summary.
+    /// Waits for the user's command to end, and prints a summary.
     fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {

@@ -1,4 +1,4 @@
-//! Tests of paths as compilers write them.
+//! Tests with paths as compilers write them.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn place_of(file: &str, name: &Name) -> (Origin, String, String) {
 
 #[test]
 fn files_say_whose_they_are_without_paths_of_the_machine() {
-    // The eighth row is a workspace that contains cargo's folder.
+    // In the eighth row, cargo's folder is inside the workspace.
     let table = "
         /home/u/work/src/main.rs | Own | app 0.1.0 | src/main.rs
         /home/u/work/./src/a/../b.rs | Own | app 0.1.0 | src/b.rs
@@ -103,7 +103,7 @@ fn without_a_file_the_crate_decides() {
         place_of("", &nameless),
         (Origin::Unknown, String::new(), String::new())
     );
-    // The compiler was told to make the first path relative.
+    // The path is relative because the compiler was told to remap it.
     let remapped = place_of("src/x.rs", &rust("my_lib::x"));
     assert_eq!(remapped.2, "src/x.rs");
     assert_eq!(place_of("../../secret/x.rs", &nameless).2, "");

@@ -1,22 +1,22 @@
-//! Code of a program, and the addresses that the loader writes into it.
+//! The code of a program, and the addresses that the loader writes into the program.
 
 use std::collections::HashMap;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
 
-/// Part of the mangled name of the panic for a body that is polled after it has returned.
+/// Part of the mangled name of the panic function that is called when a body is polled after it has returned.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
-/// Stands for the panic's address if the panic is in another file.
+/// Stands for the address of that panic function if it is in another file.
 pub(super) const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
-/// Code of a program, and the slots with the addresses that it calls.
+/// The code of a program, and the slots from which it reads the addresses that it calls.
 #[derive(Default)]
 pub(crate) struct Code<'a> {
     pub(crate) segments: Vec<(u64, &'a [u8])>,
-    /// Values that the loader writes, by the address of their slot, as far as the file has them. [`RESUMED_ELSEWHERE`]
-    /// stands for the address of another file's panic.
+    /// Values that the loader writes, by the address of the slot. Only those that can be determined from the file are
+    /// here. [`RESUMED_ELSEWHERE`] stands for the address of a panic function in another file.
     pub(crate) slots: HashMap<u64, u64>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Code<'a> {
         code
     }
 
-    /// Returns the bytes at an address, up to the end of their segment.
+    /// Returns the bytes from an address to the end of its segment.
     pub(crate) fn at(&self, address: u64) -> Option<&'a [u8]> {
         self.segments.iter().find_map(|(start, bytes)| {
             let at = usize::try_from(address.checked_sub(*start)?).ok()?;
@@ -58,7 +58,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Reads a number of `bytes` bytes at an address. For a slot, this is the value that the loader writes.
+    /// Reads an integer of `bytes` bytes at an address. If the loader writes a value there, returns that value.
     pub(super) fn number(&self, address: u64, bytes: usize) -> Option<u64> {
         if bytes == 8
             && let Some(written) = self.slots.get(&address)
@@ -72,8 +72,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Returns whether a symbol names the panic for a body that has returned.
+/// Returns whether a symbol names the panic function for a body that has already returned.
 pub(super) fn is_resumed(name: &str) -> bool {
-    // The length in `RESUMED` excludes longer names, such as `panic_const_async_fn_resumed_panic`.
+    // The length prefix in `RESUMED` rules out longer names, such as `panic_const_async_fn_resumed_panic`.
     name.contains(RESUMED)
 }

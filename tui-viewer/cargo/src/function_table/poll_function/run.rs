@@ -1,4 +1,4 @@
-//! Runs instructions of which only some operands are known.
+//! Interprets instructions when only some of their operands are known.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -15,16 +15,16 @@ use crate::function_table::linked_symbols::Symbols;
 use crate::function_table::poll_function::code::{Code, RESUMED_ELSEWHERE, is_resumed};
 use crate::function_table::poll_function::value::{Value, cut, extended, plus};
 
-/// Maximum number of instructions from a function's start to the read of its state.
+/// Maximum number of instructions to run, counted from the start of a function.
 const STEPS: usize = 200;
 
-/// Number of arguments that may be the future: it is the second argument if the first points to the result.
+/// Number of arguments that may be the future. If the first argument points to the result, the future is the second.
 const ARGUMENTS: u8 = 2;
 
-/// Location of a byte: the number of the argument that holds its base address, and the offset in bytes.
+/// Location of a byte: the index of the argument that contains the base address, and the offset in bytes.
 pub(super) type Place = (u8, i64);
 
-/// End of a run: at the panic for a body that has returned, or elsewhere.
+/// Where a run ended: at the panic for a body that has already returned, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Resumed,
@@ -36,15 +36,15 @@ pub(super) struct Run<'c> {
     code: &'c Code<'c>,
     symbols: &'c Symbols<'c>,
     registers: [Value; 16],
-    /// Values on the stack by their [`Value::Stack`] address, with their sizes in bytes.
+    /// Values on the stack, each with its size in bytes, by [`Value::Stack`] address.
     stack: HashMap<i64, (Value, usize)>,
     zero: Option<bool>,
     carry: Option<bool>,
     sign: Option<bool>,
     overflow: Option<bool>,
-    /// Byte that this run takes for the body's state, and the value of that byte.
+    /// The byte that this run assumes to be the state of the body, and the value that it assumes for that byte.
     state: Option<(Place, u64)>,
-    /// Bytes that were read through arguments.
+    /// Single bytes that the function has read through its arguments, in that order.
     pub(super) read: Vec<Place>,
 }
 
@@ -92,7 +92,7 @@ impl<'c> Run<'c> {
                 .any(|symbol| is_resumed(symbol.name))
     }
 
-    /// Runs an instruction. Returns the address of the next instruction, or `None` if that is unknown.
+    /// Runs an instruction. Returns the address of the next one, or `None` if it is not known.
     fn step(&mut self, instruction: &Instruction) -> Option<u64> {
         let next = instruction.next_ip();
         match instruction.flow_control() {
@@ -110,7 +110,8 @@ impl<'c> Run<'c> {
                     next
                 })
             }
-            // A call of anything but the panic ends the run, because a poll calls nothing else on the way.
+            // The run ends at a call of anything but the panic, because a poll function calls nothing else on its way
+            // there.
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
@@ -125,7 +126,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Runs an instruction that is no jump or call. Returns `None` if its effect is unknown.
+    /// Runs an instruction that is neither a jump nor a call. Returns `None` if its effect is not known.
     fn compute(&mut self, instruction: &Instruction) -> Option<()> {
         use Mnemonic as M;
         match instruction.mnemonic() {
@@ -169,7 +170,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // Vector registers are not tracked, so only a result in memory matters.
+            // Vector registers are not tracked, so these instructions matter only if they write to memory.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }
@@ -306,7 +307,7 @@ impl<'c> Run<'c> {
                 let whole = &mut self.registers[register.full_register().number()];
                 *whole = match (value, *whole, register.size()) {
                     (value, _, 8) => value,
-                    // A 32-bit result sets the upper half of the register to 0.
+                    // A 32-bit result clears the upper half of the register.
                     (Value::Number(value), _, 4) => Value::Number(cut(value, 4)),
                     (Value::Number(value), Value::Number(before), bytes) if !is_high_byte(register) => {
                         Value::Number(before - cut(before, bytes) + cut(value, bytes))
@@ -366,8 +367,8 @@ impl<'c> Run<'c> {
     }
 
     fn store(&mut self, address: Value, value: Value, bytes: usize) {
-        // Only stores to the stack are tracked. The future is never there, and other stores matter only after its state
-        // is read.
+        // Only stores to the stack are tracked. The future is not on the function's own stack, and stores elsewhere do
+        // not matter before the state has been read.
         if let Value::Stack(at) = address {
             let end = at.saturating_add(bytes as i64);
             self.stack

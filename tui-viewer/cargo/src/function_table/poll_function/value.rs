@@ -1,11 +1,11 @@
-/// Value of a register or of memory, as far as it is known.
+/// The value of a register or of memory, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Unknown,
     Number(u64),
-    /// Value that the function got in an argument, plus a number of bytes.
+    /// Argument of the function, given by its index, plus an offset in bytes.
     Argument(u8, i64),
-    /// Address on the stack: the distance in bytes from the return address.
+    /// Address on the stack, as the distance in bytes from the return address.
     Stack(i64),
 }
 
@@ -14,7 +14,7 @@ impl Value {
         number.map_or(Self::Unknown, Self::Number)
     }
 
-    /// Returns the number, if the value is one.
+    /// Returns the number if the value is one.
     pub(super) fn number(self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number),
@@ -32,7 +32,7 @@ pub(super) fn plus(value: Value, distance: i64) -> Value {
     }
 }
 
-/// Returns the lowest bytes of a number.
+/// Returns the lowest `bytes` bytes of a number, with the others set to 0.
 pub(super) fn cut(number: u64, bytes: usize) -> u64 {
     if bytes >= 8 {
         number
@@ -41,7 +41,7 @@ pub(super) fn cut(number: u64, bytes: usize) -> u64 {
     }
 }
 
-/// Sign-extends a number of `bytes` bytes to 64 bits.
+/// Sign-extends an integer of `bytes` bytes to 64 bits.
 pub(super) fn extended(number: u64, bytes: usize) -> u64 {
     if bytes >= 8 || bytes == 0 {
         return number;

@@ -1,4 +1,4 @@
-//! Programs for tests, compiled with sleds by the compiler that cargo uses.
+//! Programs for tests, compiled with sleds. The compiler is the one that cargo uses.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use tickscope_testkit::command::install;
 
 use crate::function_table::origins::{Member, Sources};
 
-/// A program with generics, closures, impls of traits, async functions and recursion.
+/// Source of a program with generics, closures, trait impls, async functions and recursion.
 pub(super) const APP: &str = r#"
 use std::future::Future;
 use std::hint::black_box;
@@ -146,7 +146,7 @@ fn main() {
 }
 "#;
 
-/// A library in the folder in which cargo keeps fetched packages.
+/// Source of a library that is compiled in a folder like the one in which cargo keeps fetched packages.
 const DEP: &str = "
 #[derive(Default)]
 pub struct Heap<T>(Vec<T>);
@@ -162,7 +162,7 @@ impl<T> Heap<T> {
 }
 ";
 
-/// A library with the collector's name.
+/// Source of a library that has the same name as the collector.
 const COLLECTOR: &str = "
 pub struct Guard(String);
 
@@ -176,13 +176,13 @@ pub fn enter(n: u64) -> Guard {
 pub(super) struct Program {
     pub(super) folder: TempDir,
     pub(super) path: PathBuf,
-    /// Folder in which the program was compiled.
+    /// The folder in which the program was compiled.
     pub(super) workspace: PathBuf,
 }
 
 impl Program {
-    /// Runs a copy of the program, and returns its output. Another process writes the copy: a child that another test
-    /// starts may inherit a file that this process has open for writing, and such a file cannot be run.
+    /// Runs a copy of the program, and returns its output. Another process writes the copy. If this process wrote it, a
+    /// child that another test starts could inherit the open file, and a file that is open for writing cannot be run.
     pub(super) fn run(&self) -> String {
         let copy = self.folder.path().join("running");
         install(&self.path, &copy);
@@ -201,7 +201,7 @@ impl Program {
     }
 }
 
-/// Returns a copy of the program [`APP`], which is compiled once.
+/// Returns a copy of the program [`APP`], which is compiled only once.
 pub(super) fn app() -> Program {
     static COMPILED: OnceLock<(Vec<u8>, PathBuf)> = OnceLock::new();
     let (bytes, workspace) = COMPILED.get_or_init(|| {
@@ -219,7 +219,7 @@ pub(super) fn app() -> Program {
     }
 }
 
-/// Name of each library, its source file below the folder of a program, and its source text.
+/// For each library: its name, its source file relative to the folder of the program, and its source text.
 const LIBRARIES: [(&str, &str, &str); 2] = [
     ("dep", "registry/src/index-0/dep-1.2.3/src/lib.rs", DEP),
     (
@@ -229,7 +229,7 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Returns the compiled libraries, which are made once.
+/// Returns the compiled libraries. They are compiled only once.
 fn libraries() -> &'static [Vec<u8>; 2] {
     static COMPILED: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -285,7 +285,7 @@ fn rustc(folder: &Path, flags: &[&str], source: &Path) {
     );
 }
 
-/// Returns the output of a command that succeeds.
+/// Runs a command that must succeed, and returns its standard output.
 pub(super) fn output(command: impl AsRef<OsStr>, arguments: &[&OsStr]) -> String {
     let command = command.as_ref();
     let output = Command::new(command).args(arguments).output();

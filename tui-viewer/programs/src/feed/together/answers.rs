@@ -1,4 +1,4 @@
-//! Answers of all processes to a request, and what a reset and its undo do to the counts.
+//! Collects the answers of all processes to a request, and applies resets and undos to the counts.
 
 use std::time::Instant;
 
@@ -12,7 +12,8 @@ use crate::feed::together::asked::Asked;
 use crate::feed::together::{TogetherFeed, ended};
 
 impl TogetherFeed {
-    /// Takes the answers of processes, and finishes requests that all processes have answered.
+    /// Collects answers from the processes, and finishes a request once all of them have answered or the time is up.
+    /// Returns the outcomes, and the last sum before each reset or undo.
     pub(super) fn answers(&mut self, now: Instant) -> (Vec<Outcome>, Vec<Past>) {
         for member in &mut self.members {
             for outcome in member.attached.answers() {

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::events::Request;
 
-/// Time in which processes must answer. It is shorter than the time for which the screen waits.
+/// Time within which processes must answer. It is shorter than the time for which the screen waits.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// Reason for a process that gave no answer.
+/// Reason that is reported for a process that did not answer.
 const SILENT: &str = "does not answer (is it stopped?)";
 
 /// A request and its answers.
@@ -16,9 +16,10 @@ pub(super) struct Asked {
     pub(super) request: Request,
     /// Processes that have not answered: number in this feed, and process id.
     waits: Vec<(u64, u32)>,
-    /// Processes that have done the request, and the first reset epoch that shows it.
+    /// Processes that have carried out the request: number in this feed, and the first reset epoch whose counts reflect
+    /// it.
     done: Vec<(u64, u64)>,
-    /// Processes that have not done the request, and the reasons.
+    /// Processes that have not carried out the request: process id, and the reason.
     failed: Vec<(u32, String)>,
     until: Instant,
 }
@@ -65,20 +66,21 @@ impl Asked {
         self.done.retain(|(done, _)| *done != member);
     }
 
-    /// Whether all processes have answered and records show the effect, or the time is over.
+    /// Whether the request is finished: either all processes have answered and their records show the effect, or the
+    /// time is up.
     pub(super) fn is_over(&self, now: Instant, is_seen: impl Fn(u64, u64) -> bool) -> bool {
         let is_done =
             self.waits.is_empty() && self.done.iter().all(|&(member, epoch)| is_seen(member, epoch));
         is_done || now >= self.until
     }
 
-    /// Returns the first reset epoch of a process that shows the request.
+    /// Returns the first reset epoch of a process whose counts reflect the request, if the process has carried it out.
     pub(super) fn epoch_of(&self, member: u64) -> Option<u64> {
         let mut done = self.done.iter();
         done.find(|(done, _)| *done == member).map(|(_, epoch)| *epoch)
     }
 
-    /// Returns the message about the request, or the reason why no process has done it.
+    /// Returns the message about the request, or the reason why no process has carried it out.
     pub(super) fn words(mut self) -> Result<String, String> {
         let silent = self.waits.drain(..).map(|(_, pid)| (pid, SILENT.to_string()));
         self.failed.extend(silent);

@@ -1,4 +1,4 @@
-//! Counts of one process since the screen began to count, across all resets of the process.
+//! What one process has counted since the screen started counting, across all resets of the process itself.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -7,14 +7,15 @@ use tickscope_analysis::merge::sum;
 use tickscope_analysis::series::{RecordEpoch, Series, counts};
 use tickscope_format::Snapshot;
 
-/// Largest number of records whose counts are kept separately, so that an undo can take back the newest of them.
+/// Maximum number of links in the series. The oldest links are joined; the newest must stay separate, because an undo
+/// replaces them.
 const LINKS_MOST: usize = 5;
 
 /// The records of a process, joined across its resets.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     series: Series<Rc<Snapshot>>,
-    /// State of `series` when the screen began to count; empty if the counts begin with the process.
+    /// State of `series` when the screen started counting; empty if that was when the process started.
     begin: Series<Rc<Snapshot>>,
     before: Option<Before>,
 }
@@ -25,7 +26,7 @@ struct Before {
     begin: Series<Rc<Snapshot>>,
     /// Snapshot that was shown just before the reset.
     shown: Option<Snapshot>,
-    /// Whether the process did the reset.
+    /// Whether the process itself was reset too.
     was_reset: bool,
 }
 
@@ -48,8 +49,8 @@ impl Counted {
         Some(between(&self.begin, &self.series))
     }
 
-    /// Restarts counting. `epoch` is the epoch after the process's own reset. Without such a reset it is `None`, and
-    /// only the screen subtracts earlier counts.
+    /// Restarts the counts on the screen. If the process itself was reset, `epoch` is its first epoch after that.
+    /// Otherwise, `epoch` is `None`: the process keeps counting, and the screen subtracts its earlier counts.
     pub(super) fn turn(&mut self, epoch: Option<u64>) {
         if self.newest().is_none() {
             self.before = None;
@@ -67,7 +68,7 @@ impl Counted {
         });
     }
 
-    /// Whether the process itself did the screen's last reset.
+    /// Whether the screen's last reset also reset the process itself.
     pub(super) fn was_reset(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.was_reset)
     }
@@ -85,7 +86,7 @@ impl Counted {
     }
 }
 
-/// Returns the counts between two states of a series.
+/// Returns what was counted between two states of a series.
 fn between<'a>(earlier: &'a Series<Rc<Snapshot>>, later: &'a Series<Rc<Snapshot>>) -> Cow<'a, Snapshot> {
     let terms = later.since(earlier).map(|counts| &**counts);
     match (&terms.plus[..], &terms.minus[..]) {
@@ -104,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes a record, and returns the calls that are shown after it.
+    /// Takes a record, and returns the number of calls that are then shown.
     fn take(counted: &mut Counted, reset_epoch: u64, withdraws: Option<u64>, calls: u64) -> u64 {
         let mut snapshot = programs::run(&[(0, "work", calls, 1000 * calls)]);
         snapshot.capture.reset_epoch = reset_epoch;
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(before.calls(), 5);
         assert_eq!(calls_of(&counted), 2);
         assert!(counted.was_reset());
-        // The process has not reported yet that it undid its reset.
+        // The process has not yet reported that it undid its reset.
         counted.turn_back();
         assert_eq!(calls_of(&counted), 7);
         assert_eq!(take(&mut counted, 2, Some(0), 8), 8);

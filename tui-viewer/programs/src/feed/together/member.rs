@@ -18,7 +18,7 @@ use crate::target::wanted::is_live;
 pub(super) enum Life {
     /// The process runs.
     Running,
-    /// The process runs, without a heartbeat since this time: nanoseconds since the Unix epoch.
+    /// The process is running, but has shown no sign of life since this time: nanoseconds since the Unix epoch.
     Stale(u64),
     /// The process ended at this time: nanoseconds since the Unix epoch.
     Ended(u64),
@@ -41,7 +41,7 @@ pub(super) struct Member {
     /// Whether the process started after the feed began, so that all its counts are shown.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
-    /// Number of ticks of the common clock in one tick of this process.
+    /// Number of ticks of the common clock that correspond to one tick of this process's clock.
     pub(super) ratio: f64,
 }
 
@@ -62,7 +62,7 @@ impl Member {
         }
     }
 
-    /// Continues with another ring that the same process has made.
+    /// Continues with another ring that the same process has created.
     pub(super) fn go_on(&mut self, ring: RingFile) {
         self.attached = Attached::new(ring);
         (self.trouble, self.is_told) = (None, false);
@@ -111,8 +111,8 @@ impl Member {
 
     fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
         let clock = (record.clock.source, record.clock.epoch);
-        // The ratio changes only with the clock. The clock's rate is measured ever more exactly, but a new ratio could
-        // make counts fall.
+        // The ratio is computed anew only when the process changes its clock. Later measurements of the clock's rate
+        // are more accurate, but if the ratio followed them, counts could decrease.
         if self.clock.replace(clock) != Some(clock) {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }

@@ -18,7 +18,7 @@ struct Program {
 }
 
 impl Program {
-    /// Starts a process with a start time far in the future, so that the feed takes it as new.
+    /// Starts a process whose start time is far in the future, so that the feed considers it new.
     fn start(dir: &Path, name: &str, pid: u32) -> Self {
         let header = Header {
             pid,
@@ -50,7 +50,7 @@ impl Program {
         self.shows(CaptureKind::Periodic);
     }
 
-    /// Answers requests as a program does, and returns their number.
+    /// Answers requests as a program would, and returns how many there were.
     fn answers(&mut self) -> usize {
         let requests = self.run.ring.requests();
         for request in &requests {
@@ -117,7 +117,7 @@ impl Screen {
         events
     }
 
-    /// Polls, and returns the calls of `work`.
+    /// Polls, and returns the number of calls of `work` on the screen.
     fn work(&mut self) -> u64 {
         self.look();
         let shown = self.shown.as_ref().unwrap();

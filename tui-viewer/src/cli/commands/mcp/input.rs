@@ -10,7 +10,7 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Length in bytes above which a line is dropped, and an error returned.
+/// Longest line that is accepted, in bytes. A longer one is dropped and answered with an error.
 pub(super) const LINE_MAX: usize = 1 << 20;
 
 /// Number of lines that may be queued in memory. Further lines stay in the pipe.
@@ -23,7 +23,7 @@ pub(super) enum Input {
     Line(Vec<u8>),
     /// A line of more than [`LINE_MAX`] bytes.
     TooLong,
-    /// The end of the input, with its error if there is one.
+    /// The end of the input, with the error if reading failed.
     End(Option<io::Error>),
     /// A signal that ends the process.
     Signal,
@@ -52,7 +52,7 @@ pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     Ok((stop, receiver))
 }
 
-/// Sends one line after the other to the server.
+/// Reads lines and sends them to the server. Sets `stop` at the end of the input.
 fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool) {
     loop {
         let next = line(input).unwrap_or_else(|error| Input::End(Some(error)));
@@ -66,7 +66,7 @@ fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool)
     }
 }
 
-/// Reads the next line. A line of more than [`LINE_MAX`] bytes is dropped while it is read.
+/// Reads the next line. If it has more than [`LINE_MAX`] bytes, the whole line is skipped, without keeping it in memory.
 fn line(input: &mut impl BufRead) -> io::Result<Input> {
     let (mut line, mut is_long) = (Vec::new(), false);
     loop {

@@ -1,14 +1,14 @@
-//! Snapshots of the tool `mark`, in memory. A client refers to them by handles.
+//! Snapshots taken with the `mark` tool, kept in memory. A client refers to them by handles.
 
 use std::collections::VecDeque;
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 
-/// Largest number of marks that are kept. The oldest mark is dropped first.
+/// Maximum number of marks. The oldest one is dropped first.
 pub(super) const MARKS_MAX: usize = 16;
 
-/// Largest size of all encoded snapshots together, in bytes.
+/// Maximum total size of the encoded snapshots, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Marked snapshots.
@@ -71,7 +71,8 @@ impl Marks {
     }
 }
 
-/// Returns whether a text has the form of a handle. No program with such a name can be chosen by name.
+/// Returns whether a text has the form of a handle. A program with a name of this form cannot be compared by name, only
+/// by its process id.
 fn is_handle(text: &str) -> bool {
     let number = text.strip_prefix("mark-");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

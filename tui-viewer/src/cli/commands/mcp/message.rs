@@ -9,7 +9,7 @@ pub(super) const PARSE_ERROR: i32 = -32_700;
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32_601;
 const INVALID_PARAMS: i32 = -32_602;
-/// Error code that the Model Context Protocol defines.
+/// Error code defined by the Model Context Protocol.
 pub(super) const UNSUPPORTED_VERSION: i32 = -32_022;
 
 /// A well-formed request.
@@ -37,13 +37,13 @@ impl Refusal {
         }
     }
 
-    /// Returns the refusal of wrong parameters.
+    /// Returns a refusal because of invalid parameters.
     pub(super) fn params(message: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, message)
     }
 }
 
-/// Parses a line. Returns a request, `None` if the line needs no answer, or the error answer.
+/// Parses a line. Returns the request, or `None` if the line needs no answer. The error is the error response to send.
 pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let blank = line.iter().all(u8::is_ascii_whitespace);
     if blank {
@@ -101,13 +101,13 @@ fn invalid(id: Option<Value>, found: &str) -> Value {
     refused(id, Refusal::new(INVALID_REQUEST, format!("found {found}")))
 }
 
-/// Returns the error answer to a line that was too long.
+/// Returns the error response to a line that was too long.
 pub(super) fn too_long() -> Value {
     let why = format!("a line of more than {LINE_MAX} bytes");
     refused(None, Refusal::new(INVALID_REQUEST, why))
 }
 
-/// Returns the error answer to a request; without an id if the request has no readable id.
+/// Returns the error response to a request. It has no id if the request's id could not be read.
 pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {
@@ -119,7 +119,7 @@ pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     }
 }
 
-/// Returns the answer that carries a result.
+/// Returns the response that carries a result.
 pub(super) fn result(id: Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }

@@ -36,13 +36,14 @@ pub(super) const ROWS_MAX: usize = 100;
 /// Longest time to watch a function, in seconds.
 pub(super) const SECONDS_MAX: u64 = 60;
 
-/// Longest string among the arguments, in bytes.
+/// Maximum length of the argument `target`, in bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Smallest change of time, as a share of the whole, for which a function is shown if its calls have not changed.
+/// A function whose calls have not changed is shown only if its time has changed by at least this share of the whole
+/// program's time.
 const MIN_SHARE: f64 = 0.01;
 
-/// Settings of the tools, and the snapshots of `mark`.
+/// The tools' settings, and the snapshots taken with `mark`.
 #[derive(Debug)]
 pub(super) struct Tools {
     args: McpArgs,

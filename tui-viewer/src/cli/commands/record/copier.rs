@@ -15,10 +15,10 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::cli::commands::live_snapshot;
 
-/// Record with which a recording begins.
+/// What a recording begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// A record that is captured at the start of the recording.
+    /// A record that is captured when the recording starts.
     Now,
     /// The oldest record in the ring.
     Oldest,
@@ -30,10 +30,10 @@ pub(super) struct Copier {
     /// the program takes no requests.
     slot: Option<Slot>,
     pub(super) writer: Writer,
-    /// Finds the names of sampled code, because the program's files may be missing where the recording is read.
+    /// Names of sampled code. They are recorded too, because the program's files may be missing where the recording is read.
     names: Names,
     begin: Begin,
-    /// Number of the last copied record.
+    /// Sequence number of the last copied record.
     copied: Option<u64>,
     /// Position of the newest record at the last call of `copy`.
     latest: Option<u64>,
@@ -44,7 +44,7 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// Attaches to a program. If there is a `rate`, requests that many records per second.
+    /// Attaches to a program. If `rate` is given, requests that many records per second.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
@@ -77,10 +77,10 @@ impl Copier {
         copier
     }
 
-    /// Continues with the ring that the program has created after its ring was lost, from its oldest record on.
+    /// Continues with the ring that the program created to replace a lost one, starting at the oldest record of the new ring.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
-        // Names are looked up again, because in the new process a module without a build id may contain other code.
+        // Names are looked up again, because a module without a build id may contain other code by now.
         self.names = Names::of(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;
@@ -94,13 +94,14 @@ impl Copier {
         }
     }
 
-    /// Copies a last record that is captured at this moment, like [`Self::copy`].
+    /// Makes the program capture a last record, and copies it like [`Self::copy`].
     pub(super) fn last_moment(&mut self) -> anyhow::Result<bool> {
         self.publish();
         self.copy()
     }
 
-    /// Copies the records since the last call. Returns false if the reader of a stream has closed it.
+    /// Copies the records that are new since the last call. Returns false if the recording is a stream whose reader has
+    /// closed it.
     ///
     /// # Errors
     /// The file cannot be written, or the ring can no longer be read.
@@ -161,7 +162,7 @@ impl Copier {
         Ok(true)
     }
 
-    /// Describes the recording: its path, its number of records, their span of time and their size.
+    /// Describes the recording: its path, number of records, duration and size.
     pub(super) fn summary(&self) -> String {
         let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
         let lost = match self.lost {

@@ -1,4 +1,4 @@
-//! Recording of a running or a started program, from the creation of the file to its end.
+//! Steps of recording a program, from creating the file to printing the summary.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::event_loop::saved_files;
 /// many records.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Time between two checks that the program still runs.
+/// Time between two checks that the program is still running.
 pub(crate) const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Longest wait for the ring that a program creates after its ring was lost.
+/// How long to wait for the program to create a new ring after its ring was lost.
 pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
 
 /// Why a recording ended.
@@ -41,11 +41,11 @@ pub(crate) enum End {
     Interrupted,
     /// The program ended.
     Program(Liveness),
-    /// The reader of a stream has closed it.
+    /// The recording is a stream, and its reader has closed it.
     Reader,
 }
 
-/// Makes Ctrl-C, SIGTERM and a closed terminal end the recording instead of this process.
+/// Makes Ctrl-C, SIGTERM and SIGHUP (closing the terminal) set the returned flag instead of killing this process.
 pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -71,7 +71,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     Writer::create(&path, args.force).map_err(|error| anyhow!(about(&path, &error)))
 }
 
-/// Copies records until the duration is over, a signal stops it, the program ends, or the reader closes the stream.
+/// Copies records until the duration has passed, `stopped` returns true, the program ends, or the reader closes the stream.
 pub(crate) fn copy(
     copier: &mut Copier,
     duration: Option<Duration>,
@@ -129,8 +129,8 @@ pub(crate) fn copy(
     }
 }
 
-/// Waits for the ring that a program creates after its ring was lost. The program checks ten times a second whether its
-/// ring still exists.
+/// Waits for the program to create a new ring after its ring was lost. The program checks ten times a second whether
+/// its ring still exists. Returns `None` if no new ring appears within [`SUCCESSOR`], or if the process has ended.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
     let process = PathBuf::from(format!("/proc/{}", copier.ring.header().pid));
     let begin = Instant::now();

@@ -35,8 +35,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let file = Path::new(&program.name).file_name();
     let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
-    // Handlers are registered before the program starts, because a signal that the program causes must not end this
-    // process.
+    // Handlers are registered before the program starts, because from then on Ctrl-C and SIGTERM must not end this process.
     let terminated = child::watch_interrupts()?;
     let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
@@ -62,7 +61,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let code = running.ended.map_or(FAILED, child::code_of);
     Ok(match recorded {
         Ok(true) => code,
-        // No file was written, so a script must not continue with a command that needs it.
+        // No file was written, so the exit code must not be 0: a script would go on to commands that need the file.
         Ok(false) => code.max(FAILED),
         Err(_) => FAILED,
     })
@@ -117,7 +116,8 @@ fn record(
 }
 
 impl Running<'_> {
-    /// Returns the exit status of the command, if it has ended. Passes a SIGTERM of this process on to the command.
+    /// Returns the exit status of the command, if it has ended. If this process has received SIGTERM, passes it on to
+    /// the command.
     fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.started.child.try_wait()?;
@@ -128,11 +128,11 @@ impl Running<'_> {
         Ok(self.ended)
     }
 
-    /// Returns the ring once it exists and the time `after` has passed; `None` if the command ended earlier.
+    /// Waits until the ring exists and `after` has passed, and returns the ring; `None` if the command ends before that.
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // A program that has ended creates no ring. If the status is read before the search, no ring is missed.
+            // The status is read before the search, so that no ring is missed: a program that has ended creates no ring any more.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time

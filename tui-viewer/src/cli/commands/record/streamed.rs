@@ -1,7 +1,7 @@
-//! A recording that is written to standard output while it runs, for `tickscope -` at the other end of a pipe.
+//! Writes a recording to standard output while the program runs, for `tickscope -` at the other end of a pipe.
 //!
-//! Besides the recording only errors are printed, because the command at the other end may show a screen on the same
-//! terminal.
+//! Apart from the recording, only errors are printed, because the command at the other end may show a screen on the
+//! same terminal.
 
 use std::fs::File;
 use std::io;
@@ -30,13 +30,13 @@ use crate::cli::commands::status_line::StatusLine;
 /// Name of the stream in messages.
 const NAME: &str = "standard output";
 
-/// Returns whether the recording of a running program is for standard output.
+/// Returns whether a running program is to be recorded to standard output.
 pub(super) fn is_wanted(args: &RecordArgs) -> bool {
     args.command.is_empty() && args.output.as_deref() == Some(Path::new("-"))
 }
 
-/// Writes records until the duration is over, a signal arrives, the reader closes the pipe, or the program ends. With
-/// `--follow`, continues with the program's next runs.
+/// Writes records until the duration has passed, a signal arrives, the reader closes the pipe, or the program ends.
+/// With `--follow`, continues with the program's next runs.
 ///
 /// # Errors
 /// There is no such program, it cannot be read, or the stream cannot be written.
@@ -91,7 +91,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns the program that the user named; `None` if recording was to end during the wait.
+/// Returns the program that the user named, or `None` if the recording was stopped while waiting for the program.
 fn first(args: &RecordArgs, is_over: impl Fn() -> bool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = args.target.wanted();
@@ -120,7 +120,8 @@ fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
     }
 }
 
-/// Returns whether the reader has closed the pipe, which no write reveals while the program publishes nothing.
+/// Returns whether the reader has closed the pipe. A failing write would show it too, but only once the program
+/// publishes again.
 fn has_no_reader() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];

@@ -10,10 +10,10 @@ use tickscope_report::Extent;
 use crate::cli::args::MomentArgs;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 
-/// Replaces the newest snapshot by that of the chosen moment or span. Returns a description of the choice.
+/// Replaces the newest snapshot with the one for the chosen moment or span. Returns a description of what was chosen.
 ///
 /// # Errors
-/// There is no data of that time.
+/// There is no data for that time.
 pub(in crate::cli::commands) fn choose(
     args: &MomentArgs,
     found: &Found,
@@ -42,10 +42,10 @@ pub(in crate::cli::commands) fn choose(
     })
 }
 
-/// Returns the first and the last moment of the chosen span; for a single moment, the oldest moment and that one.
+/// Returns the first and the last moment of the chosen span. With `--at`, the first moment is the oldest one.
 ///
 /// # Errors
-/// There is no data of that time.
+/// There is no data for that time.
 pub(super) fn ends(args: &MomentArgs, timeline: &Timeline) -> Result<(usize, usize), Misuse> {
     if let Some(at) = args.at {
         return Ok((0, named("--at", at, timeline.find(at))?));

@@ -1,4 +1,4 @@
-//! Activity of threads over the time of a recording, for the HTML page.
+//! What the threads did over the course of a recording, for the HTML page.
 
 use tickscope_analysis::filter;
 use tickscope_command::console::{printable, say};

@@ -18,7 +18,7 @@ pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, M
 
 /// Like [`find`], but the list may be empty.
 pub(super) fn named(snapshot: &Snapshot, wanted: &str) -> Vec<ThreadId> {
-    // Id 0 marks sums of finished threads, so it selects no thread.
+    // Id 0 stands for the sums of finished threads, so it selects no thread.
     let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
     let threads = (0..).map(ThreadId).zip(&snapshot.threads);
     threads

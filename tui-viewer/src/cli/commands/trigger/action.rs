@@ -31,7 +31,7 @@ impl Action {
         }
     }
 
-    /// Starts the command, unless it still runs from the last time.
+    /// Starts the command, unless the previous one is still running.
     pub(super) fn start(&mut self, condition: &Condition, fired: &Fired, target: &Target, file: &Path) {
         let Some(command) = &self.command else { return };
         if let Some(running) = &self.running {
@@ -77,7 +77,7 @@ impl Action {
         failure
     }
 
-    /// Waits for the end of the command, or until `stops` returns true.
+    /// Waits until the command ends or `stops` returns true.
     pub(super) fn wait(&mut self, stops: impl Fn() -> bool) {
         loop {
             if let Some(failure) = self.failure() {

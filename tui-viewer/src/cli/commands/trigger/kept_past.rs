@@ -20,11 +20,11 @@ const FIRST_RECORD_NS: u64 = 2_000_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPast {
     pub(crate) path: PathBuf,
-    /// Length of the recording, and why it is shorter than requested: `30.0 s`.
+    /// How long the recording is and, if it is shorter than requested, why: `30.0 s`.
     pub(crate) words: String,
 }
 
-/// Writes the records of the last `wanted` time of a ring to a new recording, named after program and time.
+/// Copies the newest records of a ring, going back by `wanted`, to a new recording named after the program and the time.
 ///
 /// # Errors
 /// The ring cannot be read or the file cannot be written. The message is a single line.
@@ -46,7 +46,8 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     }
 }
 
-/// Returns the records of the last `wanted` time, newest first, and a text about how far back they reach.
+/// Returns the newest records of a ring, going back by `wanted`. They are sorted newest first. Also returns a text that
+/// says how far back they reach.
 fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), FormatError> {
     let newest = ring.newest()?;
     let (newest_ns, wanted_ns) = (newest.stamp.unix_ns, nanos(wanted));
@@ -75,8 +76,8 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
     Ok((records, words))
 }
 
-/// Writes records, which are passed newest first, in the order of their capture. Returns the number of records in the
-/// file. If the disk is full, the records that fitted are kept, and an empty file is removed.
+/// Writes records to a new file in the order of their capture; `records` holds them newest first. Returns the number of
+/// records in the file. If the disk fills up, the records that fit are kept. A file without records is removed.
 fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), FormatError>) {
     let mut writer = match Writer::create(path, false) {
         Ok(writer) => writer,
@@ -102,8 +103,8 @@ mod tests {
     use super::*;
     use crate::orderbook;
 
-    /// Makes a ring with a record each tenth of a second, and keeps the `wanted` time of it. Returns the numbers of the
-    /// kept records, and their length in words.
+    /// Makes a ring with a record for every tenth of a second, and keeps its newest records, going back by `wanted`. Returns
+    /// the sequence numbers of the kept records, and the text that says how long a time they cover.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {
