@@ -75,7 +75,7 @@ pub struct Snapshot {
     pub nodes: Nodes,
     /// The number of clock errors of each node that had any, in row order.
     pub errors: Vec<NodeErrors>,
-    /// The settings of the measurement, and the disabled sites.
+    /// The measurement settings, and the disabled sites.
     pub measuring: Measuring,
     /// Histograms of the durations of finished calls, if histograms are on. The histograms of values are always here as
     /// well, and count the recorded numbers instead of ticks.
@@ -96,7 +96,7 @@ pub struct Snapshot {
     pub gauge_rows: Vec<GaugeRow>,
     /// What was measured for each row besides calls and time.
     pub measures: Measures,
-    /// Whether time off the CPU was told apart from work. If not, waiting times are unknown, and reports have no
+    /// Whether time off the CPU was told apart from work. If not, waiting times are unknown, and `measures` has no
     /// columns for them.
     pub waits: bool,
     /// The system calls in which threads were waiting.
@@ -124,7 +124,7 @@ pub struct Snapshot {
     pub values: Values,
 }
 
-/// What the self values of a snapshot are.
+/// What the self values of a snapshot measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// All of the time, both working and waiting, in ticks.
@@ -154,7 +154,7 @@ pub struct Process {
     pub copies: Vec<String>,
 }
 
-/// The settings of the measurement, and the disabled sites.
+/// The measurement settings, and the disabled sites.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
     /// Whether histograms of call durations are collected.

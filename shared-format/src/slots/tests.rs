@@ -152,8 +152,8 @@ fn an_answer_cut_off_at_any_word_is_none() {
 }
 
 mod model {
-    //! Tests under loom that if a viewer sends two requests and the program replies, no request is carried out twice,
-    //! and the viewer never accepts a wrong or incomplete reply.
+    //! A test under loom: a viewer sends two requests, and the program replies. No request is carried out twice, and the
+    //! viewer never accepts a wrong or incomplete reply.
 
     use crate::ring::tests::model::LoomWords;
     use tickscope_testkit::model::check;

@@ -83,9 +83,9 @@ impl Snapshot {
     /// Returns a lower and an upper bound of the share of the working time in scopes that is spent on measuring, from 0
     /// to 1. Both are 0 if the snapshot contains anything but time.
     ///
-    /// In a program built with `cargo tickscope`, this is instead the CPU time that was added in comparison with the
-    /// plain build, which may be more than 1. It then includes the publisher's CPU time, and its upper bound includes
-    /// the cost of the instrumented build.
+    /// In a program built with `cargo tickscope`, the result is instead the added CPU time relative to the plain build,
+    /// which may exceed 1. It then includes the publisher's CPU time, and the upper bound also includes the cost of the
+    /// instrumented build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {

@@ -6,22 +6,22 @@ use super::scope_cost::ScopeCost;
 use crate::ids::SiteId;
 
 /// The functions of a program that was built with `cargo tickscope`. All counts start when the program starts, and
-/// resets do not change them. Every call that has begun has either returned, or was unwound, or is still open.
+/// resets do not change them. Every call that has begun has returned, was unwound, or is still open.
 // An encoded snapshot contains the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
-    /// Number of instrumented functions, which are those that have sleds.
+    /// Number of instrumented functions, that is, functions with sleds.
     pub known: u32,
     /// Number of functions whose sleds are currently switched on.
     pub on: u32,
     /// Calls that returned.
     pub returned: u64,
-    /// Calls that ended with a panic, with `longjmp`, or while their function was switched off.
+    /// Calls that ended by a panic or by `longjmp`, or that ended while their function was switched off.
     pub unwound: u64,
     /// Function entries and ends on a stack other than the thread's own, such as the stack of a coroutine. They are not
     /// counted as calls.
     pub elsewhere: u64,
-    /// Calls of async functions and blocks whose end was not observed, but only noticed later.
+    /// Calls of async functions and blocks whose end was not observed when it happened, but was inferred later.
     pub vanished: u64,
     /// Whether the system prevents the program from modifying its own code. If so, functions that are off at the start
     /// stay off.
@@ -61,7 +61,7 @@ pub const CALL_IN_PROGRAM: f64 = 1.5;
 /// Upper bound of a call's cost, as a multiple of its most likely cost.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Maximum share of the program's CPU time that sleds cost while they are off: they make the code larger, and each of
+/// Maximum share of the program's CPU time that sleds take while they are off: they make the code larger, and each of
 /// them is a jump. This includes the sleds at the ends of functions, which stay on until all calls that were open when
 /// their function was switched off have ended.
 const SLEDS_OFF: f64 = 0.05;

@@ -37,7 +37,7 @@ pub struct Lines {
     /// The executable and the libraries in which samples were taken. A module keeps its index as long as the program
     /// runs.
     pub modules: Vec<Module>,
-    /// The samples, sorted by call, module and address. There is one entry for each combination of the three.
+    /// The samples, sorted by [`SampledIn`], module and address. There is one entry for each combination of the three.
     pub samples: Vec<LineSample>,
     /// Samples that were lost because they came faster than they were read. It is unknown where they were taken.
     pub lost: Sampled,
@@ -164,7 +164,7 @@ impl Lines {
         self.set(samples);
     }
 
-    /// Replaces the samples by the given ones, sorted, with samples of the same place added up.
+    /// Replaces the samples with the given ones. They are sorted, and samples of the same place are added up.
     pub fn set(&mut self, samples: impl IntoIterator<Item = LineSample>) {
         let mut sums: BTreeMap<_, Sampled> = BTreeMap::new();
         for sample in samples {

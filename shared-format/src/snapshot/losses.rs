@@ -13,8 +13,8 @@ use bincode::{Decode, Encode};
 pub struct Losses {
     /// Calls without a row of their own, because of the depth limit or the node limit, because of re-entrance, or
     /// because their thread was already being torn down. Above the node limit, the time of these calls goes to rows
-    /// named "(over the limit)". In their number of calls, these rows count only those that were made directly by
-    /// functions with a row.
+    /// named "(over the limit)". As calls, such a row counts only those that were made directly by a function with a row
+    /// of its own.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,
@@ -29,11 +29,11 @@ pub struct Loss {
     pub name: &'static str,
     /// Name on narrow screens.
     pub short: &'static str,
-    /// What was counted, to be written after the number: "calls dropped".
+    /// What was counted, worded to follow the number, as in "3 calls dropped".
     pub counted: &'static str,
     /// Short description of the cause.
     pub cause: &'static str,
-    /// Explanation for users, to be written after the number.
+    /// Explanation for users, worded to follow the number.
     pub explanation: &'static str,
 }
 

@@ -21,8 +21,8 @@ pub enum Quantity {
     /// Ticks off the CPU that cannot be attributed to a row, because the gaps between the events were too short to be
     /// examined. Only threads have this quantity.
     UnplacedWaiting,
-    /// Ticks that other threads spent waiting for locks while this row held them, added up over those threads. Not part
-    /// of the self ticks, and may exceed them.
+    /// Ticks that other threads spent waiting for locks until this row released them, added up over these threads. Not
+    /// part of the self ticks, and may exceed them.
     MadeOthersWait,
     /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. This is a level at
     /// the time of the snapshot, and not a count since a reset.
@@ -44,13 +44,13 @@ pub enum Quantity {
     /// is a level. The number of calls in flight in several rows is the sum of their [`InFlight`](Self::InFlight) minus
     /// the sum of this quantity.
     EndedElsewhere,
-    /// Total time between the wakeup of a task and the next poll, in ticks.
+    /// Total time from the wakeup of each task to its next poll, in ticks.
     ScheduledTime,
     /// Polls of woken tasks.
     ScheduledPolls,
     /// Ticks of functions or calls that were not counted, as estimated from samples of the program counter. Part of the
-    /// self ticks. Programs do not record this quantity: `tickscope-analysis` makes rows from the samples. If such a
-    /// snapshot is saved, these rows and their names are saved with it.
+    /// self ticks. Programs do not record this quantity: `tickscope-analysis` adds rows for such functions to a
+    /// snapshot. If the snapshot is saved after that, these rows are saved with it, including their names.
     Sampled,
     /// Calls of futures that are over, but whose end was not observed, so their duration is unknown.
     FutureVanished,
@@ -59,9 +59,9 @@ pub enum Quantity {
 /// Number of bytes that a program allocates, on average, per block that is sampled for [`Quantity::LiveBytes`].
 pub const LIVE_SAMPLE_BYTES: u64 = 512 * 1024;
 
-/// Returns the uncertainty of [`Quantity::LiveBytes`] in bytes, which the error does not exceed in at least 19 of 20
-/// cases. `variance` is the sum of the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is
-/// [`LIVE_SAMPLE_BYTES`]. It is not 0 without samples, because there may be live blocks that were not sampled.
+/// Returns a bound for the error of [`Quantity::LiveBytes`], in bytes. The error stays within this bound in at least 19
+/// of 20 cases. `variance` is the sum of the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is
+/// [`LIVE_SAMPLE_BYTES`]. It is not 0 even without samples, because there may be live blocks that were not sampled.
 pub fn live_error(variance: u64) -> u64 {
     let mean = LIVE_SAMPLE_BYTES as f64;
     (2.0 * mean + 2.0 * (variance as f64 + mean * mean).sqrt()).round() as u64

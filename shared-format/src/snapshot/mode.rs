@@ -26,7 +26,7 @@ pub enum Timing {
     EveryCall,
     /// The clock is read in some calls, and the times of the others are estimated.
     SomeCalls,
-    /// Samples show which call each thread is in.
+    /// The times are estimated by sampling which call each thread is in.
     Samples,
     /// There are no times.
     Never,
@@ -100,7 +100,8 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 
-    /// Returns whether each event charges the time since the previous event to the scope that was innermost until now.
+    /// Returns whether each event charges the time since the previous event to the scope that was innermost before the
+    /// event.
     pub const fn charges_time(self) -> bool {
         matches!(self.traits().timing, Timing::EveryCall | Timing::SomeCalls)
     }

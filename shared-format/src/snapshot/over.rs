@@ -71,7 +71,8 @@ impl fmt::Display for Over {
     }
 }
 
-/// Reads `tail`, `p99`, `p99.9`, or a duration such as `2.5ms`. [`Display`](fmt::Display) writes what this reads.
+/// Reads `tail`, `p99`, `p99.9`, or a duration such as `2.5ms`. This includes everything that [`Display`](fmt::Display)
+/// writes.
 ///
 /// ```
 /// use tickscope_format::snapshot::Over;

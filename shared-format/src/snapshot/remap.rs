@@ -46,7 +46,7 @@ pub struct RowMap {
     pub sums: Option<SiteId>,
 }
 
-/// When a part was captured, in relation to the sum.
+/// When a part was captured, relative to the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// At the same moment as the sum. Levels, open calls and thread states are taken from this part.
@@ -66,9 +66,9 @@ pub struct Part<'a> {
     pub measures: &'a Measures,
     /// Where the rows and threads of the snapshot go in the sum.
     pub map: RowMap,
-    /// Number of ticks of the sum that one tick of the part corresponds to.
+    /// Number of ticks of the sum's clock per tick of the part's clock.
     pub ratio: f64,
-    /// When the part was captured, in relation to the sum.
+    /// When the part was captured, relative to the sum.
     pub when: When,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to another clock, where `ratio` is the number of its ticks that one tick corresponds to.
+/// Converts ticks to another clock. One tick corresponds to `ratio` ticks of that clock.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,

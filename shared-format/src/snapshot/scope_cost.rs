@@ -5,16 +5,15 @@ use std::fmt;
 use bincode::{Decode, Encode};
 
 /// How many nanoseconds a scope may cost or save because it changes the layout of the code, which no measurement inside
-/// the program can see. In 32 cases of the benchmark with all scopes off, the result was between 3.3 ns less and 3.5 ns
-/// more per scope than without any scopes in the code.
+/// the program can see. With all scopes off, 32 cases of the benchmark took between 3.3 ns less and 3.5 ns more per
+/// scope than copies of the same code without scopes.
 const LAYOUT_NS: f64 = 3.5;
 
 /// Share of the time in events that may really be the program's own work, because the CPU executes both in parallel.
 const OVERLAP: f64 = 0.5;
 
-/// How many nanoseconds the instructions take that a scope adds to the program's own code. Samples attribute them to
-/// the program. According to `perf`, they took 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive
-/// mode.
+/// Cost, in nanoseconds, of the instructions that a scope adds to the program's own code. Samples attribute it to the
+/// program. According to `perf`, it was 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive mode.
 const UNSEEN_NS: f64 = 4.7;
 
 /// Minimum number of samples needed to estimate the cost of a scope.
@@ -86,7 +85,7 @@ impl SeenCost {
         }
     }
 
-    /// Returns the samples that were taken after those in `earlier`.
+    /// Returns only the samples that were taken after `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -107,10 +106,10 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of the 1,000 samples taken in a second were in one of 1,000,000 scopes, so each scope costs 25 ns.
-        // According to the Poisson distribution, 15 to 37 such samples are plausible. The lower bound is halved because
-        // of overlap. The effect of the code layout widens both bounds, and the instructions that samples do not see
-        // raise the upper bound.
+        // 25 of the 1,000 samples that were taken in a second found a thread in an event. With 1,000,000 scopes, this
+        // makes 25 ns per scope. According to the Poisson distribution, 15 to 37 such samples are plausible. The lower
+        // bound is halved because of overlap. The effect of the code layout widens both bounds, and the instructions
+        // that samples do not see raise the upper bound.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)

@@ -8,9 +8,9 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 /// What happens to the rows that are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left<'a> {
-    /// All such rows with the same parent, and all rows below them, are merged into one row with this name.
+    /// Rows that have the same parent are merged, together with all rows below them, into one row with this name.
     Summed(&'a str),
-    /// The rows are removed. Rows below them that are kept have no parent any more.
+    /// The rows are removed. Any rows below them that are kept no longer have a parent.
     Out,
 }
 

@@ -200,7 +200,7 @@ impl Tally {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally with `tick` applied to the tick at which its gauge was set.
+    /// Returns the tally after applying `tick` to the tick at which its gauge was set. Other tallies stay the same.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {

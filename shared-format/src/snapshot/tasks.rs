@@ -14,13 +14,13 @@ use crate::latency::Latencies;
 pub struct Tasks {
     /// The paths, parents before children.
     pub paths: Vec<TaskPath>,
-    /// Histograms of how long ago the calls in flight began, in ticks. Each row is the index of a path.
+    /// Histograms of how long ago the calls in flight began, in ticks. The row of a histogram is the index of a path.
     pub ages: Latencies,
     /// Number of calls in flight that are on no path, because the table of calls is full.
     pub beyond: u64,
 }
 
-/// A path, named after the future at its end, and the calls of that future.
+/// A path, and the calls in flight of the future at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct TaskPath {
     /// Index of the path of the future that awaits this one, or [`NO_PARENT`] if there is none.

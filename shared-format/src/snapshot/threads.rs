@@ -57,9 +57,9 @@ pub struct Thread {
     pub outside_ticks: u64,
     /// Index of the first row of the thread's call tree.
     pub first_row: u32,
-    /// Number of the thread's rows.
+    /// Number of rows of the thread's call tree.
     pub rows: u32,
-    /// Number of rows of the thread.
+    /// The thread's open scopes, outermost first.
     pub open: Vec<OpenFrame>,
 }
 

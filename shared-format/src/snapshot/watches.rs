@@ -22,7 +22,7 @@ pub struct Watch {
     pub number: u64,
     /// When the watch started counting, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
-    /// Whether slow calls can be told from typical ones, and if not, why.
+    /// Whether slow calls can be told apart from typical ones, and if not, why.
     pub state: WatchState,
     /// Minimum duration of a slow call in ticks; 0 if it is not known yet. It may change over time.
     pub threshold_ticks: u64,
@@ -31,14 +31,14 @@ pub struct Watch {
     /// Sums for each path, starting with the watched function. Parents come before their children. A path without a
     /// parent is that of the function itself.
     pub paths: Vec<WatchedPath>,
-    /// Causes of slow calls. The cause of a slow call is the path, and the kind, that took most of its extra time
-    /// compared with a typical call.
+    /// Causes of slow calls. The cause of a slow call is the path, and the [`CauseKind`], that accounts for most of its
+    /// extra time compared with a typical call.
     pub causes: Vec<CauseSum>,
     /// The slow calls that are kept in full: the longest ones, and some chosen at random.
     pub exemplars: Vec<Exemplar>,
 }
 
-/// Whether a watch can tell slow calls from typical ones.
+/// Whether a watch can tell slow calls apart from typical ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum WatchState {
@@ -47,7 +47,7 @@ pub enum WatchState {
     NoFunction,
     /// Too few calls have ended to tell which of them are slow. The number is how many have ended so far.
     Learning(u64),
-    /// Slow calls are told from typical ones.
+    /// Slow calls are being told apart from typical ones.
     Watching,
     /// As `Watching`, but slow calls are hardly slower than the others: no gap between durations is wide enough to be
     /// the beginning of a tail.
@@ -108,14 +108,14 @@ pub struct PathSums {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CauseKind {
-    /// Calls of the path spent more time working.
+    /// The path's calls spent more time working.
     #[default]
     SelfTime,
     /// The path was called more often.
     Calls,
     /// The thread spent more time waiting in the path.
     Waiting,
-    /// The thread spent more time without a CPU although it was ready to run, no matter in which path.
+    /// The thread spent more time ready to run but without a CPU, no matter in which path.
     Ready,
 }
 
@@ -143,8 +143,9 @@ pub struct CauseSum {
     pub kind: CauseKind,
     /// Number of these slow calls.
     pub calls: u64,
-    /// Extra ticks of these slow calls compared with typical calls, in this path and in the paths that extend it. For
-    /// [`CauseKind::Waiting`] and [`CauseKind::Ready`], only waiting time or ready time is included.
+    /// Extra ticks of these slow calls compared with typical calls, in this path and in the paths that extend it.
+    /// [`CauseKind::Waiting`] includes only waiting time, [`CauseKind::Ready`] only ready time, and the other kinds
+    /// everything but ready time.
     pub excess_ticks: u64,
     /// Number of times that the path was called in these slow calls.
     pub path_calls: u64,

@@ -114,7 +114,7 @@ impl Times {
     }
 }
 
-/// Returns the median and the 99th percentile of the times, in milliseconds.
+/// Formats the median and the 99th percentile of the times, in milliseconds.
 fn uncertainty(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {

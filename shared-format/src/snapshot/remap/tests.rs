@@ -49,7 +49,7 @@ fn what_has_no_estimate_was_timed() {
     let Estimate {
         timed, self_error, ..
     } = both.estimates[0];
-    // The result is the rounded root of 3² + 3². The error is rounded only once.
+    // The error is sqrt(3² + 3²), rounded only once.
     assert_eq!((both.nodes.calls[0], timed, self_error), (300, 120, 4));
 }
 
