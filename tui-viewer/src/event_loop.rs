@@ -1,4 +1,4 @@
-//! The event loop: sleeps, reads all keys, polls the feed once, and draws if the screen changed.
+//! The event loop: sleeps, reads all pending keys, polls the feed once, and redraws if the screen has changed.
 
 pub(crate) mod editor;
 pub mod saved_files;
@@ -31,10 +31,10 @@ use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
 use crate::ui::{theme, view};
 
-/// Longest wait for the remaining bytes of a key; enough for a slow serial line.
+/// Maximum wait for the remaining bytes of a key, long enough for a slow serial line.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 
-/// Time between two checks for functions and lines that were requested of the code reader.
+/// Interval between checks for the functions and lines that the code reader was asked to find.
 const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 
 /// Options of the screen.
@@ -42,29 +42,29 @@ const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 pub struct ScreenOptions {
     /// Value of `--color`.
     pub color: ColorChoice,
-    /// The theme to use if colours are used.
+    /// Theme, unless colours are disabled.
     pub theme: Option<ThemeKind>,
-    /// Whether only ASCII is written (`--ascii`); without it the locale decides.
+    /// Whether to write only ASCII (`--ascii`). If false, the locale decides.
     pub ascii: bool,
-    /// Seconds from UTC to local time. `None` shows clock times in UTC, marked as such.
+    /// Offset of local time from UTC, in seconds. If `None`, clock times are shown in UTC and labelled as such.
     pub utc_offset_s: Option<i32>,
-    /// Whether the viewer takes the mouse at the start; the key `M` changes it.
+    /// Whether the viewer captures the mouse at startup. The key `M` toggles this later.
     pub mouse: bool,
-    /// Snapshot to compare with from the start.
+    /// Snapshot to compare with, right from the start.
     pub compare: Option<Compared>,
-    /// Whether the viewer prints, when it closes, which of its requests are still in force in the program. Set if the
-    /// program ran before the viewer.
+    /// Whether the viewer, on exit, prints which of its requests remain in effect in the program. Set if the program
+    /// was already running when the viewer started.
     pub says_what_goes_on: bool,
-    /// Number of frames before a deliberate panic, for the test of how a panic leaves the terminal.
+    /// Number of frames to draw before panicking on purpose, for the test that checks how a panic leaves the terminal.
     pub panic_after: Option<u64>,
 }
 
-/// A snapshot from a file to compare with.
+/// A snapshot read from a file, to compare with.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Newest snapshot of the file, with its sampled code.
+    /// Newest snapshot in the file, including its sampled code.
     pub snapshot: Rc<Snapshot>,
-    /// The name of the file, for the screen.
+    /// Name of the file as shown on the screen.
     pub label: String,
 }
 
@@ -73,16 +73,16 @@ pub struct Compared {
 pub enum ExitReason {
     /// The user quit.
     Quit,
-    /// Another program sent SIGTERM.
+    /// The viewer received SIGTERM.
     Terminated,
     /// The terminal was closed.
     TerminalLost,
-    /// SIGQUIT was received, which ends the process.
+    /// The viewer received SIGQUIT, which terminates the process.
     QuitBySignal,
 }
 
 impl ExitReason {
-    /// Returns the exit code of the process.
+    /// Returns the exit code for the process.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Quit => 0,
@@ -93,7 +93,7 @@ impl ExitReason {
     }
 }
 
-/// Shows the data of the feed until the user quits or a signal arrives.
+/// Shows the feed's data until the user quits or a signal arrives.
 ///
 /// # Errors
 /// Fails if there is no terminal to take over, or if the terminal reports an error.
@@ -109,18 +109,18 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         true => screen.app.left_on(),
         false => Vec::new(),
     };
-    // The screen is closed first, because lines printed before would vanish with it.
+    // The screen must be closed first. Otherwise, the printed lines would vanish with it.
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // The sender of SIGQUIT expects that the signal ends the process, with a core file if the system keeps one.
+        // Whoever sent SIGQUIT expects it to kill the process, with a core dump if those are enabled.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {
         Ok(reason) => Ok(reason),
-        // A write to a closed terminal returns an error.
+        // Writing to a terminal that was closed returns an error.
         Err(error) if is_gone(&error) => Ok(ExitReason::TerminalLost),
         Err(error) => Err(error).context("the terminal"),
     }
@@ -135,7 +135,7 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
-    /// Time when the first bytes of an incomplete key arrived.
+    /// When the first bytes of an incomplete key arrived, as time since `began`.
     held: Option<Duration>,
     app: App,
     options: ScreenOptions,
@@ -183,7 +183,7 @@ impl Screen {
             }
             self.draw()?;
             let woken = self.terminal.wait(self.longest_sleep(feed))?;
-            // The app learns the time first, so that keys act at the time of their arrival.
+            // Update the app's clock first, so that it handles the keys with the time at which they arrived.
             self.take(Message::Time(self.began.elapsed()), feed)?;
             let ends = [
                 (woken.lost, ExitReason::TerminalLost),
@@ -222,7 +222,7 @@ impl Screen {
             .fold(feed.next_look(), Duration::min)
     }
 
-    /// Reads all keys that have arrived, and acts on them.
+    /// Reads and handles all keys that have arrived.
     fn keys(&mut self, input: bool, feed: &mut dyn Feed) -> io::Result<()> {
         let mut buffer = [0; 1024];
         let mut more = input;
@@ -237,7 +237,8 @@ impl Screen {
         if input {
             self.held = self.keyboard.holds().then_some(now);
         } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
-            // Other events also wake the loop, so only the elapsed time shows that the rest of the key is not coming.
+            // An early wake-up does not mean that the rest of the key is missing, because other events wake the loop
+            // too. Only the elapsed time counts.
             self.held = None;
             for key in self.keyboard.give_up() {
                 self.key(key, feed)?;
@@ -253,7 +254,7 @@ impl Screen {
         }
     }
 
-    /// Gives the app a message and carries out its effects.
+    /// Passes a message to the app and carries out the resulting effects.
     fn take(&mut self, message: Message, feed: &mut dyn Feed) -> io::Result<()> {
         for effect in self.app.update(message) {
             if let Some(answer) = self.carry_out(effect, feed)? {
@@ -321,8 +322,8 @@ impl Screen {
         })
     }
 
-    /// Lends the terminal to the user's editor until it exits. The inner error says why no editor was started, or that
-    /// it failed.
+    /// Hands the terminal over to the user's editor until it exits. The inner error says why no editor could be
+    /// started, or that the editor failed.
     fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
         let found = source_files::find(&place.file, &source_files::places(place.pid))
@@ -386,16 +387,17 @@ impl Screen {
     }
 }
 
-/// Returns the message about written files, with absolute paths. `what` is what the files contain.
+/// Returns the message that reports written files, with absolute paths. `what` says what the files contain, such as
+/// `report`.
 fn wrote(what: &'static str, written: Result<Vec<PathBuf>, String>) -> Message {
     let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
     Message::Wrote(what, written.map(whole))
 }
 
-/// Returns the message for a key while `context` has the keyboard.
+/// Translates a key into a message, given the context that has the keyboard focus.
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
-    /// Rows to scroll for one step of the wheel.
+    /// Number of rows to scroll per step of the mouse wheel.
     const WHEEL: isize = 3;
     if let Code::Mouse(event, x, y) = key {
         return match event {
@@ -415,7 +417,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
 }
 
-/// Returns the edit of a text line for a key; the keys are those of a shell.
+/// Maps a key to an edit of the input line. The key bindings are those of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

@@ -1,4 +1,5 @@
-//! The views: one type for each, which implements `ViewType`. The rest of the program knows only this module and the trait.
+//! The views. Each is a type that implements `ViewType`, and the rest of the program knows only this module and the
+//! trait.
 
 pub(crate) mod flame;
 pub(crate) mod function;
@@ -32,8 +33,8 @@ impl View {
         }
     }
 
-    /// Returns the table of the view's own rows. Frames of the flame graph and lines of the timeline are rows of other
-    /// tables.
+    /// Returns the table that contains the view's rows. Flame and Timeline have no tables of their own: frames of the
+    /// flame graph are rows of the tree, and lines of the timeline are threads.
     pub(crate) fn table(self) -> &'static dyn RowTable {
         match self {
             Self::Tree | Self::Flame => &tree::Tree,
@@ -63,7 +64,7 @@ impl View {
 }
 
 impl What {
-    /// Returns the table that has the row.
+    /// Returns the table that contains the row.
     pub(crate) fn table(self) -> &'static dyn RowTable {
         match self.is_outside() {
             true => &Outside,

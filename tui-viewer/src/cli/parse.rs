@@ -1,4 +1,4 @@
-//! Accepts options before the command: `tickscope --dir D list` is `tickscope list --dir D`.
+//! Allows options before the command: `tickscope --dir D list` means the same as `tickscope list --dir D`.
 
 use std::ffi::OsString;
 
@@ -10,9 +10,9 @@ use tickscope_command::did_you_mean::nearest;
 use crate::cli::args::Cli;
 use crate::cli::args::diff::with_option_for_dashes;
 
-/// Parses the command line. Options before a command are moved behind it if they are valid only there.
+/// Parses the command line. Options before the command are moved after it if they are valid only there.
 ///
-/// If they are invalid there too, ends the process with clap's message.
+/// If they are invalid there too, prints clap's message and exits.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if words
@@ -49,14 +49,15 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     }
 }
 
-/// Returns a message about two targets, if clap took the second target for a command.
+/// If clap mistook a second target for a command, returns an error message saying that only one target can be opened.
 fn two_targets(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
     let at = words.iter().rposition(|word| *word == second.as_str())?;
     let before = Cli::try_parse_from(&words[..at]).ok()?;
-    // If the first word may be a misspelt command, or the second is a command, no two targets were meant.
+    // If the first word looks like a misspelt command, or the second word is a command, the user did not mean two
+    // targets.
     let is_meant = |first: &String| near_command(first).is_none() && !is_command(second.as_ref());
     let first = before.target.target.filter(is_meant)?;
     let (first, second) = (printable(&first), printable(second));
@@ -71,7 +72,7 @@ fn is_command(word: &std::ffi::OsStr) -> bool {
         .is_some_and(|command| !command.is_hide_set())
 }
 
-/// Returns the command whose name is most similar to an unknown word, if one is similar.
+/// Returns the command whose name is closest to an unknown word, if any is close enough.
 pub fn near_command(word: &str) -> Option<String> {
     let all = Cli::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
@@ -79,7 +80,7 @@ pub fn near_command(word: &str) -> Option<String> {
     nearest(word, names).map(str::to_owned)
 }
 
-/// Moves the first command in front of the options that precede it.
+/// Moves the command in front of the options that precede it.
 fn reordered(words: &[OsString]) -> Option<Vec<OsString>> {
     let before = words.get(1)?.to_str()?.starts_with("--") && words.get(1)? != "--";
     let at = words.iter().skip(1).position(|word| is_command(word))? + 1;
@@ -122,7 +123,7 @@ mod tests {
         for (line, target) in [
             ("tickscope --dir d order", Some("order")),
             ("tickscope report", None),
-            // `list` has no such option, so `list` is the name of a program here.
+            // `list` has no such option, so here `list` is the name of a program.
             ("tickscope --compare x list", Some("list")),
         ] {
             assert_eq!(parsed(line).target.target.as_deref(), target, "{line}");

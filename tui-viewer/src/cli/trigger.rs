@@ -1,4 +1,4 @@
-//! Trigger on one program: takes new records and reports when the condition has become true.
+//! A trigger for one program: reads its new records and reports when the condition becomes true.
 
 mod recent;
 pub(crate) mod words;
@@ -11,52 +11,53 @@ use tickscope_programs::events::Past;
 use crate::cli::args::TriggerOptions;
 use crate::cli::trigger::recent::{Judgement, NoWindow, Recent};
 
-/// Largest number of judgements within the length of one window, because judging costs as much as drawing a view.
+/// Maximum number of evaluations per window length. Evaluating costs as much as drawing a view, so it must not happen
+/// too often.
 const JUDGEMENTS: u32 = 20;
 
-/// Judges the condition of a trigger on the records of one program.
+/// Evaluates a trigger's condition against the records of one program.
 #[derive(Debug)]
 pub(crate) struct Watch {
     condition: Condition,
     options: TriggerOptions,
     recent: Recent,
     episodes: Episodes,
-    /// Result of the last judgement.
+    /// Result of the most recent evaluation.
     found: Result<Judgement, NoWindow>,
-    /// Judgement that led to the last action.
+    /// The evaluation that triggered the most recent action.
     fired: Option<Judgement>,
-    /// Capture time of the newest record at the last judgement.
+    /// Capture time of the record that was newest at the most recent evaluation.
     judged_ns: Option<u64>,
-    /// Message that a function of the condition has not been called yet.
+    /// Message saying that a function in the condition has not been called yet.
     unmet: Option<String>,
     /// Number of actions so far.
     pub(crate) acted: u64,
 }
 
-/// Outcome of the records that a trigger has taken.
+/// What a trigger reports after reading new records.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The condition has become true, so the past should be kept.
+    /// The condition became true, so the recent past should be saved.
     Act(Box<Fired>),
-    /// The condition has become true, but `--at-most` forbids an action for this much longer.
+    /// The condition became true, but `--at-most` forbids another action for this much longer.
     HeldBack(Duration),
 }
 
 /// How a condition became true.
 #[derive(Clone, Debug)]
 pub(crate) struct Fired {
-    /// Time when it became true, in nanoseconds since the Unix epoch.
+    /// When the condition became true, in nanoseconds since the Unix epoch.
     pub(crate) unix_ns: u64,
-    /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
+    /// Description of the comparisons that were true: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
     pub(crate) words: String,
     /// The first comparison that was true.
     pub(crate) comparison: Comparison,
-    /// Value and function that were found for `comparison`.
+    /// The value of `comparison` and the function in which it was found.
     pub(crate) finding: Finding,
 }
 
 impl Watch {
-    /// Returns a trigger that has taken no record yet.
+    /// Returns a trigger that has not read any records yet.
     pub(crate) fn new(condition: Condition, options: TriggerOptions) -> Self {
         Self {
             recent: Recent::new(options.over),
@@ -71,21 +72,22 @@ impl Watch {
         }
     }
 
-    /// Returns how often `--at-most` has prevented an action.
+    /// Returns how many times `--at-most` has prevented an action.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
     }
 
-    /// Takes the new records, in the order of their capture. `now` is the time on a monotonic clock.
+    /// Reads new records, which must be in order of capture. `now` is the time on a monotonic clock.
     ///
-    /// However late a call comes, each event since the previous call lies in a window that is judged.
+    /// Even if this is called late, everything that happened since the previous call falls into a window that is
+    /// evaluated.
     pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
         let over_ns = self.options.over.as_nanos() as u64;
         let mut event = None;
         let mut any = false;
         for record in records {
-            // `record` moves the window forward. If part of the time would then never be judged, the window without
-            // `record` is judged first.
+            // Adding `record` moves the window forward. If that would leave a stretch of time that no evaluation
+            // covers, evaluate the window without `record` first.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
             let has_to_be_judged = |judged: u64| self.recent.fills || is_far(judged);
             if any && self.judged_ns.is_some_and(has_to_be_judged) {
@@ -101,7 +103,7 @@ impl Watch {
         event
     }
 
-    /// Judges the window that ends at the newest record.
+    /// Evaluates the condition over the window that ends at the newest record.
     fn judge_newest(&mut self, now: Duration) -> Option<Event> {
         let newest_ns = self.recent.newest_ns()?;
         let least_ns = (self.options.over / JUDGEMENTS).as_nanos() as u64;
@@ -142,18 +144,18 @@ impl Watch {
         }
     }
 
-    /// Returns the judgement that led to the last action, or else the last judgement; `None` if there was no window
-    /// yet.
+    /// Returns the evaluation that triggered the most recent action. If there was no action, returns the most recent
+    /// evaluation, or `None` if there was no window to evaluate.
     pub(crate) fn found(&self) -> Option<&Judgement> {
         self.fired.as_ref().or(self.found.as_ref().ok())
     }
 
-    /// Describes the last judgement, such as `p99(app::handle) = 12.1ms`.
+    /// Describes the result of the most recent evaluation, such as `p99(app::handle) = 12.1ms`.
     pub(crate) fn now_in_words(&self) -> String {
         words::found(&self.condition, &self.found, self.options.over)
     }
 
-    /// Returns a message if a function of the condition was not met yet, or why it cannot be measured.
+    /// Returns a message if a function in the condition has not been called yet, or if a value cannot be measured.
     pub(crate) fn doubt(&self) -> Option<String> {
         let judgement = self.found.as_ref().ok();
         let unmeasured = || words::unmeasured(&self.condition, judgement?);

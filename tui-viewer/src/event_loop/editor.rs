@@ -1,17 +1,17 @@
-//! The user's editor, and how to open a file in it at a line.
+//! Finds the user's editor and builds the arguments that open a file at a line.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::text::words::words;
 
-/// Editors that take file and line as FILE:LINE.
+/// Editors that take the file and line as FILE:LINE.
 const COLON: [&str; 5] = ["hx", "helix", "subl", "sublime_text", "zed"];
 
 /// Editors that take FILE:LINE after an option.
 const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor"];
 
-/// Command that is run without a shell.
+/// The command that starts the editor. It is run directly, not through a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Editor {
     /// Program, looked up in $PATH.
@@ -19,11 +19,11 @@ pub(crate) struct Editor {
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// Returns the editor that the environment names, with arguments that open a file at a line. Line 0 opens only the
-/// file.
+/// Returns the editor that the environment specifies, with arguments that open `file` at `line`. If `line` is 0, the
+/// file is opened without jumping to a line.
 ///
 /// # Errors
-/// Fails if the environment names no editor.
+/// Fails if the environment does not specify an editor.
 pub(crate) fn editor(
     variable: impl Fn(&str) -> Option<String>,
     file: &Path,
@@ -51,8 +51,7 @@ pub(crate) fn editor(
     } else if is_one_of(&GO_TO) {
         arguments.extend(["-g".into(), with_line()]);
     } else {
-        // Vi and its descendants, nano, emacs, micro and nearly all other editors take the line as an argument of this
-        // form.
+        // Vi and its descendants, nano, emacs, micro and nearly all other editors take the line number in this form.
         arguments.extend([format!("+{line}").into(), file.into()]);
     }
     Ok(Editor {

@@ -1,5 +1,5 @@
-//! Files that are written from the screen: to the current directory, named after program and time. No file is
-//! overwritten.
+//! Saves files from within the viewer. They are written to the current directory and named after the program and the
+//! time. Existing files are never overwritten.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use tickscope_report::text::TextOptions;
 
 use crate::text::words::in_words;
 
-/// Largest number of files with the same program and second in their names.
+/// Maximum number of files for the same program and the same second.
 const MOST: u32 = 100;
 
-/// The forms of a report: text to read, and a page to explore.
+/// The formats in which a report is saved: plain text to read, and an HTML page to explore.
 const REPORT_FORMS: [Form; 2] = [Form::Text, Form::Html];
 
-/// The forms of a slow call, with the endings of their files.
+/// The formats in which a slow call is saved, with their file extensions.
 const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Chrome, "trace.json"),
     (ExemplarForm::Firefox, "firefox.json"),
     (ExemplarForm::Speedscope, "speedscope.json"),
 ];
 
-/// Writes the report as text and as a page, to files that differ only in their endings. Returns their paths.
+/// Writes the report as text and as HTML, to files that differ only in their extensions. Returns their paths.
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,
@@ -48,7 +48,8 @@ pub(crate) fn write_reports(
     Ok(paths)
 }
 
-/// Writes a slow call in the formats of other tools, to files that differ only in their endings. Returns their paths.
+/// Writes a slow call in the formats of other tools, to files that differ only in their extensions. Returns their
+/// paths.
 pub(crate) fn write_call(
     snapshot: &Snapshot,
     traces: &KeptTraces,
@@ -80,7 +81,7 @@ pub(crate) fn keep_snapshot(snapshot: &Snapshot, offset: UtcOffset) -> Result<Pa
     written.map_err(|error| error.to_string()).map(|()| path)
 }
 
-/// Writes a new file, whole or not at all.
+/// Creates a file, either with its whole content or not at all.
 fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
     if path.exists() {
         return Err(format!("{} exists already", path.display()));
@@ -89,20 +90,22 @@ fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     written.map_err(|error| in_one_line(&error))
 }
 
-/// Returns a path for a recording that begins at `unix_ns`. It is free unless all numbered paths are taken.
+/// Returns a path for a recording that starts at `unix_ns`. No file exists there yet, unless all numbered paths are
+/// taken.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
     let stem = format!("{}-{}", tame(stem), stamp(unix_ns, offset));
     first_free(&stem, &["tks"]).swap_remove(0)
 }
 
-/// Returns the paths for the first numbered name that is free with every ending; for the last name if none is free.
+/// Finds the first numbered name that is unused with every one of the extensions, and returns its paths. If there is
+/// none, returns the paths with the last number.
 fn first_free(stem: &str, endings: &[&str]) -> Vec<PathBuf> {
     let is_free = |paths: &Vec<PathBuf>| paths.iter().all(|path| path.symlink_metadata().is_err());
     let mut all = (1..MOST).map(|n| numbered(stem, n, endings));
     all.find(is_free).unwrap_or_else(|| numbered(stem, MOST, endings))
 }
 
-/// Returns a path for each ending: `./NAME.EXT`, or `./NAME-2.EXT` from number 2 on.
+/// Returns a path for each extension: `./NAME.EXT` if `n` is 1, otherwise numbered like `./NAME-2.EXT`.
 fn numbered(stem: &str, n: u32, endings: &[&str]) -> Vec<PathBuf> {
     let number = match n {
         1 => String::new(),
@@ -112,13 +115,13 @@ fn numbered(stem: &str, n: u32, endings: &[&str]) -> Vec<PathBuf> {
     endings.iter().map(path).collect()
 }
 
-/// Returns the name `NAME-PID-TIME` for a file, without its ending.
+/// Returns a file name without extension, in the form `NAME-PID-TIME`.
 fn stem(snapshot: &Snapshot, offset: UtcOffset) -> String {
     let time = stamp(snapshot.capture.unix_ns, offset);
     format!("{}-{}-{time}", tame(&snapshot.process.name), snapshot.process.pid)
 }
 
-/// Replaces special characters of a program's name, so that it cannot lead to another directory.
+/// Replaces special characters in a program's name, so that a path with that name cannot leave the current directory.
 fn tame(name: &str) -> String {
     let tame = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {

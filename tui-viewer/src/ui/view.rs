@@ -1,4 +1,5 @@
-//! Draws the app into cells. Drawing does not change the app, and reads only the rows on the screen.
+//! Draws the app into a buffer of cells. Drawing does not change the app, and reads only the rows that are on the
+//! screen.
 
 pub(crate) mod canvas;
 pub(crate) mod charts;

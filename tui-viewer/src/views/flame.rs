@@ -1,4 +1,4 @@
-//! View Flame: the call tree as frames, whose widths are times.
+//! The Flame view: the call tree as frames whose widths show their time.
 
 use ratatui::layout::{Position, Rect};
 
@@ -36,13 +36,13 @@ const ACTS: &[Act] = &[
     act(&[Action::NextSibling], always, |app| app.flame_beside(1)),
     act(&[Action::Enter], has_rows, App::zoom_in),
     act(&[Action::FlameColour], App::may_recolour, App::flame_recolour),
-    // A graph has neither an order to choose nor rows to leave out.
+    // A flame graph has no order to choose, and always shows all rows.
     only(ORDERS, never),
     only(&[Action::MatchesOnly, Action::Centre], never),
 ];
 
 impl App {
-    /// Whether the colours of frames have a meaning to choose.
+    /// Whether the user can choose what the colours of frames mean.
     pub(crate) fn may_recolour(&self) -> bool {
         self.screen.theme.fills() && self.query.against.is_none()
     }
@@ -130,8 +130,8 @@ fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
         .max_by_key(|row| data.figures(row.what).total_ns)
 }
 
-/// Lays out the tree of the data and returns the rows of the list. The innermost row of `zoom` that is still in the tree
-/// fills the width.
+/// Lays out the call tree and returns the rows of the list. `zoom` is a path of rows, of which the innermost one that
+/// still exists fills the width.
 pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, height): (u16, u16)) -> Listing {
     let tree = &data.tree;
     let zoom = zoom.iter().rev().find_map(|id| {
@@ -183,11 +183,12 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
     out
 }
 
-/// After zooming, the frame that fills the width has at most this fraction (1 / n) of the screen height above it.
+/// After zooming, the callers above the zoomed frame take up at most this fraction (1 / n) of the screen height, unless
+/// the graph ends before the bottom of the screen.
 pub(crate) const ABOVE_PART: usize = 3;
 
 impl App {
-    /// Corrects the scroll position after new rows, because the graph may have fewer lines.
+    /// Corrects the scroll position after the rows have changed, because the graph may now have fewer lines.
     pub(crate) fn flame_settle(&mut self) {
         let page = self.page();
         self.views.flame.scroll(0, page);
@@ -198,7 +199,7 @@ impl App {
         self.flame_show(row);
     }
 
-    /// Goes up to callers, or down to the largest callees, by one or more lines.
+    /// Moves the selection up to callers or down to the largest callees, by one or more lines.
     pub(crate) fn flame_travel(&mut self, action: Action) {
         let page = self.page().max(1);
         let lines = self.views.flame.frames.lines();
@@ -225,7 +226,8 @@ impl App {
         }
     }
 
-    /// Returns the caller; `None` at the frame that fills the width, because only `zoom_up` leads above it.
+    /// Returns the caller's frame. Returns `None` for the frame that fills the width, because from there only `zoom_up`
+    /// leads further up.
     fn flame_above(&self, row: usize) -> Option<usize> {
         let row = self.list().rows.get(row)?;
         let at_zoom = Some(row.depth as usize) == self.views.flame.frames.zoom_line;
@@ -253,13 +255,13 @@ impl App {
         }
     }
 
-    /// Lets the selected frame fill the width.
+    /// Zooms in until the selected frame fills the width.
     pub(crate) fn zoom_in(&mut self) {
         let want = self.list().lineage_of(self.list().cursor.index);
         self.zoom_to(want);
     }
 
-    /// Lets a frame fill the width; an empty `zoom` shows the whole tree.
+    /// Zooms to the row with this path, so that it fills the width. An empty path shows the whole tree.
     fn zoom_to(&mut self, zoom: Vec<RowId>) {
         self.views.flame.zoom = zoom;
         self.refresh();
@@ -277,7 +279,7 @@ impl App {
         }
     }
 
-    /// Zooms out by one step, if the selected frame fills the width.
+    /// If the selected frame fills the width, zooms out by one step. Returns whether it did.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
         let at_zoom = selected.is_some() && selected == self.views.flame.frames.zoom_line;
@@ -287,7 +289,7 @@ impl App {
             if !want.is_empty() {
                 self.list_mut().cursor.want = want.clone();
             }
-            // A step out from an outermost function leads to the whole tree.
+            // Instead of zooming to an outermost function, show the whole tree.
             if want.len() == 1 {
                 want.clear();
             }
@@ -296,7 +298,7 @@ impl App {
         at_zoom
     }
 
-    /// Shows the whole tree again; returns whether the graph was zoomed.
+    /// Shows the whole tree again. Returns whether the graph was zoomed.
     pub(crate) fn zoom_all(&mut self) -> bool {
         let zoomed = self.views.flame.is_zoomed();
         if zoomed {
@@ -305,7 +307,7 @@ impl App {
         zoomed
     }
 
-    /// Selects a row of the tree whose frame may be outside the zoomed part, or too small to be seen.
+    /// Selects a row of the tree even if its frame is outside the zoomed part or too small to be seen.
     pub(crate) fn flame_reveal(&mut self, what: What) {
         let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
@@ -314,7 +316,7 @@ impl App {
             app.list().place_of(*id)
         };
         if found(self).is_none() {
-            // Zooms to the whole tree, then to the caller, then to the row itself, until the frame can be seen.
+            // Zoom to the whole tree, then to the caller, then to the row itself, until the frame can be seen.
             let caller = want[..want.len().saturating_sub(1)].to_vec();
             for zoom in [Vec::new(), caller, want.clone()] {
                 if found(self).is_none() {
@@ -328,7 +330,7 @@ impl App {
         self.list_mut().cursor.want = want;
     }
 
-    /// Switches the meaning of the colours of frames.
+    /// Switches between the meanings that the colours of frames can have.
     pub(crate) fn flame_recolour(&mut self) {
         let (next, told) = match self.views.flame.colour {
             FlameColour::Module => (FlameColour::Own, "colours: how much a function costs itself"),
@@ -338,7 +340,7 @@ impl App {
         self.tell(told);
     }
 
-    /// Selects a frame by a click; a click on the selected frame zooms.
+    /// Selects the frame that was clicked on, or zooms in if it was already selected.
     pub(crate) fn flame_click(&mut self, x: u16, line: usize) {
         let flame = &self.views.flame;
         let Some(row) = flame.row_under(x, (flame.top + line) as u32) else {

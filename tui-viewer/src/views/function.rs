@@ -1,4 +1,4 @@
-//! View Function: one function, its callers and its callees.
+//! The Function view: one function, its callers and its callees.
 
 use std::ops::Range;
 
@@ -52,12 +52,12 @@ const ACTS: &[Act] = &[
 ];
 
 impl App {
-    /// Returns the areas of callers and callees side by side, if they fit into `area`.
+    /// Returns the areas for the lists of callers and callees, if they fit into `area` side by side.
     pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
         halves(area).filter(|_| self.views.current == View::Function)
     }
 
-    /// Shows the function of the selected line.
+    /// Shows the callers and callees of the function on the selected line.
     fn enter_line(&mut self) {
         let now = self.views.function.chosen.as_ref().map(|chosen| chosen.key);
         match self.selected_function() {
@@ -253,10 +253,10 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
     }
 }
 
-/// Number of steps back that are remembered.
+/// Maximum number of steps that the user can go back.
 pub(crate) const LONGEST_WAY: usize = 100;
 
-/// Returns the [`Chosen`] of a function of the data.
+/// Returns the [`Chosen`] for a function in the data.
 fn chosen(data: &Data, function: FunctionId) -> Chosen {
     Chosen {
         key: data.tree.functions.get(function).key,
@@ -264,7 +264,7 @@ fn chosen(data: &Data, function: FunctionId) -> Chosen {
     }
 }
 
-/// Returns a cursor on the line of the function itself.
+/// Returns a cursor on the line of the function whose callers and callees are shown.
 fn on_itself() -> Cursor {
     Cursor {
         want: vec![RowId::Call(CallId::Own)],
@@ -279,7 +279,7 @@ impl App {
         Some(chosen(data, data.function(row.what)?))
     }
 
-    /// Chooses the function when the view is first shown: the selected function, else the one with the
+    /// Chooses a function when the view is first shown: that of the selected row or, if there is none, the one with the
     /// largest self time.
     pub(crate) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
@@ -294,7 +294,7 @@ impl App {
         self.views.list_of(View::Function).cursor = on_itself();
     }
 
-    /// Shows a function with its callers and callees; Escape leads back here.
+    /// Shows a function with its callers and callees. Escape returns to the current view and row.
     pub(crate) fn go_to_function(&mut self, chosen: Chosen) {
         let step = Step {
             view: self.views.current,
@@ -320,7 +320,7 @@ impl App {
         }
     }
 
-    /// Goes to the other of two lists side by side, to the row on the line of the selected row.
+    /// Moves the selection to the other one of two lists that are side by side, to the row at the same height.
     pub(crate) fn go_beside(&mut self, to: usize) {
         let list = self.list();
         let both: Vec<Range<usize>> = list.on_screen().collect();
@@ -332,7 +332,7 @@ impl App {
         }
         let high = list.cursor.index.saturating_sub(from.start);
         let free = |&at: &usize| !list.rows[at].is_heading();
-        // In a list that ends above that line, the last row is selected.
+        // If that list is too short, its last row is selected.
         let up_to = beside.clone().take(high + 1).rev().find(free);
         if let Some(index) = up_to.or_else(|| beside.clone().find(free)) {
             self.list_mut().cursor.offset = beside.start;
@@ -340,7 +340,7 @@ impl App {
         }
     }
 
-    /// Returns the word for the state to which Escape leads.
+    /// Returns the label for the Escape key, which says where it leads.
     pub(crate) fn way_back(&self) -> Option<&'static str> {
         if self.views.came_from.is_some() {
             return Some("back");
@@ -351,7 +351,7 @@ impl App {
             .then_some("everything")
     }
 
-    /// Goes one step back on the way to this function; returns false without a step.
+    /// Goes back one step on the way that led to this function. Returns false if there was no such step.
     pub(crate) fn go_back(&mut self) -> bool {
         let Some(step) = self.views.function.way.pop() else {
             return false;

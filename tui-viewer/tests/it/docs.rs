@@ -30,7 +30,7 @@ const README: &str = "README.md";
 /// Pages outside the book whose links are checked.
 const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
 
-/// Pages besides the README that newcomers read first. Package registries show the last ones.
+/// Pages besides the README that newcomers read first. Package registries show the READMEs of the packages.
 const FIRST_PAGES: [&str; 13] = [
     "CONTRIBUTING.md",
     "examples/README.md",
@@ -56,7 +56,7 @@ fn read(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// Returns the pages of the book in their order. The paths are relative to the root of the repository.
+/// Returns the pages of the book in reading order. The paths are relative to the root of the repository.
 fn book() -> Vec<String> {
     let summary = read("docs/SUMMARY.md");
     let pages: Vec<String> = markdown::links(&summary)
@@ -67,7 +67,7 @@ fn book() -> Vec<String> {
     pages
 }
 
-/// Returns the pages whose commands, names and tables are checked: the book, and pages that newcomers read besides it.
+/// Returns the pages whose commands, names and tables are checked: the book, the README and [`FIRST_PAGES`].
 fn pages() -> Vec<String> {
     let mut pages = book();
     pages.push(README.into());

@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<ExitCode> {
         assert!(is_known, "no role {role}");
         return Ok(ExitCode::SUCCESS);
     }
-    // The tests that wait longest are first, so that they begin first.
+    // The tests that take longest come first, so that they start first.
     let files = [processes::TESTS, docs::TESTS, cli_commands::TESTS, pty::TESTS].concat();
     Ok(suite::main(&files))
 }

@@ -1,4 +1,4 @@
-//! Observed programs, and the command that observes them. All its output is kept for assertions.
+//! Programs to observe, and the `tickscope` commands that observe them, whose output is kept for assertions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) use tickscope_testkit::until::until;
 
 use crate::docs::shell;
 
-/// Environment variable that names the role of this binary.
+/// Environment variable that tells this test binary which role to play.
 pub(crate) const ROLE: &str = "IT_ROLE";
 /// Environment variable with an argument for the role, such as the name of a session or an exit code.
 pub(crate) const ARGUMENT: &str = "IT_ARGUMENT";
@@ -43,7 +43,7 @@ impl Place {
         Self { dir }
     }
 
-    /// Returns a place where a program plays a role.
+    /// Creates a place, and starts a program there that plays a role.
     pub(crate) fn with(role: &str) -> (Self, Program) {
         let place = Self::new();
         let program = place.start(role);
@@ -80,7 +80,7 @@ impl Place {
         fs::read_dir(self.work()).unwrap().count()
     }
 
-    /// Returns a command in this place, without the environment variables of the tester.
+    /// Returns a command in this place, without `TICKSCOPE*` variables from the user's environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -109,7 +109,7 @@ impl Place {
         self.tickscope(&shell::commands(line).concat())
     }
 
-    /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
+    /// Runs `tickscope ARGS`, which must succeed without messages. Returns its output.
     pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.tickscope(args).ok().quiet().out
     }
@@ -119,14 +119,14 @@ impl Place {
         self.tickscope(args).ok().quiet().json()
     }
 
-    /// Runs the commands of a table, as in [`refusals`], and asserts their exit codes and the texts of their errors.
+    /// Runs the commands of a table in the format of [`refusals`], and asserts their exit codes and error messages.
     pub(crate) fn answers(&self, table: &str) {
         for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
             done.with_code(code).says(&says);
         }
     }
 
-    /// Runs the commands of a table, as in [`refusals`], which must fail with one line of error.
+    /// Runs the commands of a table in the format of [`refusals`], each of which must fail with a single error line.
     pub(crate) fn refuses(&self, table: &str) {
         for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
             done.failed(code, &says);
@@ -138,7 +138,7 @@ impl Place {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
     }
 
-    /// Returns the command that plays a role, which is not started yet.
+    /// Returns a command that plays a role once it is started.
     pub(crate) fn role(&self, role: &str, argument: impl AsRef<OsStr>) -> Command {
         let mut command = self.command(std::env::current_exe().unwrap());
         command.env(ROLE, role).env(ARGUMENT, argument);
@@ -201,12 +201,12 @@ impl Place {
     }
 }
 
-/// Waits as [`until`] does, until a condition is true.
+/// Like [`until`], but waits until a condition is true.
 pub(crate) fn until_true(what: &str, mut condition: impl FnMut() -> bool) {
     until(what, || condition().then_some(()));
 }
 
-/// Returns the directory for the rings of this process, which plays a role.
+/// Returns the directory for the rings of this process, which must be playing a role.
 pub(crate) fn own_rings() -> PathBuf {
     std::env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
@@ -226,7 +226,7 @@ pub(crate) fn in_role(command: &mut Command, role: &Command) {
     }
 }
 
-/// Adds the program that plays a role to the arguments of a command that starts it.
+/// Completes a command that runs another program, such as `unshare`, with the program that plays a role.
 pub(crate) fn played(mut command: Command, role: &Command) -> Command {
     command.arg(role.get_program());
     in_role(&mut command, role);
@@ -237,7 +237,7 @@ pub(crate) fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
 }
 
-/// Returns whether a signal has stopped the process.
+/// Returns whether the process is stopped by a signal.
 pub(crate) fn stands(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.starts_with('T')
@@ -248,13 +248,13 @@ pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
-/// Cuts a file to this number of bytes.
+/// Truncates a file to this number of bytes.
 pub(crate) fn cut(path: &Path, bytes: u64) {
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_len(bytes).unwrap();
 }
 
-/// Returns the word of a file with this index.
+/// Reads the 64-bit word with this index from a file.
 pub(crate) fn word(path: &Path, index: usize) -> u64 {
     let mut bytes = [0; WORD];
     let file = fs::File::open(path).unwrap();
@@ -274,11 +274,11 @@ pub(crate) fn name(stem: &str) -> String {
     )
 }
 
-/// A linear congruential generator. It returns the same numbers in each run, on any machine.
+/// A linear congruential generator. It returns the same numbers in each run and on any machine.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    /// Returns a pseudorandom number below a limit.
+    /// Returns a pseudorandom number from 0 up to, but not including, `limit`.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
@@ -319,7 +319,7 @@ impl Program {
         self.child.id()
     }
 
-    /// Returns the program's name and process, as commands say them.
+    /// Returns the program's name and process id in the form in which commands print them.
     pub(crate) fn who(&self) -> String {
         format!("{} ({})", self.name, self.pid())
     }
@@ -328,7 +328,7 @@ impl Program {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Stops the program, and waits until it is stopped.
+    /// Stops the program, and waits until it has stopped.
     pub(crate) fn stop(&self) {
         send(&self.child, Signal::STOP);
         until_true("the program is stopped", || stands(self.pid()));
@@ -338,7 +338,7 @@ impl Program {
         send(&self.child, Signal::CONT);
     }
 
-    /// Kills the program, and waits until the kernel has removed it.
+    /// Kills the program, and waits until it has died.
     pub(crate) fn kill(&mut self) {
         // `wait` would close the input, which would also end processes that the program has started.
         let input = self.child.stdin.take();
@@ -347,7 +347,7 @@ impl Program {
         self.child.stdin = input;
     }
 
-    /// Makes the program end by closing its input.
+    /// Closes the program's input, which makes it end. Returns its exit status.
     pub(crate) fn end(&mut self) -> ExitStatus {
         drop(self.child.stdin.take());
         until("the program has ended", || self.child.try_wait().unwrap())
@@ -384,7 +384,7 @@ impl Done {
         self
     }
 
-    /// Asserts that the command failed with a single line that contains these texts, and printed nothing else.
+    /// Asserts that the command printed nothing except for a single error line, which contains these texts.
     pub(crate) fn failed(self, code: i32, says: &[&str]) -> Self {
         let done = self.with_code(code).says(says);
         assert_eq!(done.out, "", "nothing on standard output");
@@ -426,7 +426,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
 /// Runs a command to its end with bytes on standard input.
 pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     let mut child = piped(command.stdin(Stdio::piped()));
-    // A command that does not read its input may have ended, so an error is ignored.
+    // The command may have ended without reading its input, so an error is ignored.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
     until_true(&format!("{command:?} has ended"), || reader.is_finished());
@@ -439,8 +439,8 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
 }
 
-/// Runs the commands of a table, each in a line `CODE WORDS => TEXT`. Returns for each its result, the expected exit
-/// code, and the expected text on standard error.
+/// Runs the commands of a table. Each line has the form `CODE WORDS => TEXT`, where `… ` separates the parts of TEXT.
+/// For each command, returns its result, the expected exit code, and the texts expected on standard error.
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,
@@ -493,7 +493,7 @@ pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Do
     finish(sealed(place).arg(VIEWER).args(args))
 }
 
-/// Returns a command that runs in the namespace of a program that [`sealed`] has started.
+/// Returns a command that runs in the same namespace as a program that was started with [`sealed`].
 pub(crate) fn beside(place: &Place, program: &Program, command: &Path) -> Command {
     let mut inside = place.command("nsenter");
     inside.args(["-t", &program.pid().to_string(), "-m"]);

@@ -26,10 +26,10 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::trigger::{Watch, words};
 
-/// Longest time between two polls of the program.
+/// Maximum pause between two polls of the program, unless evaluating the condition takes long.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Waits until the condition is true, the timeout is over, or the program has ended.
+/// Waits until the condition is true, the timeout expires, or the program ends.
 ///
 /// # Errors
 /// There is no such running program, or it can no longer be read.
@@ -48,7 +48,7 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Verdict of the last judgement, and what it was based on.
+/// The latest verdict, and what it is based on.
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
@@ -79,7 +79,8 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // A true judgement counts even if later ones were false, because several records may be read in one poll.
+            // One poll may read several records, so the condition may have been true for one of them and false again
+            // for a later one. That counts as true.
             if let Some(found) = watch.found() {
                 (judged.verdict, judged.over_ns) = (found.verdict.clone(), found.window_ns);
             }
@@ -116,14 +117,16 @@ fn wait(
         let left = args
             .timeout
             .map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        // Judging a large program is slow, so four fifths of the time are left to other programs.
+        // Evaluating the condition on a large program is slow, so sleep at least four times as long as that took. This
+        // leaves four fifths of the time to other programs.
         let rest = looked.elapsed().saturating_mul(4);
         let pause = feed.next_look().min(LOOK).max(rest);
         thread::sleep(left.map_or(pause, |left| pause.min(left)));
     }
 }
 
-/// Returns a watch that judges the condition over a moving window. Its other options have no effect here.
+/// Returns a watch that evaluates the condition over a moving window. `wait-until` does not use the other trigger
+/// options, so their values do not matter.
 fn window(condition: &Condition, over: Duration) -> Watch {
     let options = TriggerOptions {
         over,

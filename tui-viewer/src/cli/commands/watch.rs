@@ -1,4 +1,4 @@
-//! `tickscope watch`: makes a program tell slow calls of a function from typical ones.
+//! `tickscope watch`: tells a program to watch a function, which shows how its slow calls differ from typical ones.
 
 use tickscope_command::console;
 use tickscope_format::Snapshot;
@@ -9,7 +9,7 @@ use crate::cli::args::{TargetArgs, WatchArgs};
 use crate::cli::commands::request;
 use crate::outcome::watched;
 
-/// Makes the program watch a function or stop watching it. Returns once the program has confirmed this.
+/// Makes the program watch a function or stop watching it. Returns once the program has confirmed the change.
 ///
 /// # Errors
 /// There is no such target, or it refused the request.

@@ -37,13 +37,13 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::outcome::watched::{others, watch_of, watches_of};
 
-/// Number of earlier snapshots that are searched for traces. Each snapshot holds only some of the traces.
+/// Number of older snapshots to search for traces, because each snapshot holds only some of them.
 const TURNS: usize = 64;
 
-/// Time between two checks for a new record.
+/// Interval between checks for a new record.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Prints why slow calls are slow.
+/// Prints why slow calls of a function are slow.
 ///
 /// # Errors
 /// The function is not watched, there is no such target, or it cannot be read.
@@ -58,8 +58,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns a target's data on a function. With `--for`, the program watches the function for that time first, or until
-/// `stop` is set.
+/// Returns the target's snapshot with its data about the function. With `--for`, first makes the program watch the
+/// function for that duration, or until `stop` is set.
 ///
 /// # Errors
 /// The function is not watched, there is no such target, or it cannot be read.
@@ -96,7 +96,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
     Ok(watch)
 }
 
-/// Returns the error for a name that no called function has.
+/// Returns the error for a name that matches no function that has been called.
 fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     let name = printable(function.as_str());
     let why = format!(
@@ -106,7 +106,7 @@ fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     Misuse(why).into()
 }
 
-/// Returns the error for a name that several functions have although one is needed.
+/// Returns the error for an ambiguous name: it matches several functions, but only one is allowed.
 fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     let name = printable(function.as_str());
     Misuse(format!(
@@ -116,7 +116,7 @@ fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     .into()
 }
 
-/// Returns the options for an answer in a shell.
+/// Returns the options for output to a shell.
 pub(super) fn options() -> SlowOptions {
     SlowOptions {
         ascii: console::is_ascii(),
@@ -155,7 +155,7 @@ fn write(
         .into());
     }
     console::write(&text)?;
-    // The JSON document has no text for a doubt, so the doubt goes to standard error.
+    // The JSON document has no field for doubts about the answer, so they go to standard error.
     if (args.json || args.format == WhyFormat::Json)
         && let Some(doubt) = answer.doubt()
     {
@@ -164,7 +164,7 @@ fn write(
     Ok(())
 }
 
-/// Writes one of the calls whose traces are complete, in the format of another tool.
+/// Writes one of the slow calls that have a complete trace, in another tool's format.
 fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow::Result<()> {
     let calls = answer.exemplars();
     let Some(longest) = calls.first() else {
@@ -194,7 +194,7 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
     console::write(&String::from_utf8_lossy(&out))
 }
 
-/// Returns a target's data on a function that it already watches.
+/// Returns the snapshot of a target that is already watching the function.
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = args.target.wanted();
     let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
@@ -235,9 +235,9 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     Ok((live, Named::of(&args.target, &found)))
 }
 
-/// Takes traces from earlier snapshots for calls that have no trace in the newest snapshot.
+/// Collects traces from older snapshots for the calls that have no trace in the newest one.
 fn look_back(found: &Found, traces: &mut KeptTraces) {
-    // A single snapshot has no past.
+    // A file with only one snapshot has no older ones to search.
     let Ok(timeline) = Timeline::of(found, local_time::utc_offset_s()) else {
         return;
     };
@@ -248,7 +248,7 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
     }
 }
 
-/// Watches a function for the time `during`. Then ends the watch, unless the program watched the function before.
+/// Watches a function for the duration `during`, then stops watching it unless it was already being watched.
 fn watched_for(
     args: &WhyArgs,
     during: Duration,
@@ -257,13 +257,13 @@ fn watched_for(
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for needs a running program; leave it out")?;
-    // A new record marks the beginning, because a function watched before has earlier calls, which must not be
-    // reported.
+    // If the function was already being watched, its earlier calls must not be reported. A new record separates them
+    // from the calls of this run.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }
     let newest = watch::newest(&ring);
-    // A pattern with a star may match many functions, so the check is only for a plain name.
+    // A pattern with a `*` is meant to match several functions, so only plain names are checked for ambiguity.
     if let Some(newest) = newest.as_ref().filter(|_| !args.function.as_str().contains('*')) {
         let functions = Functions::of(newest);
         let found = named(&functions, args.function.as_str());
@@ -286,7 +286,7 @@ fn watched_for(
     let read = follow(&ring, during, stop, traces);
     let liveness = ring.liveness()?;
     let named = Named::of_ring(target, &ring, &liveness);
-    // The watch is removed even after an error.
+    // Stop watching even if reading failed.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
     }
@@ -303,7 +303,7 @@ fn watched_for(
     Ok((live, named))
 }
 
-/// Reads new records until `during` is over or `stop` is set. Returns the last snapshot.
+/// Reads new records until `during` has elapsed or `stop` is set. Returns the last snapshot.
 fn follow(
     ring: &RingFile,
     during: Duration,

@@ -1,4 +1,4 @@
-//! The last records of a program, as far back as a window reaches, and their difference over the window.
+//! The most recent records of a program, back to the start of the window, and the counts accumulated over the window.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,14 +13,14 @@ use tickscope_format::codec::Decoder;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_programs::events::Past;
 
-/// Largest size of all payloads together, in bytes. The two records that a window needs are kept even if they exceed
-/// it.
+/// Maximum total size of all payloads, in bytes. The two records that a window needs are kept even if they exceed this
+/// limit.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Records that follow each other within the window's length divided by this number are merged.
+/// Records closer together than the window's length divided by this number are merged.
 const PARTS: u64 = 32;
 
-/// Record whose payload is not decoded.
+/// A record whose payload has not been decoded.
 #[derive(Debug)]
 struct Record {
     unix_ns: u64,
@@ -28,7 +28,7 @@ struct Record {
     payload: Rc<[u8]>,
 }
 
-/// Records of one run, oldest first.
+/// The records of one run of a program, oldest first.
 #[derive(Debug)]
 pub(super) struct Recent {
     length_ns: u64,
@@ -36,26 +36,27 @@ pub(super) struct Recent {
     bytes: usize,
     /// Sequence number of the newest record.
     seq: u64,
-    /// Whether the newest record is the first with which the records cover a whole window.
+    /// Whether the newest record is the one that made the records span a full window for the first time.
     pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
 
-/// Reason why there is no window.
+/// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoWindow {
-    /// The records do not cover the length of a window yet.
+    /// The records do not span a full window yet.
     TooShort {
-        /// Time that the records cover, in nanoseconds.
+        /// Time span of the records, in nanoseconds.
         ns: u64,
     },
-    /// A reset or its undoing lies in the window, and the record with the counts before it is missing.
+    /// The counts were reset, or a reset was undone, within the window, and the record with the counts from just before
+    /// is missing.
     Gap,
-    /// A record cannot be read. The text is the reason.
+    /// A record cannot be read. The string says why.
     Unreadable(String),
 }
 
-/// Verdict with the length of the window that was judged.
+/// A verdict, and the length of the window that it applies to.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
@@ -64,7 +65,7 @@ pub(crate) struct Judgement {
 }
 
 impl Recent {
-    /// Returns an empty list for windows of this length.
+    /// Returns an empty list for windows of the given length.
     pub(super) fn new(length: Duration) -> Self {
         Self {
             length_ns: length.as_nanos() as u64,
@@ -81,7 +82,7 @@ impl Recent {
         self.records.back().map(|record| record.unix_ns)
     }
 
-    /// Takes a record, unless it is known or older than the newest one. Returns whether it was taken.
+    /// Adds a record unless it is already known or older than the newest one. Returns whether it was added.
     pub(super) fn push(&mut self, past: &Past) -> bool {
         let Ok(capture) = codec::capture(&past.payload) else {
             return false;
@@ -91,7 +92,7 @@ impl Recent {
         }
         self.seq = capture.seq;
         if self.newest_ns().is_some_and(|newest| past.unix_ns < newest) {
-            // The wall clock was set back, so the age of the earlier records is unknown.
+            // The wall clock was set back, so the age of the older records is unknown.
             self.records.clear();
             self.bytes = 0;
         }
@@ -112,13 +113,14 @@ impl Recent {
         true
     }
 
-    /// Returns whether the records do not cover the length of a window yet.
+    /// Returns whether the records still span less than a full window.
     fn is_short(&self) -> bool {
         let ends = self.records.front().zip(self.begin_ns());
         ends.is_none_or(|(first, begin_ns)| first.unix_ns > begin_ns)
     }
 
-    /// Drops the newest record if the next one, captured at `unix_ns`, follows closely on the record before the newest.
+    /// Drops the newest record if the second newest one is still close to `unix_ns`, the capture time of the record
+    /// about to be added.
     fn merge_newest(&mut self, unix_ns: u64, reset_epoch: u64) {
         let Some(at) = self.records.len().checked_sub(1) else {
             return;
@@ -131,7 +133,8 @@ impl Recent {
         }
     }
 
-    /// Returns whether a record has no part in a reset, so that its neighbours can replace it.
+    /// Returns whether a record can be dropped. A record just before or after a reset cannot, because its counts are
+    /// needed.
     fn is_needless(&self, at: usize) -> bool {
         let epoch = |at: usize| self.records.get(at).map(|record| record.epoch.reset_epoch);
         let own = self.records[at].epoch;
@@ -141,7 +144,7 @@ impl Recent {
             && epoch(at + 1).is_none_or(|next| next == own.reset_epoch)
     }
 
-    /// Drops the records before the one at which the window starts.
+    /// Drops the records that are older than the one at which the window starts.
     fn forget_old(&mut self) {
         while let (Some(begin), Some(second)) = (self.begin_ns(), self.records.get(1))
             && second.unix_ns <= begin
@@ -152,7 +155,7 @@ impl Recent {
 
     /// Returns the latest time at which a window that ends at the newest record may start.
     fn begin_ns(&self) -> Option<u64> {
-        // Capture times vary by milliseconds, so a window may be a little shorter.
+        // Capture times jitter by milliseconds, so the window may be slightly shorter than requested.
         let slack = self.length_ns / 200;
         Some(
             self.newest_ns()?
@@ -161,7 +164,8 @@ impl Recent {
         )
     }
 
-    /// Drops records until the payloads fit into [`BYTES_MAX`], first those with the closest neighbours.
+    /// Drops records until the payloads fit into [`BYTES_MAX`], starting with those whose neighbours are closest
+    /// together.
     fn thin(&mut self) {
         while self.bytes > BYTES_MAX && self.records.len() > 2 {
             let gap = |at: &usize| self.records[at + 1].unix_ns - self.records[at - 1].unix_ns;
@@ -177,7 +181,7 @@ impl Recent {
         }
     }
 
-    /// Returns the difference between the ends of the window, as a snapshot.
+    /// Returns a snapshot with the counts accumulated over the window.
     pub(super) fn window(&self) -> Result<Snapshot, NoWindow> {
         let (Some(first), Some(begin_ns)) = (self.records.front(), self.begin_ns()) else {
             return Err(NoWindow::TooShort { ns: 0 });
@@ -241,7 +245,7 @@ mod tests {
             "{}",
             recent.records.len()
         );
-        // A record that is known or older than the newest one changes nothing.
+        // A record that is already known or older than the newest one changes nothing.
         assert!(!recent.push(&past(&orderbook::snapshot(1_399))));
         assert!(!recent.push(&past(&orderbook::snapshot(900))));
     }
@@ -264,7 +268,7 @@ mod tests {
         let mut recent = Recent::new(Duration::from_secs(5));
         for tenths in 1_000..1_200 {
             let mut large = past(&orderbook::snapshot(tenths));
-            // A section of an unknown kind makes the record large.
+            // Append a section of an unknown kind to make the record large.
             let head = |word: u64| word.to_le_bytes();
             let more = [&head(99), &head(6 << 20), &vec![0; 6 << 20][..]].concat();
             large.payload = [&large.payload[..], &more].concat().into();

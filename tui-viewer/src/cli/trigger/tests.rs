@@ -8,7 +8,8 @@ use crate::test_driver::past;
 const CHECK: &str = "orderbook_sim::risk::check";
 const TENTH: Duration = Duration::from_millis(100);
 
-/// Returns the test program after these tenths of a second. Its function `check` has `slow` additional calls of 60 ms.
+/// Returns a snapshot of the test program after `tenths` tenths of a second, as a record. Its function `check` has
+/// `slow` additional calls that take 60 ms.
 fn record(tenths: u64, slow: u64) -> Past {
     let mut snapshot = orderbook::snapshot(tenths);
     let check = snapshot.sites.iter().position(|site| site.name == "check");
@@ -33,7 +34,8 @@ fn watch(condition: &str, over_ms: u64, at_most: &str) -> Watch {
     Watch::new(condition.parse().unwrap(), options)
 }
 
-/// Returns the tenths of a second at which the trigger acts. A thousand slow calls happen at each time of `slow_at`.
+/// Returns the times at which the trigger acts, in tenths of a second. There are a thousand slow calls at each time in
+/// `slow_at`.
 fn acted(watch: &mut Watch, tenths: std::ops::Range<u64>, slow_at: &[u64]) -> Vec<(u64, Fired)> {
     let mut acted = Vec::new();
     for at in tenths {
@@ -55,7 +57,7 @@ fn it_acts_once_for_what_happens_while_it_watches() {
     assert_eq!(at, [1_040, 1_080]);
     let fired = &acted[0].1;
     assert_eq!(fired.finding.function, CHECK);
-    // An earlier call was equally slow, so the maximum is known only as the bound of its bucket.
+    // An earlier call was equally slow, so only the upper bound of the maximum's histogram bucket is known.
     assert!(
         fired
             .words
@@ -67,7 +69,8 @@ fn it_acts_once_for_what_happens_while_it_watches() {
     assert_eq!(watch.acted, 2);
 }
 
-/// A viewer that got no CPU for a while reads many records in one poll. A window may be shorter than that pause.
+/// A viewer that gets no CPU time for a while reads many records in one poll. The window may be shorter than that
+/// pause.
 #[test]
 fn records_that_come_together_are_all_judged() {
     let mut watch = watch("max(check) > 50ms", 200, "100/h");
@@ -80,12 +83,12 @@ fn records_that_come_together_are_all_judged() {
     };
     assert!((record(1_015, 0).unix_ns..record(1_018, 0).unix_ns).contains(&fired.unix_ns));
     assert_eq!(watch.acted, 1);
-    // Slow calls from before the start of the trigger do not count.
+    // Slow calls from before the trigger started do not count.
     let mut watch = self::watch("max(check) > 50ms", 200, "100/h");
     assert!(watch.take(&late, TENTH * 1_030).is_none());
 }
 
-/// Capture times vary by milliseconds: the first record may precede the third by a little less than a window.
+/// Capture times jitter by milliseconds, so the first three records may span slightly less than a window.
 #[test]
 fn the_first_window_begins_with_the_first_record() {
     let mut watch = watch("max(check) > 50ms", 200, "100/h");
@@ -133,7 +136,7 @@ fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
     reset.nodes.self_ticks.fill(0);
     assert!(watch.take(&[past(&reset)], TENTH * 1_010).is_none());
     assert!(watch.now_in_words().contains("a reset lies in the window"));
-    // If the record that closes the epoch is read too, all calls are counted, and the condition is false.
+    // If the record that closes the epoch is also read, all calls are counted, and the condition is false.
     let mut whole = self::watch("calls(check) < 1", 500, "100/h");
     assert!(acted(&mut whole, 1_000..1_010, &[]).is_empty());
     let mut closing = orderbook::snapshot(1_010);

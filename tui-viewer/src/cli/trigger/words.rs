@@ -1,4 +1,4 @@
-//! Describes what a trigger has found.
+//! Describes in words what a trigger found.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tickscope_report::number;
 
 use crate::cli::trigger::recent::{Judgement, NoWindow};
 
-/// Describes all comparisons that make the condition true: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104
+/// Describes all comparisons that made the condition true: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104
 /// calls)`.
 pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
     let decisive: Vec<(&Comparison, &Finding)> = judgement.verdict.decisive(condition).collect();
@@ -30,8 +30,8 @@ pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
     format!("{} in the last {window}{calls}", parts.join(" and "))
 }
 
-/// Describes the last values of all comparisons, with the names as typed: `p99(handle) = 12.1ms, calls(handle) =
-/// 210/s`.
+/// Describes the latest values of all comparisons, with function names as the user typed them: `p99(handle) = 12.1ms,
+/// calls(handle) = 210/s`.
 pub(super) fn found(
     condition: &Condition,
     judgement: &Result<Judgement, NoWindow>,
@@ -54,7 +54,8 @@ pub(super) fn found(
     }
 }
 
-/// Returns a message about the first comparison whose value is not measured, with the reason.
+/// If the value of a comparison cannot be measured, returns a message that says why. Only the first such comparison is
+/// reported.
 pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option<String> {
     let comparisons = condition.any_of.iter().flatten();
     let findings = judgement.verdict.findings.iter().flatten();
@@ -65,7 +66,7 @@ pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option
     comparisons.zip(findings).find_map(doubt)
 }
 
-/// Returns a message about the first function that was not met yet, with a similar name.
+/// Returns a message about the first function that has not been called yet, and suggests a similar name.
 pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> {
     let pattern = condition.unmet(newest)?.function;
     let pattern = pattern.as_str();

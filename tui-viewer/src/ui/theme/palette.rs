@@ -1,11 +1,11 @@
-//! Themes: the look of each meaning in each theme.
+//! The themes: how each `Meaning` looks in each of them.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::cli::args::look::ThemeKind;
 use crate::ui::theme::{Meaning, ground};
 
-/// The colours of Okabe and Ito that are readable on black.
+/// Colours of the Okabe-Ito palette that are readable on black.
 mod okabe_ito {
     use ratatui::style::Color;
 
@@ -15,7 +15,7 @@ mod okabe_ito {
     pub(super) const VERMILION: Color = Color::Rgb(0xd5, 0x5e, 0x00);
 }
 
-/// Colours that are readable on white. All of them are among the 256 colours.
+/// Colours that are readable on white. All of them are in the 256-colour palette.
 mod dark {
     use ratatui::style::Color;
 
@@ -25,17 +25,17 @@ mod dark {
     pub(super) const RED: Color = Color::Rgb(0xaf, 0x00, 0x00);
     pub(super) const TEAL: Color = Color::Rgb(0x00, 0x5f, 0x5f);
     pub(super) const BLUE: Color = Color::Rgb(0x00, 0x5f, 0xaf);
-    /// Background of matches of the search.
+    /// Background of search matches.
     pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
 }
 
 impl ThemeKind {
-    /// Returns whether the selected row has a mark in addition to reversed colours.
+    /// Returns whether the selected row is marked with `>` in addition to being shown in reversed colours.
     pub(crate) fn points(self) -> bool {
         matches!(self, Self::Cvd | Self::Mono)
     }
 
-    /// Returns the look of a meaning. Mono sets no colour at all, not even the default one.
+    /// Returns the style for a meaning. Mono sets no colour at all, not even the default one.
     pub(crate) fn style(self, meaning: Meaning) -> Style {
         let (modifier, [sixteen, light, cvd]) = look(meaning);
         let plain = Style::new();
@@ -60,7 +60,7 @@ impl ThemeKind {
     }
 }
 
-/// Returns the modifier of a meaning in every theme, and its colours in the themes sixteen, light and cvd.
+/// Returns the modifier that a meaning has in every theme, and its colour in each of the themes sixteen, light and cvd.
 fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     let colours = |sixteen, light, cvd| [Some(sixteen), Some(light), Some(cvd)];
     let none = [None; 3];
@@ -94,10 +94,11 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     }
 }
 
-/// Levels of red, green and blue in the cube of 6 x 6 x 6 colours, which begins at number 16.
+/// Levels of each channel in the 6 x 6 x 6 colour cube, whose first colour has index 16.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Returns the nearest of the 256 colours of nearly every terminal, or the one that was chosen for this filled area.
+/// Returns the closest colour of the 256-colour palette, which nearly all terminals have. Colours of filled areas have
+/// a hand-picked replacement, which is returned instead.
 pub(crate) fn indexed(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
@@ -112,7 +113,7 @@ pub(crate) fn indexed(colour: Color) -> Color {
     };
     let steps = [r, g, b].map(step);
     let cube = steps.map(|n| STEPS[usize::from(n)]);
-    // The 24 greys begin at 8 and are 10 apart.
+    // The palette has 24 greys, at levels 8, 18, 28 and so on.
     let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
     let grey = ((mean.max(8) - 8 + 5) / 10).min(23) as u8;
     let distance = |other| distance([r, g, b], other);
@@ -123,7 +124,7 @@ pub(crate) fn indexed(colour: Color) -> Color {
     })
 }
 
-/// Returns the square of the distance of two colours.
+/// Returns the squared distance between two colours.
 fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
     let parts = one.into_iter().zip(other);
     parts
@@ -131,7 +132,7 @@ fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
         .sum()
 }
 
-/// Returns red, green and blue of a colour; `None` if it depends on the terminal.
+/// Returns the red, green and blue levels of a colour, or `None` if they depend on the terminal.
 pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     if let Color::Rgb(r, g, b) = colour {
         return Some((r, g, b));
@@ -152,18 +153,18 @@ pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     }
 }
 
-/// Converts a text colour and its background for a terminal with sixteen colours.
+/// Converts a text colour and its background colour for a terminal with only sixteen colours.
 pub(crate) fn sixteen(text: Color, behind: Color) -> (Color, Color) {
     let behind = ground::ansi(behind).unwrap_or_else(|| nearest_of_sixteen(behind));
     let text = match (nearest_of_sixteen(text), behind) {
-        // These backgrounds are dark in most terminals.
+        // These backgrounds are dark in most terminals, so black text would be hard to read on them.
         (Color::Black, Color::Blue | Color::Red | Color::Magenta | Color::DarkGray) => Color::White,
         (text, _) => text,
     };
     (text, behind)
 }
 
-/// The sixteen colours with their values in most terminals.
+/// The sixteen colours, with the RGB values that most terminals use for them.
 pub(super) const SIXTEEN: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [170, 0, 0]),
@@ -216,12 +217,12 @@ mod tests {
         Meaning::Alarm,
     ];
 
-    /// What shows a meaning if hues are not seen.
+    /// How a meaning can be recognized without seeing colours.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
         Modifier,
-        /// A mark or a word. The tests of the screens check it.
+        /// A mark or a word, which the tests of whole screens check.
         MarkOrWord,
         /// The number itself; the colour only emphasizes large numbers.
         Number,

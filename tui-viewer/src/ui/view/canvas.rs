@@ -1,5 +1,5 @@
-//! Writes text into cells by its meaning. Text that does not fit is cut; it is never wrapped or written outside. A pen
-//! writes one text after the other in a line.
+//! Draws text and areas in the style of their meaning. Text that does not fit is cut off; it is never wrapped, and
+//! nothing is written outside the buffer. A `Pen` writes pieces of text one after another on a line.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::text::cells::{cut_end, cut_middle, cut_path, cut_start, safe, width, 
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::{Ground, Meaning};
 
-/// Buffer to draw into, with the theme that gives meanings their looks.
+/// The buffer to draw into, and the theme that decides how each meaning looks.
 pub(crate) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     theme: ThemeKind,
-    /// Characters for everything but words and numbers.
+    /// Symbols for marks, lines, bars and charts.
     pub(crate) glyphs: &'static Glyphs,
     /// Whether only ASCII characters are written.
     pub(crate) ascii: bool,
@@ -25,8 +25,8 @@ pub(crate) struct Canvas<'a> {
 
 #[cfg(test)]
 std::thread_local! {
-    /// Number of writes on this thread. A test allows as many as a frame has cells, because drawing rows outside the
-    /// screen would exceed that.
+    /// Number of writes by this thread. A test checks that drawing a frame takes no more writes than the frame has
+    /// cells. Drawing rows that are not on the screen would take more.
     pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -40,9 +40,9 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Writes a text into at most `cells` cells. Returns the cell after its end.
+    /// Writes text into at most `cells` cells. Returns the x position after the text.
     pub(crate) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
-        // The reset removes the look of earlier text.
+        // The reset removes the style of any earlier text in these cells.
         let style = Style::reset().patch(self.theme.style(meaning));
         self.write(x, y, cells, text, style)
     }
@@ -58,49 +58,50 @@ impl<'a> Canvas<'a> {
         self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
     }
 
-    /// Writes a text flush right in these cells.
+    /// Writes text right-aligned in `cells` cells.
     pub(crate) fn put_right(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) {
         let pad = usize::from(cells).saturating_sub(width(text)) as u16;
         self.put(x + pad, y, cells - pad, text, meaning);
     }
 
-    /// Writes a text with characters of any kind. If it is too long, it is cut and gets a mark.
+    /// Writes text that may contain any characters; see [`Self::safe`]. Text that is too long is cut off and gets an
+    /// ellipsis.
     pub(crate) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         let text = self.safe(text);
         self.put(x, y, cells, &self.cut_end(&text, cells.into()), meaning)
     }
 
-    /// Like [`Self::put_cut`], in a line of an area, counted from 0.
+    /// Like [`Self::put_cut`], on the given line of an area. Lines are counted from 0.
     pub(crate) fn line(&mut self, area: Rect, line: u16, text: &str, meaning: Meaning) {
         self.put_cut(area.x, area.y + line, area.width, text, meaning);
     }
 
-    /// Escapes characters that take no cell, or that would reorder the line.
+    /// Escapes characters that have no width, and characters that would make the terminal reorder the line.
     pub(crate) fn safe<'t>(&self, text: &'t str) -> Cow<'t, str> {
         safe(text, self.ascii)
     }
 
-    /// Shortens a text in the middle.
+    /// Shortens text to `cells` cells by cutting out its middle.
     pub(crate) fn cut_middle<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_middle(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a name, first by leaving out its module, then in the middle.
+    /// Shortens a name to `cells` cells by leaving out its module and, if that is not enough, cutting out its middle.
     pub(crate) fn without_module<'t>(&self, name: &'t str, cells: usize) -> Cow<'t, str> {
         self.cut_middle(without_module(name, cells), cells)
     }
 
-    /// Shortens a text at its end.
+    /// Shortens text to `cells` cells by cutting off its end.
     pub(crate) fn cut_end<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_end(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a text at its beginning.
+    /// Shortens text to `cells` cells by cutting off its beginning.
     pub(crate) fn cut_start<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_start(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a path at its beginning, between two directories if possible.
+    /// Shortens a path to `cells` cells by cutting off its beginning, at a directory boundary if possible.
     pub(crate) fn cut_path<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_path(text, cells, self.glyphs.cut)
     }
@@ -126,7 +127,8 @@ impl<'a> Canvas<'a> {
         self.theme.fills()
     }
 
-    /// Writes a piece of a chart's column in a solid colour, over the colour `below` if there is one.
+    /// Draws a block character in a solid colour, as one cell of a chart's column. The rest of the cell gets the colour
+    /// `below`, if there is one.
     pub(crate) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
         let solid = |ground: Ground| self.theme.ground(ground, false).bg.unwrap_or_default();
         let mut style = Style::reset().fg(solid(colour));
@@ -136,12 +138,12 @@ impl<'a> Canvas<'a> {
         self.write(x, y, 1, glyph, style);
     }
 
-    /// Writes on a filled area and keeps its colours. Returns the cell after the text.
+    /// Writes text over a filled area, keeping the colours of the area. Returns the x position after the text.
     pub(crate) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
         self.write(x, y, cells, text, Style::new().add_modifier(modifier))
     }
 
-    /// Applies the look of a meaning to all cells of an area.
+    /// Applies the style of a meaning to all cells of an area.
     pub(crate) fn paint(&mut self, area: Rect, meaning: Meaning) {
         let area = area.intersection(self.buffer.area);
         self.buffer.set_style(area, self.theme.style(meaning));
@@ -214,18 +216,18 @@ pub(crate) fn up(n: u64) -> u64 {
     n.div_ceil(unit).saturating_mul(unit)
 }
 
-/// Position in a line, from which texts are written one after the other.
+/// Writes pieces of text one after another on a line.
 pub(crate) struct Pen<'a, 'b> {
     pub(crate) canvas: &'a mut Canvas<'b>,
     /// First cell of the next text.
     pub(crate) x: u16,
     y: u16,
-    /// Cell after the end of the line.
+    /// Cell after the last cell of the line.
     end: u16,
 }
 
 impl<'a, 'b> Pen<'a, 'b> {
-    /// Returns a pen at the beginning of a line of an area. Lines are counted from 0.
+    /// Returns a pen at the start of the given line of an area. Lines are counted from 0.
     pub(crate) fn on(canvas: &'a mut Canvas<'b>, area: Rect, line: u16) -> Self {
         let (x, y, end) = (area.x, area.y + line, area.right());
         Self { canvas, x, y, end }
@@ -240,7 +242,7 @@ impl<'a, 'b> Pen<'a, 'b> {
         self.end.saturating_sub(self.x)
     }
 
-    /// Cuts this number of cells off the end of the line. Returns a pen for them.
+    /// Takes this number of cells from the end of the line. Returns a pen that writes into them.
     pub(crate) fn cut_off(&mut self, cells: u16) -> Pen<'_, 'b> {
         let (y, end) = (self.y, self.end);
         self.end = end.saturating_sub(cells).max(self.x);
@@ -253,27 +255,28 @@ impl<'a, 'b> Pen<'a, 'b> {
         }
     }
 
-    /// Skips cells, which stay empty.
+    /// Skips this number of cells.
     pub(crate) fn skip(&mut self, cells: u16) {
         self.x = self.x.saturating_add(cells);
     }
 
-    /// Writes a text, as much as fits.
+    /// Writes as much of the text as fits.
     pub(crate) fn put(&mut self, text: &str, meaning: Meaning) {
         self.x = self.canvas.put(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes a text. If it is too long, it is cut and gets a mark.
+    /// Writes text. If it is too long, it is cut off and gets an ellipsis.
     pub(crate) fn put_cut(&mut self, text: &str, meaning: Meaning) {
         self.x = self.canvas.put_cut(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes a text flush right in the rest of the line.
+    /// Writes text right-aligned in the rest of the line.
     pub(crate) fn put_right(&mut self, text: &str, meaning: Meaning) {
         self.canvas.put_right(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes words and values while they fit, `gap` cells apart. Returns how many of the pairs were written.
+    /// Writes pairs of a label and a value, `gap` cells apart, until one does not fit. Returns the number of pairs
+    /// written.
     pub(crate) fn facts(&mut self, facts: &[(&str, String)], gap: u16) -> usize {
         for (at, (word, text)) in facts.iter().enumerate() {
             let lead = width(word) + usize::from(!word.is_empty());

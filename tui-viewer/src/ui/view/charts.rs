@@ -1,4 +1,4 @@
-//! Columns of panes, and charts: activity in the last seconds, and bars.
+//! Columns of panes, charts of a row's recent activity, and bars.
 
 use ratatui::layout::Rect;
 
@@ -9,7 +9,7 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Height in lines of the chart of the last seconds.
+/// Height in lines of the chart of the last 30 seconds.
 const SECONDS: u16 = 3;
 
 /// A column of a pane, filled from top to bottom.
@@ -34,7 +34,7 @@ impl Column {
         })
     }
 
-    /// Draws an empty line and a heading, if at least this number of lines is left below. Returns the rest of the
+    /// Draws an empty line and a heading, if at least `lines` lines would be left below them. Returns the rest of the
     /// column.
     pub(crate) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
         self.room(lines + 2)?;
@@ -44,7 +44,7 @@ impl Column {
     }
 }
 
-/// Draws the chart of a row's activity in the last seconds.
+/// Draws a chart of a row's activity over the last 30 seconds.
 pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
     let activity = app.playback.activity();
     let Some(steps) = activity.and_then(|activity| activity.steps(id, BEATS)) else {
@@ -53,7 +53,7 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
     let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
         return;
     };
-    // Each second takes two cells if they fit, else one.
+    // Each second is two cells wide if there is room for that, otherwise one.
     let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
     let parts: Vec<Option<f64>> = steps
         .into_iter()
@@ -64,8 +64,8 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
     column.y += SECONDS;
 }
 
-/// Returns the chart of a row's last seconds in at most this number of cells, newest second on the right; empty if
-/// nothing is known. The height of a second is relative to the row's busiest one.
+/// Returns a chart of a row's activity over the last 30 seconds in at most `cells` cells, with the newest second on the
+/// right. Heights are relative to the highest column. Returns an empty string if nothing is known.
 pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
     let steps = app
         .playback
@@ -74,7 +74,7 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     let heights = canvas.glyphs.heights;
     let most = heights.len() - 1;
     let column = |step: Option<f64>| match step {
-        // The blank glyph stands for an unknown second, so a known second gets at least the next one.
+        // The blank glyph stands for an unknown second, so a known one gets at least the lowest bar.
         Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
         None => heights[0],
     };
@@ -85,7 +85,8 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     text
 }
 
-/// Draws a chart of several lines. Each column is as high as its part, 0 to 1. A part above 0 is never blank.
+/// Draws a chart that is several lines tall. `parts` are the heights of its columns, from 0 to 1. A column above 0 is
+/// never blank.
 pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     let heights = canvas.glyphs.heights;
     let steps = (heights.len() - 1) as u16;
@@ -112,8 +113,8 @@ pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     out
 }
 
-/// Like [`bar`], in two tones. The second tone is for time off the CPU, which is the part `off` (0 to 1) of the share.
-/// Only a bar with a single tone may end within a cell.
+/// Like [`bar`], but in two tones. The second tone shows time off the CPU, which is the fraction `off` (0 to 1) of the
+/// share. Only a bar with a single tone can end within a cell.
 pub(crate) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
     let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
     let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));

@@ -1,4 +1,4 @@
-//! A column of a table: its title, content and order, and a cell of the column on the screen.
+//! Columns of tables, and their cells on the screen.
 
 use std::cell::OnceCell;
 
@@ -21,31 +21,31 @@ pub(crate) struct Column {
     pub(crate) help: &'static str,
     /// Width in cells; 0 if the layout of the table decides.
     pub(crate) width: u16,
-    /// Whether the texts are numbers, which are flush right.
+    /// Whether the column contains numbers, which are right-aligned.
     pub(crate) is_number: bool,
-    /// Whether the column has the names of the rows.
+    /// Whether the column contains the names of the rows.
     pub(crate) is_name: bool,
-    /// Order that a click on the title chooses.
+    /// Order by which a click on the title sorts the rows.
     pub(crate) sort: Option<Order>,
     pub(crate) content: Content,
-    /// Look of a cell, if it differs from the look of the row.
+    /// Look of a cell, if it differs from that of the rest of its row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
-    /// Returns the title to show instead of `title`, for this number of cells.
+    /// Returns the title to show instead of `title` if the column has this number of cells.
     pub(crate) title_now: Option<fn(&App, u16) -> Option<String>>,
 }
 
 /// What a cell shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A value. All tables format numbers and differences in the same way.
+    /// A value. All tables format values and their differences in the same way.
     Value(Value),
-    /// A text that the view makes.
+    /// Text that the view makes.
     Text(fn(&Canvas<'_>, &Cell<'_>) -> String),
-    /// A drawing that the view makes.
+    /// Something that the view draws itself.
     Drawn(fn(&mut Canvas<'_>, &Cell<'_>)),
 }
 
-/// Value of a row that a column shows.
+/// A value of a row, as shown in a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     /// A share of a whole.
@@ -53,19 +53,19 @@ pub(crate) enum Value {
     /// A time that adds up over rows.
     Time(Portion),
     Calls,
-    /// Calls of one function by another, and all calls of the callee.
+    /// Calls from one function to another, and the number of times that the callee was called in total.
     CallsOf,
     /// Mean total time of a call.
     Mean,
-    /// Latency that this percentage of the finished calls did not exceed.
+    /// Percentile of the latencies of finished calls: 99 stands for p99.
     Quantile(u8),
     /// Latency of the longest call.
     Longest,
-    /// Another value of the chosen measure that adds up over rows, in nanoseconds.
+    /// Another quantity in the chosen measure that can be summed over rows; in nanoseconds if the measure is time.
     TimeOf(fn(&Data, What) -> u64),
-    /// Part of the time off the CPU, in nanoseconds. It does not depend on the chosen measure.
+    /// Part of the time off the CPU, in nanoseconds, regardless of the chosen measure.
     OffCpu(fn(OffCpu) -> u64),
-    /// Time that adds up over rows, in nanoseconds; `None` if unknown. It does not depend on the chosen measure.
+    /// A time that can be summed over rows, in nanoseconds, regardless of the chosen measure; `None` if unknown.
     CpuTime(fn(&Data, What) -> Option<u64>),
 }
 
@@ -75,7 +75,7 @@ impl Value {
     }
 }
 
-/// Columns are static, so each is equal only to itself.
+/// Columns are statics, so a column is equal only to itself.
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -102,7 +102,7 @@ pub(crate) const fn numbers(title: &'static str, width: u16, help: &'static str)
     column
 }
 
-/// Returns the column of the names of the rows.
+/// Returns a column that contains the names of the rows.
 pub(crate) const fn names(title: &'static str, help: &'static str) -> Column {
     let mut column = texts(title, help).by(Order::NAME);
     column.is_name = true;
@@ -128,7 +128,7 @@ impl Column {
         self
     }
 
-    /// Returns the column with a title that chooses this order.
+    /// Returns the column with this order, by which a click on its title sorts the rows.
     pub(crate) const fn by(mut self, order: Order) -> Self {
         self.sort = Some(order);
         self
@@ -140,7 +140,7 @@ impl Column {
         self
     }
 
-    /// Returns the column with a separate look for its cells.
+    /// Returns the column with cells that look different from the rest of their row.
     pub(crate) const fn looks(mut self, meaning: fn(&Cell<'_>) -> Meaning) -> Self {
         self.meaning = Some(meaning);
         self
@@ -157,7 +157,8 @@ impl Column {
     }
 }
 
-/// Cells that tree lines must leave for a name, however deep its row is; at most three fifths of the column.
+/// Number of cells that tree lines leave for a name, however deep its row is. In narrow columns, it is limited to three
+/// fifths of the column.
 const NAME_CELLS: u16 = 20;
 
 /// A column at its position on the screen.
@@ -170,13 +171,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the largest number of cells for tree lines before a name. Rows that would need more are indented no
-    /// further.
+    /// Returns the maximum number of cells for the tree lines before a name. Rows that would need more are not indented
+    /// any further.
     pub(crate) fn tree_cells(&self) -> u16 {
         self.width - NAME_CELLS.min(self.width / 5 * 3)
     }
 
-    /// Returns the position of a row's mark for folding.
+    /// Returns the position of a row's fold mark.
     pub(crate) fn fold_mark(&self, depth: u32) -> u16 {
         self.x + depth.saturating_mul(2).min(u32::from(self.tree_cells())) as u16
     }
@@ -191,7 +192,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Returns the meaning to draw a cell with: one for all cells of the selected row, and one for stale data.
+    /// Returns the meaning to draw a cell with: the given one, unless the row is selected or its data is stale.
     pub(crate) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
@@ -211,7 +212,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) look: Look,
     /// Whether the cell is the first of its row.
     pub(crate) is_first: bool,
-    /// Look of the row's first cell, and of its other cells.
+    /// Look of the row's first cell, and of all its other cells.
     pub(crate) weights: [Meaning; 2],
     /// Whether the names of all rows fit, computed when it is first needed.
     pub(crate) names_fit: &'a OnceCell<bool>,
@@ -227,12 +228,12 @@ impl Cell<'_> {
         Rect::new(self.place.x, self.y, self.place.width, 1)
     }
 
-    /// Returns the look that the row gives this cell.
+    /// Returns the look that this cell has unless its column overrides it.
     pub(crate) fn usual(&self) -> Meaning {
         self.weights[usize::from(!self.is_first)]
     }
 
-    /// Returns the look of a name: strong if the row matches the search, else `meaning`.
+    /// Returns the look of a name: emphasized if the row matches the search, otherwise `meaning`.
     pub(crate) fn name(&self, meaning: Meaning) -> Meaning {
         match self.row.hit {
             true => Meaning::Strong,
@@ -240,12 +241,12 @@ impl Cell<'_> {
         }
     }
 
-    /// Shortens a text in the middle to the cell's width.
+    /// Shortens text to the cell's width by cutting out its middle.
     pub(crate) fn cut(&self, canvas: &Canvas<'_>, text: &str) -> String {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Returns whether the names of all rows fit. If one does not, all names are shortened in the same way.
+    /// Returns whether the names of all rows fit. If any name is too long, all names are shortened in the same way.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;
@@ -254,8 +255,8 @@ impl Cell<'_> {
         })
     }
 
-    /// Writes a text. The sign or mark of a long number is written into the gap before the column, so that digits stay
-    /// aligned.
+    /// Writes text. In a column of numbers, the sign or mark of a long number goes into the gap before the column, so
+    /// that digits stay aligned.
     pub(crate) fn put(&self, canvas: &mut Canvas<'_>, text: &str, meaning: Meaning) {
         let (Place { column, x, width }, meaning) = (self.place, self.look.of(meaning));
         if column.is_number {

@@ -1,4 +1,4 @@
-//! Rows of counters, values and gauges: what their cells show instead of times.
+//! What the rows of counters, values and gauges show instead of times.
 
 use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
@@ -10,8 +10,8 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::unit::{UNKNOWN, calls, counted, quotient};
 
-/// Returns the text of a cell for a row without times. The cell of the time `main` shows the sum, the cell of the other
-/// time the smallest number.
+/// Returns the text of a cell in a row that has no times. The column for the `main` portion of time shows the sum or
+/// the level instead, and the column for the other portion shows the smallest number.
 pub(crate) fn text(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -34,12 +34,13 @@ pub(crate) fn text(
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a gauge's level, or a sum, which is per call if numbers are per call.
+/// Formats the level of a gauge, or the sum of a counter or a value. If numbers are shown per call, the sum is divided
+/// accordingly.
 pub(crate) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| counted(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a number of calls or a sum. Adds the rate per second, unless numbers are per call.
+/// Formats a number of calls or a sum, followed by its rate per second unless numbers are shown per call.
 pub(crate) fn often(data: &Data, count: u64) -> String {
     let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
     let rate = (count as f64 / seconds).round();
@@ -49,9 +50,11 @@ pub(crate) fn often(data: &Data, count: u64) -> String {
     }
 }
 
-/// Returns the facts in the pane. Of a counter: sum and calls, each also per second, and the sum per call. Of a value:
-/// also the mean, the smallest and the largest number. Of a gauge: its level, lowest and highest level, and how often
-/// it was set.
+/// Returns the facts that the pane shows:
+///
+/// - for a counter, its sum and its calls, both with their rates per second, and the sum per call;
+/// - for a value, its sum and its calls, and the mean, the smallest and the largest number;
+/// - for a gauge, its current, lowest and highest level, and how often it was set.
 pub(crate) fn facts(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -79,7 +82,7 @@ pub(crate) fn facts(
     facts
 }
 
-/// Returns the explanation in place of latencies.
+/// Returns the explanation that is shown in place of latencies.
 pub(crate) fn no_latencies(of: Tally) -> &'static str {
     if of.is_gauge() {
         "a level, which stays until it is set again"
@@ -88,7 +91,7 @@ pub(crate) fn no_latencies(of: Tally) -> &'static str {
     }
 }
 
-/// Describes a counter's row in the data of the moment of comparison.
+/// Describes a counter's row as it was at the moment being compared with.
 pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |value| text(canvas, data, what, of, Portion::Total, value);
     let mut text = format!(

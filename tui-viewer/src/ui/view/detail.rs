@@ -1,4 +1,4 @@
-//! The pane below the list: facts about the selected row for which its line has no space.
+//! The pane below the list: facts about the selected row that do not fit on its line.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
@@ -19,25 +19,25 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{charts, counter, figure, latency, unit};
 
-/// Number of cells that must be left in the line for the chart of the last seconds.
+/// Minimum number of free cells on a line for drawing the chart of the last 30 seconds at its end.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Largest number of system calls that are named as waits of a row.
+/// Maximum number of system calls that are listed as what a row waits in.
 const CALLS_MOST: usize = 4;
 
-/// Smallest share of a row's time without a CPU (ready) that is mentioned.
+/// Minimum share of a row's time spent ready to run, but without a CPU, for it to be mentioned.
 const READY_LEAST: f64 = 0.005;
 
-/// Cells that threads need at least: a name with its share, and the number of further threads.
+/// Minimum number of cells for listing threads: a name with its share, and the number of threads left out.
 const ROOM_FOR_THREADS: usize = 34;
 
-/// Cells that notes need at least.
+/// Minimum number of cells for the notes.
 const ROOM_FOR_NOTES: usize = 12;
 
 /// Width in cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
 
-/// Returns the part of a pane inside its margins, for texts.
+/// Returns the part of a pane in which text is written, which is the pane without its margins.
 pub(crate) fn inside(area: Rect) -> Rect {
     let (x, width) = (area.x + 2, area.width.saturating_sub(3));
     Rect { x, width, ..area }
@@ -47,9 +47,10 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     canvas.rule(area);
     let inner = inside(area);
     if let Some(row) = app.list().selected() {
-        // The row of a caller or callee has only a part of that function's figures; the pane shows all of them.
+        // The row of a caller or callee covers only part of that function's calls, but the pane shows the figures of
+        // all of them.
         let row = &data.in_full(row);
-        // `heading` writes a function's whole name, so only other rows need it as the title.
+        // For a function, `heading` writes the whole name, so only other rows need a title.
         if data.function(row.what).is_none() {
             title(canvas, data, row, inner, area);
         }
@@ -57,7 +58,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws the figures of a row, its path or its callers, its latencies and its threads.
+/// Draws the facts about a row: its figures, its path or callers, its latencies, its waits and its threads.
 pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
     if data.function(row.what).is_none() && !row.what.is_outside() {
         let text = "these calls were made by no function that is measured";
@@ -86,8 +87,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // If waits and notes share a line, waits come first. In a comparison the line is left to the figures of the
-        // other moment, because they are shown nowhere else.
+        // If waits and notes share a line, waits come first. In a comparison, the line is left to the figures being
+        // compared with, because they are shown nowhere else.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -105,7 +106,8 @@ fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rec
     canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
 }
 
-/// Returns where in the source the function of a row is; empty if this is not known.
+/// Returns the source location of a row's function; empty if it is not known. For time outside all scopes, returns an
+/// explanation instead.
 pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     match data.function(row.what).map(|of| data.tree.functions.get(of)) {
         Some(function) if function.file.is_empty() => String::new(),
@@ -115,7 +117,8 @@ pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     }
 }
 
-/// Draws the name of a row's function and where it is in the source; for a group, its members, largest self time first.
+/// Draws the name and the source location of a row's function. For a group, draws its members in place of the location,
+/// starting with the one with the largest self time.
 pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
     let cells = usize::from(area.width);
     let name = data.full_name(row.what);
@@ -134,7 +137,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
             (place, _) if place.is_empty() => place,
             (place, group) => format!("[{group}] {place}"),
         };
-        // The name has precedence. The source path is cut at its beginning, because its end names the file.
+        // The name takes precedence. The source location is cut at its beginning, because the file name is at its end.
         let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
         let place = canvas.cut_start(&canvas.safe(&place), room).into_owned();
         let name = canvas.cut_middle(name, cells.saturating_sub(width(&place) + 2));
@@ -144,7 +147,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
     canvas.put_right(area.x, area.y + 1, area.width, &beside, Meaning::Quiet);
 }
 
-/// Returns the figures of a row as pairs of a word and a value.
+/// Returns a row's figures as pairs of a label and a value.
 pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
@@ -176,7 +179,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     let of_self_time = (exact.self_estimated, rough.self_estimated, exact.self_error);
     let of_total_time = (exact.total_estimated, rough.total_estimated, exact.total_error);
     let ticks = unit::ticks(data, row.what);
-    // In a bottom-up tree, the total is self time, and the self time is the part without a measured caller.
+    // In a bottom-up tree, a row's total is self time, and its own part is the time of calls without a measured caller.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -207,14 +210,14 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns the clock time when the first open call began; `None` if it was not measured. The call's age is not shown,
-/// because it would change with every frame.
+/// Returns the time of day at which the earliest open call began, or `None` if that is not known. The age of the call
+/// is not shown, because it would change with every frame.
 fn since(app: &App, data: &Data) -> Option<String> {
     let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))
 }
 
-/// Formats a tick of the program's clock as a clock time.
+/// Formats a tick of the program's clock as a time of day.
 pub(crate) fn clock_time_of(app: &App, data: &Data, tick: u64) -> String {
     let capture = &data.snapshot.capture;
     let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
@@ -242,8 +245,8 @@ fn callers(pen: &mut Pen<'_, '_>, app: &App) {
     shares(pen, &detail.callers, false);
 }
 
-/// Draws the share of time in which a row waits, the system calls that it waits in, and the share of time without a
-/// CPU.
+/// Draws the share of time that a row spends waiting, the system calls that it waits in, and the share of time that it
+/// is without a CPU.
 pub(crate) fn waits(pen: &mut Pen<'_, '_>, app: &App, data: &Data, row: &Row) {
     let figures = data.figures(row.what);
     let mut text = String::new();
@@ -283,7 +286,7 @@ fn by_thread(pen: &mut Pen<'_, '_>, app: &App) {
     }
 }
 
-/// Draws names with their shares next to each other while they fit, then the number of names left out.
+/// Draws names with their shares side by side, as many as fit, followed by the number of names left out.
 fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
         let name = pen.canvas.safe(name);
@@ -306,7 +309,7 @@ fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     }
 }
 
-/// Draws the row's activity in the last seconds at the end of a line, and shortens the line accordingly.
+/// Draws the row's activity over the last 30 seconds at the end of a line, and shortens the line to make room for it.
 fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     let text = charts::spark(pen.canvas, app, row.id, BEATS as u16);
     if pen.room() < ROOM_FOR_PULSE || text.is_empty() {
@@ -319,7 +322,8 @@ fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     pen.cut_off(3);
 }
 
-/// Returns the text at the end of the pane: the figures at the moment of comparison, or the meaning of the row's marks.
+/// Returns the text at the end of the pane: the figures at the moment being compared with or, without a comparison,
+/// what the row's marks mean.
 pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     match &data.then {
         Some(_) => compared(canvas, app, data, row),
@@ -327,7 +331,7 @@ pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) ->
     }
 }
 
-/// Describes the row's figures at the moment of comparison.
+/// Describes the row's figures at the moment being compared with.
 fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
@@ -368,17 +372,17 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     notes.join(canvas.glyphs.dot)
 }
 
-/// What the explanation of the columns depends on.
+/// What a view needs to know to explain its columns.
 #[derive(Debug)]
 pub(crate) struct Legend {
     /// Whether whole sentences fit.
     pub(crate) is_wide: bool,
     /// Name of the measure.
     pub(crate) of: &'static str,
-    /// What a share with callees means, and what a share of the function itself means.
+    /// Explanations of the columns with and without the time of callees.
     pub(crate) inside: String,
     pub(crate) itself: &'static str,
-    /// Whether waits are known, and whether bars and frames have a second tone for them.
+    /// Whether waits are known, and whether bars and frames show them in a second tone.
     pub(crate) waits: bool,
     pub(crate) has_two_tones: bool,
     /// Whether the tree is bottom-up.
@@ -396,7 +400,7 @@ impl Legend {
     }
 }
 
-/// Draws an explanation of the columns, for people who see them for the first time.
+/// Draws an explanation of the columns, for users who see them for the first time.
 pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, line: u16) {
     let wide = area.width >= 92;
     let of = app.measure().name();

@@ -1,4 +1,4 @@
-//! Change of a row between two moments: a sign and a number, which are clear without colours.
+//! The change of a row's numbers between two moments, shown as a sign and a number so that it is clear without colours.
 
 use tickscope_report::number;
 
@@ -18,26 +18,28 @@ use crate::ui::view::unit::{
 /// Text for no change.
 const SAME: &str = "0";
 
-/// Largest number of cells for a number without its sign. Columns have six cells.
+/// Maximum width of a number without its sign, because columns are six cells wide.
 const LONGEST_SIGNED: usize = 5;
 
-/// Change of a column's value between two moments, or the value at one moment.
+/// Change of a column's value between two moments, or the value itself at one of them.
 enum Change {
-    /// Difference in nanoseconds, or of counts.
+    /// A time in nanoseconds.
     Time(i128),
+    /// A count.
     Count(i128),
-    /// Count per call, in hundredths.
+    /// A count per call, in hundredths.
     Hundredths(i128),
-    /// Difference of shares, as a fraction: 0.01 is one percentage point.
+    /// A share or a difference between shares, as a fraction: 0.01 is one percentage point.
     Points(f64),
-    /// The value exists only now, or existed only at the moment of comparison.
+    /// The value exists only now.
     New,
+    /// The value existed only at the moment being compared with.
     Gone,
     Unknown,
 }
 
 impl Change {
-    /// Returns the difference of a value at two moments.
+    /// Returns the difference between the values at two moments.
     fn minus(&self, then: &Self) -> Self {
         match (self, then) {
             (Self::Time(a), Self::Time(b)) => Self::Time(a - b),
@@ -49,7 +51,8 @@ impl Change {
     }
 }
 
-/// Formats the change of a column of numbers, now minus then. It takes the same space as the numbers themselves.
+/// Formats the change of a number in a column: its current value minus its value at the moment being compared with. The
+/// text takes no more space than the number itself would.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     let tally = now.figures(what).tally;
@@ -64,14 +67,14 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         && !value.is_count()
         && (tally.is_gauge() || (adds_up && !matches!(value, Value::Time(_))))
     {
-        // The difference of two levels means little, so a gauge shows its current level.
+        // The difference between two levels means little, so a gauge shows its current level.
         return counter::text(canvas, now, what, tally, main, value);
     }
     let then = there.and_then(|(then, what)| amount(app, then, what, value));
     let change = match (amount(app, now, what, value), then) {
         (_, _) if matches!(value, Value::OffCpu(_)) && !now.snapshot.waits => Change::Unknown,
         (Some(now), Some(then)) => now.minus(&then),
-        // A row that did not exist at the moment of comparison had no time and no calls then.
+        // A row that did not exist at the moment being compared with had no time and no calls then.
         (Some(now), None) if adds_up && there.is_none() => now,
         (Some(_), None) if !adds_up => Change::New,
         (None, Some(_)) if !adds_up && is_gone(now, what) => Change::Gone,
@@ -92,7 +95,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     written(canvas, tight, &change, about && tally.is_none())
 }
 
-/// Returns the value of a column at one moment, in the unit on the screen.
+/// Returns the value of a column at one moment, in the unit that the screen shows.
 fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     let figures = data.figures(what);
     let (counts, in_ticks) = (counts(app), app.query.in_ticks);
@@ -104,7 +107,7 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
         true => count(ticks),
         false => per_call(data, ns, 1).map(Change::Time),
     };
-    // Latencies are times whatever measure is chosen.
+    // Latencies are times even if the chosen measure is not time.
     let latency = |ticks: u64| match in_ticks {
         true => Change::Count(ticks.into()),
         false => Change::Time(data.snapshot.nanos(ticks).into()),
@@ -163,7 +166,8 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     }
 }
 
-/// Returns `n * parts`, divided by the calls if numbers are per call; `None` if there are no calls.
+/// Returns `n * parts`, divided by the number of calls if numbers are shown per call. Returns `None` if that number is
+/// 0.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -190,10 +194,11 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
             let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
-            // If only a sign separates two columns, two long numbers look like one. Two digits are short enough.
+            // A long number is shortened to two digits if its sign would be all that separates it from the next column,
+            // or to make room for the mark of an estimate.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
                 text = canvas.rough(size(ns));
-                // Of two units, as in `39m58s` or `12d23h`, only the larger one fits.
+                // Of the two units in a text such as `39m58s` or `12d23h`, only the larger one fits.
                 if width(&text) > LONGEST_SIGNED {
                     let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
                     text.truncate(end);
@@ -232,7 +237,7 @@ fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     Some(mean(now)? / mean(then)? - 1.0)
 }
 
-/// Formats the change of the mean time per call, such as `▲ +9%`, and returns how it looks.
+/// Returns the change of the mean time per call as text, such as `▲ +9%`, and the look of that text.
 pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let then = data.counterpart(what);
     let calls = data.figures(what).calls;
@@ -262,7 +267,7 @@ pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -
     };
     let mut text = format!("{mark}{gap}{number}");
     if width(&text) > usize::from(cells) {
-        // Only `-100%` is this long, and changes are never below it. It is shown as `-99`.
+        // Only `-100%` can be too long, because no decrease is larger. It is shown as `-99`.
         text = format!("{mark}{:+.0}", percent.max(-99.0));
     }
     (text, meaning)

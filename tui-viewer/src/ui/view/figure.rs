@@ -1,4 +1,4 @@
-//! Numbers in the columns of a row, with marks for estimates and bounds.
+//! The numbers in the columns of a row, with marks for estimates and bounds.
 
 use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
@@ -16,7 +16,7 @@ use crate::ui::view::unit::{
 };
 use crate::ui::view::{counter, difference, unit};
 
-/// Returns the text of a column of numbers, or of the change if two moments are compared. The text is at most one cell
+/// Returns the text of a column of numbers: the number or, in a comparison, its change. The text is at most one cell
 /// wider than the column.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
@@ -25,7 +25,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
     }
 }
 
-/// Returns the text of a column of numbers at one moment.
+/// Returns the text of a column of numbers at one moment, without comparing it with another.
 pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally.filter(|_| !value.is_count()) {
@@ -37,7 +37,8 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    // If only a mark separates two columns, two long numbers look like one. Two digits are short enough.
+    // If columns are only one cell apart, the mark of an estimate fills the gap, and two long numbers would look like
+    // one. Numbers with two digits are short enough to leave a blank.
     let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
@@ -64,7 +65,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let (ticks, of_calls) = figures.avg_ticks(ticks.0);
             let ticks = rounded(ticks, of_calls);
-            // A mean of 0 ns may come from very short calls, so the total decides whether samples have seen the row.
+            // A mean of 0 ns may come from very short calls, so the total decides whether any sample fell into the row.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
@@ -93,7 +94,8 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// Formats the latency of the longest call: exact, as an upper bound, or as a lower bound if not all calls were timed.
+/// Formats the latency of the longest call. If it is not exact, it is marked as an upper bound, or as a lower bound if
+/// not all calls were timed.
 pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
@@ -104,7 +106,7 @@ pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -
     })
 }
 
-/// Formats a share. 100% loses its decimal if a mark precedes it, because the column has no space for both.
+/// Formats a share. If it is marked, 100% is shown without its decimal, because the column has no room for both.
 fn percent(share: f64, marked: bool) -> String {
     match number::percent(share) {
         text if marked && text == "100.0%" => "100%".to_string(),
@@ -115,8 +117,9 @@ fn percent(share: f64, marked: bool) -> String {
 /// Width of a count in cells.
 const COUNT: usize = 5;
 
-/// Formats two numbers: the calls from caller to callee, and all calls of the callee; for the function itself, its
-/// outermost and its recursive calls. The separator is in the same cell in all rows.
+/// Formats the number of calls from caller to callee and the number of all calls to the callee, as in `12/34`. For the
+/// function itself, formats its outermost and its recursive calls, as in `12+3`. The separator is in the same cell in
+/// all rows.
 fn calls_of(data: &Data, what: What) -> Option<String> {
     let around = data.around.as_ref()?;
     let of = &around.neighbours;

@@ -1,4 +1,4 @@
-//! The last line: keys that work at present, the search while it is typed, or the latest notice.
+//! The last line: the keys that currently work, the search while it is typed, or the latest notice.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_programs::status::Mark;
@@ -17,10 +17,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::tabs;
 
-/// Cells that are reserved for the text of a search next to its results.
+/// Minimum number of cells for the text of a search beside its results.
 const LEAST_TEXT: usize = 15;
 
-/// Number of keys that are named besides the key for the list of keys and the key that quits.
+/// Maximum number of keys that are shown, not counting those for help and for quitting.
 const HINTS: usize = 6;
 
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
@@ -59,7 +59,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     }
 }
 
-/// Draws the tabs and the position in the list, if no line above shows them. Returns the cell after them.
+/// Draws the tabs and the position in the list, for screens on which no line above shows them. Returns the cell after
+/// them.
 fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let x = tabs::views(canvas, app, line.x + 1, line.y);
     let rows = usize::from(app.layout().rows.height);
@@ -70,7 +71,7 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     canvas.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
-/// Draws the search while it is typed, with its results.
+/// Draws the search line while the user types, with the matches found so far.
 fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
@@ -83,11 +84,11 @@ fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     typed(canvas, &search.input, &right, line);
 }
 
-/// Draws a text that is being typed, after a slash, and the text `right` at the end of the line.
+/// Draws the text that is being typed, after a slash, and `right` at the end of the line.
 fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_room = room.saturating_sub(width(right) + 3).max(4);
-    // The text is cut at its beginning, so that the cursor stays visible.
+    // The text before the cursor is cut at its beginning, so that the cursor stays visible.
     let (text, cursor) = (input.value(), input.cursor());
     let before: String = text.chars().take(cursor).collect();
     let at: String = text.chars().skip(cursor).take(1).collect();
@@ -111,8 +112,8 @@ fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     }
 }
 
-/// Describes the matches, such as `3 of 15 rows  match 1/3  45.4% of time`: the number of rows, the current match, and
-/// the share of time of all matches. With fewer cells, the text has fewer words.
+/// Describes the matches, as in `3 of 15 rows  match 1/3  45.4% of time`: how many rows match, which match is selected,
+/// and the share of time of all matches together. If there is less room, words are left out.
 fn found(app: &App, search: &Search, cells: usize) -> String {
     let Some(data) = app.data().filter(|_| search.is_set()) else {
         return String::new();
@@ -125,7 +126,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
     if !view.about().is_of_time {
-        // The rows of these views have no shares of the time.
+        // The rows of these views are not parts of the measured time, so they have no share of it.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return match long.len() <= cells {
             true => long,
@@ -148,7 +149,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
-        // A search that is kept is shown in place of its key.
+        // While a search is active, it is shown in place of the key that starts one.
         .filter(|line| !(searched && line.keys().iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
@@ -167,12 +168,12 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         let found = found(app, search, usize::from(line.width) / 6);
         hints.insert(0, (format!("/{text}  {found}"), hint("", 2, false)));
     }
-    // The key that quits is at the right end, where the eye finds it.
+    // The keys for help, quitting and going back are at the right end, where they are easy to find.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
-    // Users do not read many keys, so only a few are named; `?` lists all. Those with the highest rank are left out
-    // first.
+    // Users do not read long lists of keys, so only a few are shown; `?` lists all of them. Hints with the highest rank
+    // are left out first.
     while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS
         || hints.iter().map(cells).sum::<usize>() > room + 2
     {
@@ -192,13 +193,13 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
 }
 
-/// Smallest width at which the first hint can leave the explanation of the columns to the pane.
+/// Minimum width at which the first hint names keys, if the pane already explains the columns.
 const WORDY: u16 = 110;
 
-/// Smallest height in lines at which the pane below the list explains the columns.
+/// Minimum height in lines at which the pane below the list explains the columns.
 const EXPLAINS: u16 = 7;
 
-/// Draws the line that explains the program's state or a warning. Without one, draws the first hint.
+/// Draws the line that explains the program's state or a warning. If there is neither, draws the first hint.
 pub(crate) fn banner(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(text) = app.banner() else {
         return first_look(canvas, app, area);

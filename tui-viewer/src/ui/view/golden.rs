@@ -1,7 +1,7 @@
-//! Golden screens, with the text and the look of each cell.
+//! Golden screens: the expected text and style of each cell.
 //!
-//! This command writes all of them again: `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo
-//! test -p tickscope-cli --lib`.
+//! To write all of them again, run `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo test -p
+//! tickscope-cli --lib`.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;
@@ -21,7 +21,7 @@ use crate::test_driver::{self, events, live, looks, text};
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Shows the test program on screens of these sizes, types keys, and compares the screens with stored ones.
+/// Shows the test program on screens of these sizes, types keys into it, and compares the screens with the stored ones.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
         let app = live(width, height).after(typed);
@@ -29,7 +29,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     }
 }
 
-/// Shows a snapshot on screens of these sizes, types keys, and compares the screens with stored ones.
+/// Shows a snapshot on screens of these sizes, types keys into it, and compares the screens with the stored ones.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
         let app = test_driver::showing(width, height, snapshot.clone()).after(typed);
@@ -66,8 +66,8 @@ pub(crate) fn waiting(width: u16, height: u16, live: bool) -> App {
     app
 }
 
-/// The screens of a single view are in its directory; `golden_tables` and `golden_moments` have screens of several
-/// views.
+/// Golden tests of a single view are in that view's directory. `golden_tables` and `golden_moments` test what several
+/// views share.
 #[test]
 fn what_is_on_top_and_other_numbers() {
     typed("help", &SIZES, "?");
@@ -165,8 +165,8 @@ fn without_unicode() {
 
 #[test]
 fn percentiles() {
-    // If the columns of percentiles do not fit, the pane shows the percentiles. In Hot the columns fit from 136 cells
-    // on.
+    // If the percentile columns do not fit, the pane shows the percentiles. In the Hot view, the columns fit if the
+    // screen is at least 136 cells wide.
     typed("percentiles", &[(120, 30), (80, 24)], "Gll");
     typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }

@@ -1,4 +1,4 @@
-//! Golden screens of counters, values and gauges, also in windows, in comparisons and per call.
+//! Golden screens of counters, values and gauges, including comparisons and numbers per call.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;
@@ -14,7 +14,8 @@ use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::test_driver::{empty, events, keys, looks, showing, text};
 
-/// Returns the test program after these tenths of a second, with an added thread that counts finds and reads.
+/// Returns the test program after this many tenths of a second, with an added thread that counts cache hits, cache
+/// misses and bytes read.
 fn counting(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     let [run, hit, miss, bytes] = with_thread(
@@ -36,7 +37,7 @@ fn counting(tenths: u64) -> Snapshot {
     s
 }
 
-/// Adds these sites, and a thread with one row for each site. The caller adds the rows next.
+/// Adds these sites, and a thread that will have one row for each of them. The caller must add those rows next.
 fn with_thread<const N: usize>(s: &mut Snapshot, name: &str, sites: [(&str, &str, u32); N]) -> [SiteId; N] {
     s.threads.push(Thread {
         name: name.into(),
@@ -59,7 +60,7 @@ fn with_thread<const N: usize>(s: &mut Snapshot, name: &str, sites: [(&str, &str
     })
 }
 
-/// Shows a program and selects a row by its name.
+/// Shows a program and selects a row by searching for its name.
 fn shown(width: u16, height: u16, snapshot: Snapshot, name: &str) -> App {
     showing(width, height, snapshot).after(&format!("*/{name}\n"))
 }
@@ -96,7 +97,7 @@ fn a_comparison_shows_what_was_added_since() {
     keys(&mut app, "*");
     find(&mut app, "bytes");
     assert_snapshot!("counters_compare_120x30", text(&app));
-    // 340 tenths of a second with 64 000 bytes each.
+    // 64 000 bytes in each of 340 tenths of a second.
     has(&row_of(&app, "─ reader::bytes"), "+21.8M");
 }
 
@@ -119,7 +120,8 @@ fn in_ascii_the_sign_is_a_word() {
     assert!(text(&app).is_ascii());
 }
 
-/// Like [`counting`], with an added thread that records the rows of its queries and the length of its queue.
+/// Like [`counting`], with another thread that records the number of rows of each query, the length of its queue, and a
+/// balance.
 fn giving(tenths: u64) -> Snapshot {
     let mut s = counting(tenths);
     let sites = [("serve", 10), ("rows", 25), ("queue", 12), ("balance", 13)];
@@ -162,7 +164,7 @@ fn giving(tenths: u64) -> Snapshot {
 
 fn row_of(app: &App, name: &str) -> String {
     let text = text(app);
-    // On wide screens the pane is to the right of the name.
+    // On wide screens, the pane follows to the right of the row's name.
     let inside = format!("{name}  ");
     let is_it = |line: &&str| line.trim_end().ends_with(name) || line.contains(&inside);
     let row = text.lines().find(is_it);
@@ -195,7 +197,7 @@ fn a_comparison_takes_numbers_from_each_other_and_levels_not() {
     keys(&mut app, "*");
     find(&mut app, "rows");
     assert_snapshot!("values_compare_140x34", text(&app));
-    // 50 rows are added in each of 340 tenths of a second.
+    // 50 queries in each of 340 tenths of a second.
     has(&row_of(&app, "db::rows"), "+17.0k");
     // The level itself, 134, is shown, not its change of 34.
     let queue = row_of(&app, "db::queue");
@@ -216,7 +218,8 @@ fn values_in_ascii_and_per_call() {
     );
     find(&mut app, "serve");
     keys(&mut app, "b");
-    // The sum of 1.34 million rows is divided by 50 queries. The largest number, also 1.34 million, is not divided.
+    // In each tenth of a second, 50 queries return 1.34 million rows, which is 26.8 thousand rows per query. The
+    // largest number, also 1.34 million, is not divided.
     let row = row_of(&app, "-- db::rows");
     assert!(row.contains("26.8k") && row.contains("1.34M"), "{row}");
 }

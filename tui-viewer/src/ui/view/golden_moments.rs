@@ -1,4 +1,4 @@
-//! Golden screens of moments and spans of time.
+//! Golden screens of windows, the past, comparisons and sparklines.
 
 use insta::assert_snapshot;
 use tickscope_programs::status::Status;

@@ -1,4 +1,4 @@
-//! Golden screens of what several views share: other measures, futures, waits, and columns with any content.
+//! Golden screens of what several views share: other measures, futures, waits, and columns with arbitrary content.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -73,7 +73,8 @@ fn who_waits_and_for_what() {
 #[test]
 fn working_and_waiting_have_two_tones_in_every_theme() {
     let mut app = showing(80, 24, orderbook::waiting(1_340));
-    // For each view: a working and a waiting cell, of the bar and then of the frame of `match::step`.
+    // For each view, the positions of a cell for work and of one for waiting: first in a bar, then in the frame of
+    // `match::step`.
     for (view, y, working, waiting) in [("1", 4, 10, 11), ("5", 6, 50, 70)] {
         keys(&mut app, view);
         for (theme, ascii) in ThemeKind::ALL

@@ -15,13 +15,13 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// Smallest width at which words are written in full.
+/// Minimum width at which words are written in full.
 const WORDY: u16 = 100;
 
-/// Smallest width at which the cost is shown as a range.
+/// Minimum width at which the cost of measuring is shown as a range.
 const RANGES: u16 = 80;
 
-/// Largest number of cells for the name of the chosen thread.
+/// Maximum number of cells for the name of the thread that the user has chosen.
 const LONGEST_ONLY: usize = 20;
 
 struct Part {
@@ -59,7 +59,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
-            // The usual mode says little, so it is left out early; another mode is left out late.
+            // The usual mode says little, so it is one of the first parts to be left out. Any other mode is one of the
+            // last.
             let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
                 true => (Meaning::Plain, 7),
                 false => (Meaning::Notable, 1),
@@ -68,7 +69,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
-            // Sites that are off explain counts that do not grow.
+            // Sites that are switched off explain why some counts do not grow.
             let text = match (wordy, snapshot.over_budget().is_empty()) {
                 (true, false) => format!("{off} off for --budget"),
                 (true, true) => format!("{off} {} off", if off == 1 { "site" } else { "sites" }),
@@ -115,7 +116,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     let Some((name, pid)) = process_id.or(target) else {
         return;
     };
-    // The name is cut so far that the word for the state fits.
+    // The name is shortened enough for the word for the state to fit.
     let most = match wordy {
         true => 30,
         false => usize::from(app.screen.size.width.saturating_sub(12)).min(20),
@@ -128,7 +129,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     if let Some(processes) = app.program.processes {
         return left.push(part(processes_text(processes, wordy), Meaning::Plain, 1, gap));
     }
-    // A file that sums several processes has no process id.
+    // A file with the sum of several processes has no process id.
     if pid == 0 {
         return;
     }
@@ -177,7 +178,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         let word = format!("{word}{}", canvas.glyphs.cut);
         left.push(part(word, Meaning::Notable, 0, 1));
     } else if let Some(time) = app.face_time() {
-        // For a moment of the past, its clock time says more than the time for which it was counted.
+        // For a moment in the past, the time of day matters more than how long the program had been counting.
         let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
@@ -185,7 +186,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// Returns the mode of measuring; on narrow screens only if it is not the usual one.
+/// Returns the text for the measuring mode; `None` for the usual mode on narrow screens.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
@@ -210,7 +211,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // If the chosen thread has ended, all threads are counted, so that it is among them.
+    // If the chosen thread has ended, ended threads are counted too, so that the number includes it.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,
@@ -232,7 +233,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
     let (low, high) = snapshot.cost_share();
     let cost = if snapshot.may_cost_more() {
-        // The cost may also be higher than the range, so only the lower end is a bound.
+        // The cost may be even higher than the upper end of the range, so only the lower end is a bound.
         format!("{}{}", canvas.glyphs.at_least, number::percent(low))
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
@@ -282,8 +283,8 @@ fn cells(parts: &[Part]) -> usize {
         .sum()
 }
 
-/// Leaves out parts, highest rank first, until the rest fits. A sign with the number of warnings left out replaces
-/// them.
+/// Leaves out parts, those with the highest rank first, until the rest fits. If warnings are left out, a part such as
+/// `+2!` shows how many.
 fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     let alarms = |parts: &[Part]| parts.iter().filter(|part| part.meaning == Meaning::Alarm).count();
     let all = alarms(right);
@@ -292,7 +293,7 @@ fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     if left_out > 0 {
         right.push(part(format!("+{left_out}!"), Meaning::Alarm, 0, 1));
         leave_out(left, right, room);
-        // The sign may have displaced further warnings.
+        // To make room for the sign, further warnings may have been left out.
         let hidden = all + 1 - alarms(right);
         if let Some(sign) = right.last_mut() {
             sign.text = format!("+{hidden}!");

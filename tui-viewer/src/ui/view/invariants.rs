@@ -21,7 +21,7 @@ use crate::ui::view::golden::waiting;
 
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Usual sizes of terminals, and sizes at the limits of a layout.
+/// Common terminal sizes, and sizes at which the layout changes.
 const SIZES: [(u16, u16); 9] = [
     (60, 15),
     (80, 24),
@@ -66,7 +66,7 @@ fn codes() -> Vec<Code> {
     codes
 }
 
-/// Returns an app that shows a view, after `typed` has opened something over it.
+/// Returns an app that shows a view. The keys `typed` open something over it.
 fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> App {
     let mut app = live(width, height);
     let mut watched = orderbook::snapshot(1_341);
@@ -89,7 +89,7 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     for view in View::ALL {
         for (n, typed) in ON_TOP.into_iter().enumerate() {
             let mut app = staged(view, typed, (80, 24));
-            // Each app is drawn at an eighth of the sizes, and the next app at another eighth, to save time.
+            // To save time, each app is drawn at only an eighth of the sizes, and the next app at another eighth.
             for &size in sizes.iter().skip(n % 8).step_by(8) {
                 resize(&mut app, size);
                 test_driver::screen(&app);
@@ -134,7 +134,7 @@ fn only_what_is_on_the_screen_is_written() {
             let s = orderbook::snapshot(1_340);
             let last = s.nodes.len() - 1;
             events(&mut app, Status::Live, Some(with_more(s, last, 2_000, deep)));
-            // The added rows cost most, so they are at the top when they are opened.
+            // The added rows take the most time, so they are at the top once they are unfolded.
             keys(&mut app, "gE");
             if view == View::Tree {
                 key(&mut app, Code::End);
@@ -156,7 +156,8 @@ fn wall_time_has_a_row_for_what_is_outside() {
     let screen = text(&app);
     assert!(screen.contains("(outside)"), "{screen}");
     assert!(screen.contains("% of wall time"), "{screen}");
-    // Each of four threads is outside of scopes for a fifth of 134 s; together they are in scopes for 268 s.
+    // Each of the four threads spends a fifth of its 134 s outside of scopes, 107.2 s in total. Together they spend 268
+    // s in scopes.
     assert!(screen.contains("28.6%"), "{screen}");
 }
 

@@ -1,5 +1,5 @@
-//! Columns of the timeline, with work at the bottom, in the colour of its module, and waits above. Also the legend of
-//! these colours, at the end of a line.
+//! Columns of the timeline: work at the bottom, in the colour of its module, and waits above it. Also the legend of
+//! these colours, which is drawn at the end of a line.
 
 use ratatui::layout::Rect;
 use tickscope_report::modules::Module;
@@ -10,10 +10,10 @@ use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Load in CPUs below which nothing is drawn.
+/// Minimum load, in CPUs, that is drawn.
 const LEAST: f64 = 0.002;
 
-/// Mark for a span of time without data, in Unicode and in ASCII.
+/// Mark for a column of the timeline that has no data, in Unicode and in ASCII.
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
 /// Returns the module of the function with this key.
@@ -26,7 +26,7 @@ pub(crate) fn ground(names: &Names, function: u64) -> Ground {
     Ground::Module(module_of(names, function).map_or(0, |module| module.hue))
 }
 
-/// Returns the colour and the name of each module, without repetitions.
+/// Returns the colour and the name of each module, without duplicates.
 pub(crate) fn each_once(modules: &[&Module]) -> Vec<(Ground, String)> {
     let mut all: Vec<(Ground, String)> = Vec::new();
     for module in modules {
@@ -53,7 +53,7 @@ pub(crate) fn column(
         canvas.put(area.x, area.bottom() - 1, 1, mark, Meaning::Rule);
         return;
     };
-    // An eighth of a cell stays free, so that a full column does not touch the line above.
+    // An eighth of a cell stays free at the top, so that a full column does not touch the line above the chart.
     let full = u32::from(area.height) * 8 - 1;
     let eighths = |part: f64| {
         let exact = (part / most * f64::from(full)).round() as u32;
@@ -105,8 +105,8 @@ fn height_glyph(canvas: &Canvas<'_>, eighths: u32) -> &'static str {
     heights[(eighths as usize * most).div_ceil(8).min(most)]
 }
 
-/// Draws colours and their names at the end of a line, as many as fit after cell `from`. The colour of waits, which
-/// `waits` adds, is left out last.
+/// Draws colours and their names at the end of a line, as many as fit to the right of cell `from`. If `waits`, adds the
+/// colour for time off the CPU, which is the last one to be left out.
 pub(crate) fn legend(
     canvas: &mut Canvas<'_>,
     all: Vec<(Ground, String)>,
@@ -128,7 +128,7 @@ pub(crate) fn legend(
     }
     let cells: u16 = fit.iter().map(|(_, name)| width(name) as u16 + 5).sum();
     let mut x = area.right().saturating_sub(cells) + 1;
-    // The colour of waits is drawn last.
+    // Time off the CPU was added first so that it is sure to fit, but it is drawn last.
     if fit.first().is_some_and(|(ground, _)| *ground == Ground::Waiting) {
         fit.rotate_left(1);
     }

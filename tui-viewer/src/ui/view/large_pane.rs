@@ -1,4 +1,5 @@
-//! The large pane, next to the list or below it: the facts of the small pane, with the space of a large terminal.
+//! The large pane, beside the list or below it: like the small pane, but with more details, for which only large
+//! terminals have room.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -14,19 +15,20 @@ use crate::ui::view::charts::{Column, bar, seconds};
 use crate::ui::view::detail;
 use crate::ui::view::latency::latencies;
 
-/// Largest number of callers, of callees, and of threads that are listed.
+/// Maximum number of entries in each of the lists: callers, callees, and threads.
 const NAMED: usize = 6;
 
 /// Width in cells of the bar next to a name.
 const BAR: u16 = 12;
 
-/// Width in cells of the word before a figure.
+/// Width in cells of the label before a figure.
 const WORDS: u16 = 13;
 
-/// Columns of a pane below the list: for the row, for the latencies and the activity, and for callers and callees.
+/// Number of columns in a pane below the list: one for the row itself, one for its latencies and activity, and one for
+/// its callers and callees.
 const COLUMNS_BELOW: u16 = 3;
 
-/// Columns of the pane. If there is a single one, all parts are in it.
+/// Columns of the pane. If there is only one, it contains all parts.
 struct Columns(Vec<Column>);
 
 impl Columns {
@@ -115,7 +117,7 @@ fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
     column.y += 3;
 }
 
-/// Draws the callers of the function, and what its time is spent in.
+/// Draws the callers of the function, and where its time goes.
 fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Column) {
     let named = |lines: std::ops::Range<u32>| -> Vec<(String, u64)> {
         let mut all: Vec<(String, u64)> = lines
@@ -131,7 +133,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     };
-    // The row of the function's self time precedes those of its callees.
+    // The line for the function's self time comes directly before those of its callees.
     let goes_to = around.own()..around.callees().end;
     for (heading, list) in [
         ("called from", named(around.callers())),
@@ -146,7 +148,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
     }
 }
 
-/// Draws names with their shares, each in a line.
+/// Draws names with their shares, one per line.
 fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], column: &mut Column) {
     if parts.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Latencies of a row's calls: quantiles, the longest call, and a chart, small in one line or tall in a column of a
-//! pane.
+//! Latencies of a row's calls: quantiles, the longest call, and a chart, which is either small and on a single line, or
+//! tall and in a column of a pane.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
@@ -20,17 +20,17 @@ use crate::ui::view::{charts, counter, figure, unit};
 /// Quantiles that are shown, with their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// Number of calls up to which the latencies themselves are shown.
+/// Maximum number of calls for which the individual latencies are shown.
 const FEW: u64 = 2;
 
-/// Width in cells of the chart in one line.
+/// Width in cells of the chart on a single line.
 const CHART: usize = 20;
 
 /// Width in cells and height in lines of the tall chart.
 const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
-/// Height in lines of the tall chart with its ends and the quantiles.
+/// Height in lines of the tall chart, including the labels of its ends and the quantiles.
 const TALL_LINES: u16 = TALL + 3;
 
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, line: u16) {
@@ -49,7 +49,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     facts_and_chart(&mut pen, &facts, latency, &ends);
 }
 
-/// Returns the text that replaces quantiles and chart: why there are none, or the latencies of one or two calls.
+/// Returns the text that is shown instead of quantiles and a chart: the reason why there are none, or the latencies of
+/// one or two calls.
 fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
@@ -59,7 +60,7 @@ fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(Stri
     if saturating_sum(calls) > FEW || unit::timed_in_part(data, what) {
         return None;
     }
-    // One or two calls have no percentiles and no distribution, so their latencies are shown.
+    // For one or two calls, percentiles and a distribution say nothing, so the latencies themselves are shown.
     let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
         let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
         (0..count).map(move |_| ticks)
@@ -68,7 +69,7 @@ fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(Stri
     Some((each.join(", "), Meaning::Plain))
 }
 
-/// Draws latencies in [`TALL_LINES`] lines: the chart, its ends, and the quantiles.
+/// Draws latencies in [`TALL_LINES`] lines: the chart, the labels of its ends, and the quantiles.
 fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
@@ -87,7 +88,8 @@ fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: 
     }
 }
 
-/// Draws the latencies of calls as a chart, or why they are unknown.
+/// Draws the latencies of a row's calls as a chart, or the reason why there are none. For a value, draws the
+/// distribution of its numbers instead.
 pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
     let Some(room) = column.room(2) else { return };
     match data.figures(what).tally {
@@ -120,7 +122,8 @@ pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     }
 }
 
-/// Returns the quantiles, the longest call, and the number of timed calls, as pairs of a word and a value.
+/// Returns the quantiles, the longest call and, if only some calls were timed, the number of timed calls, as pairs of a
+/// label and a value.
 fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
     let latency = data.latency(what);
     let is_about = unit::has_rough_percentiles(data, what);
@@ -138,7 +141,7 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
     facts
 }
 
-/// Draws the distribution of a value's numbers in one line.
+/// Draws the distribution of the numbers that a value was given, on a single line.
 pub(crate) fn draw_numbers(
     canvas: &mut Canvas<'_>,
     data: &Data,
@@ -167,7 +170,7 @@ pub(crate) fn draw_numbers(
     facts_and_chart(&mut pen, &facts, numbers, &ends);
 }
 
-/// Draws figures with their words, then a chart between its ends if it fits.
+/// Draws pairs of a label and a value, then a chart between the labels of its ends if there is room.
 fn facts_and_chart(
     pen: &mut Pen<'_, '_>,
     facts: &[(&str, String)],
@@ -211,7 +214,8 @@ fn outermost(latency: &Histogram) -> (usize, usize) {
     (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
 }
 
-/// Formats the ends of the chart: the shortest and the longest latency that the outermost buckets may contain.
+/// Formats the labels for the ends of the chart: the shortest latency in the first bucket and the longest one in the
+/// last.
 fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [String; 2] {
     let (first, last) = outermost(latency);
     [
@@ -220,8 +224,8 @@ fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [St
     ]
 }
 
-/// Counts the calls in intervals of latency that are equally long on a logarithmic scale, from the shortest to the
-/// longest.
+/// Counts the calls in each of `steps` ranges of latency, which have equal widths on a logarithmic scale. Together they
+/// span the shortest to the longest call.
 fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     let (first, last) = outermost(latency);
     let mut columns = vec![0u64; steps.max(1)];

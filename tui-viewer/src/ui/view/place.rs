@@ -1,5 +1,5 @@
-//! Divides the cells of a line among columns. Positions depend only on view and width, so no column moves with the
-//! data.
+//! Divides the cells of a line among columns. Positions depend only on the view and the width, so columns do not move
+//! when the data changes.
 
 use crate::ui::view::column::{Column, Place};
 
@@ -10,23 +10,24 @@ pub(crate) enum Width {
     Own,
     /// This number of cells.
     Cells(u16),
-    /// This many shares of the cells that all other columns leave.
+    /// A share of the cells that are left over by the other columns, in proportion to this number.
     Parts(u16),
 }
 
-/// Columns from left to right: the column, its width, and the smallest width of a line in which it is shown.
+/// Columns from left to right, each with its width and the minimum width of the line at which it is shown.
 pub(crate) type Columns = [(&'static Column, Width, u16)];
 
-/// Part of a line that its names should have, in percent.
+/// Percentage of a line that is meant for names.
 const NAME_PERCENT: u16 = 45;
 
-/// Returns whether `name` cells are the part of the line that names should have.
+/// Returns whether `name` cells are at least [`NAME_PERCENT`] of a line.
 pub(crate) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Positions columns so that the names together have [`NAME_PERCENT`] of the line. To achieve this, leaves out columns
-/// in the order of `leaving`. `place` positions all columns except the given ones.
+/// Positions columns so that the columns with names together take up at least [`NAME_PERCENT`] of the line. For this,
+/// leaves out the columns in `leaving`, one after another, as far as needed. `place` positions all columns except those
+/// that it is given.
 pub(crate) fn names_first(
     names: &[&'static Column],
     leaving: &[&'static Column],
@@ -45,7 +46,7 @@ pub(crate) fn names_first(
     }
 }
 
-/// Positions columns next to each other, and leaves out some of them for the names: see [`names_first`].
+/// Positions columns next to each other, leaving out some of them to make room for names; see [`names_first`].
 pub(crate) fn side_by_side_names_first(
     columns: &Columns,
     names: &[&'static Column],
@@ -118,9 +119,9 @@ mod tests {
                 let names = places.iter().filter(|place| place.column.is_name);
                 let cells = names.map(|name| name.width).min().unwrap_or(0);
                 let halves = halves(Rect::new(0, 0, width, 1)).filter(|_| view == View::Function);
-                // Each of two lists that are next to each other has half of the line.
+                // If two lists are side by side, each has half of the line.
                 let line = halves.map_or(width, |[first, _]| first.width);
-                // The column NOW names the function that a thread is in, so it counts as a name.
+                // The NOW column names the function that a thread is in, so it counts as a name.
                 let doing = places.iter().find(|place| place.column.title == "NOW");
                 let all = cells + doing.map_or(0, |doing| doing.width);
                 let has_names = !matches!(view, View::Flame | View::Timeline);

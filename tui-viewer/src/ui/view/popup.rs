@@ -15,13 +15,13 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 
-/// Width in cells of a thread's share and the gap before it. Even the narrowest list has the share.
+/// Width in cells of a thread's share and the gap before it. Even the narrowest list shows the share.
 const SHARE_CELLS: usize = 7;
 
-/// Width in cells of a thread's state, and of its id or count, each with the gap before it.
+/// Width in cells of each other fact about a thread, including the gap before it: its state, and its id or count.
 const FACT_CELLS: usize = 9;
 
-/// Cells that a name needs. Facts are left out if they would leave fewer.
+/// Minimum number of cells for a name. Facts are left out if they would leave fewer.
 const LEAST_NAME: usize = 12;
 
 /// Draws the list in which users choose the thread whose time is shown.
@@ -51,8 +51,8 @@ pub(crate) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, orde
     });
 }
 
-/// Draws the lines of a list to choose from, and highlights the selected one. Leaves out lines at the beginning if the
-/// selected line would not fit.
+/// Draws the lines of a list to choose from, and highlights the selected line. If not all lines fit, scrolls just far
+/// enough to show that line.
 pub(crate) fn lines(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -88,13 +88,13 @@ pub(crate) fn who(thread: &Thread, ascii: bool) -> String {
     }
 }
 
-/// Draws the question whether to reset or to change the mode although other viewers watch.
+/// Asks whether to reset the counts or switch the mode even though other viewers are watching.
 pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let newest = app.program.newest.as_ref();
     let viewers = newest.map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
     let who = match others {
-        // Viewers without a slot are not counted, so there may be more.
+        // Viewers that have no slot are not counted, so there may be more of them.
         _ if viewers as usize >= slot::COUNT => format!("{others} or more other viewers are"),
         1 => "1 other viewer is".to_string(),
         _ => format!("{others} other viewers are"),
@@ -125,7 +125,8 @@ pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     }
 }
 
-/// Returns an area of this size, or smaller, in the middle of the screen below the header.
+/// Returns an area of this size, or a smaller one if the screen is too small, in the middle of the screen below the
+/// header.
 pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
     let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));
@@ -144,7 +145,7 @@ const NAME: u16 = 9;
 /// Width in cells of the word `now` and the gap after it.
 const NOW: u16 = 4;
 
-/// Text below the list: what a change of mode loses.
+/// Text below the list: what is lost when the mode is switched.
 const LOSS: [&str; 2] = [
     "Another mode counts from zero; u cannot undo that:",
     "s keeps a snapshot first.",
@@ -174,7 +175,7 @@ pub(crate) fn mode_list(canvas: &mut Canvas<'_>, app: &App, index: usize) {
 /// Cells between columns of the help.
 const GUTTER: u16 = 3;
 
-/// Draws the help: the list of keys and the words, over everything between header and footer.
+/// Draws the help, which lists the keys and explains words, over everything between the header and the footer.
 pub(crate) fn help_list(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
     let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));

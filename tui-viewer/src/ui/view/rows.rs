@@ -1,4 +1,4 @@
-//! Parts of rows that several tables share: tree lines, matches of the search, source locations, and time off the CPU.
+//! Parts of rows that several tables share: tree lines, search matches, source locations, and time off the CPU.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Cell;
 
-/// Draws a sentence where there are no rows.
+/// Draws a sentence in place of rows.
 pub(crate) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
     let (x, width) = (area.x + 2, area.width.saturating_sub(3));
     canvas.put_cut(x, area.y, width, text, Meaning::Plain);
@@ -46,7 +46,8 @@ pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
-/// Returns the part of the shown time that is off the CPU, 0 to 1; 0 if the measure is not time.
+/// Returns the fraction of the shown time that was spent off the CPU, 0 to 1; 0 if that is not known or the measure is
+/// not time.
 pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;
@@ -65,7 +66,7 @@ pub(crate) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u
     canvas.cut_path(&canvas.safe(&text), cells.into()).into_owned()
 }
 
-/// Draws the tree lines of a row and its mark for folding. Returns the cell where the name begins.
+/// Draws the tree lines of a row and its fold mark. Returns the cell at which the name begins.
 pub(crate) fn lead(canvas: &mut Canvas<'_>, cell: &Cell<'_>) -> u16 {
     let Cell {
         app, row, place, y, ..
@@ -83,7 +84,7 @@ pub(crate) fn lead(canvas: &mut Canvas<'_>, cell: &Cell<'_>) -> u16 {
     canvas.put(x, y, end - x, mark, look.of(meaning)) + 1
 }
 
-/// Marks what matches the search in a name, as far as the name is on the screen.
+/// Highlights the part of a name that matches the search. If that part cannot be located, highlights the whole name.
 pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x: u16) {
     let (y, look) = (cell.y, cell.look);
     let search = cell.app.views.search.as_ref();
@@ -97,7 +98,7 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     } else {
         Cow::Owned(text.to_lowercase())
     };
-    // If lower case changes the length, the positions differ, so the whole name is marked.
+    // If lowercasing changes the length of the name, positions in it no longer match, so the whole name is highlighted.
     let found = seen.find(wanted).filter(|_| seen.len() == text.len());
     let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
     if found.is_none() && seen.contains("::") && !look.selected {

@@ -15,8 +15,8 @@ use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
 use crate::ui::view::{figure, rows};
 
-/// Returns the column that an order sorts by. In a comparison it is the column of the number, not of its share, because
-/// the two moments have different wholes.
+/// Returns the column by which an order sorts. In a comparison, this is the column with the number rather than its
+/// share, because shares at the two moments refer to different totals.
 pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<&'static Column> {
     let mut columns = places
         .iter()
@@ -29,7 +29,7 @@ pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<
     }
 }
 
-/// Returns the mark for the direction of an order.
+/// Returns the mark that shows the direction of an order.
 pub(crate) fn mark(canvas: &Canvas<'_>, sort: Sort) -> &'static str {
     match sort.rises() {
         true => canvas.glyphs.rises,
@@ -59,7 +59,7 @@ pub(crate) fn titles(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Draws the visible rows, or why there are none.
+/// Draws the visible rows or, if there are none, the reason why.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (list, kind) = (app.list(), app.views.current.kind());
     if list.rows.is_empty() {
@@ -120,7 +120,7 @@ fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
     }
 }
 
-/// Draws these rows as far as they fit, and highlights the selected one.
+/// Draws as many of these rows as fit, and highlights the selected one.
 fn each_of<'a>(
     canvas: &mut Canvas<'a>,
     app: &App,
@@ -144,7 +144,7 @@ fn each_of<'a>(
     }
 }
 
-/// Draws a dividing line with a list's heading.
+/// Draws a dividing line that contains a list's heading.
 fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
     let inner = area.inner(Margin::new(1, 0));

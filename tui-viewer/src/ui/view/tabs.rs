@@ -12,23 +12,23 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
 
-/// Smallest width at which this line shows the unit of numbers. On narrower screens, the header shows it in fewer
+/// Minimum width at which this line shows the unit of the numbers. On narrower screens, the header shows it in fewer
 /// words.
 pub(crate) const WORDY: u16 = 100;
 
-/// Smallest width at which this line names the chosen thread. On narrower screens, the header names it.
+/// Minimum width at which this line names the chosen thread. On narrower screens, the header names it.
 pub(crate) const NAMES_THREAD: u16 = 90;
 
-/// Largest number of cells for the text about the unit of numbers.
+/// Maximum number of cells for the text about the unit, such as `per call of match::step`.
 const LONGEST_UNIT: usize = 40;
 
-/// Largest number of cells for a thread's name.
+/// Maximum number of cells for a thread's name.
 const LONGEST_THREAD: usize = 24;
 
 /// Text after the name of the chosen thread: the key that shows all threads.
 const TO_ALL: &str = " (a: all)";
 
-/// Mark after the tab of the view Slow while a function is watched: in Unicode, and in ASCII.
+/// Mark after the tab of the Slow view while a function is watched, in Unicode and in ASCII.
 const WATCHES: [&str; 2] = ["•", "*"];
 
 /// A setting of the current view, as text.
@@ -93,7 +93,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         }
     }
     if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
-        // In a narrow form, the closing bracket is part of the next tab.
+        // In a narrow form, the closing bracket belongs to the next tab, so it has to be added here.
         if !tab.ends_with(']') {
             tab.push(']');
         }
@@ -104,7 +104,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.data().is_some_and(watches);
     for end in marked.into_iter().filter(|_| is_watching) {
-        // The mark replaces the blank after the tab.
+        // The mark takes the place of the blank after the tab.
         let behind = end - u16::from(form == TabForm::Wide);
         canvas.put(behind, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
     }
@@ -120,11 +120,11 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let mark = table::mark(canvas, sort);
     let view = app.views.current;
     let mut all: Vec<Setting> = view.kind().settings(app).into_iter().map(plain).collect();
-    // All threads are the default, so this setting is left out early.
+    // Showing all threads is the default, so this setting is one of the first to be left out.
     if app.query.threads.only().is_none() || view.about().is_of_all {
         all.push(plain("all threads".to_string()));
     }
-    // The list of functions with a tail has no order.
+    // The list of functions with a tail cannot be sorted.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared;
     let data = app.data();
@@ -132,7 +132,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         view.about().main == Portion::Own && data.is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
-        // The titles mark the column, so a narrow line does not name it.
+        // The titles already mark the column, so it is not named if the line is narrow.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column}{on_cpu} {mark}"),
         false => format!("sort {column}{on_cpu} {mark}"),
@@ -141,7 +141,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if view.about().is_of_time && !view.about().is_of_all {
         all.push(plain(app.percent_label().to_string()));
     }
-    // Few users expect an order by the largest change, so this setting is among the last to be left out.
+    // Few users expect rows to be sorted by their change, so this setting is one of the last to be left out.
     all.extend(sorted.filter(|_| changes).map(plain));
     let words = app.query.filter.words(app.views.current);
     all.extend(

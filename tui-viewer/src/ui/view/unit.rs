@@ -1,5 +1,5 @@
-//! Numbers in the chosen unit: for all calls or per call of a row, in nanoseconds or in ticks. An estimate has the mark
-//! `~`, and `-` replaces an unknown number.
+//! Numbers in the chosen unit: as totals or per call of a row, in nanoseconds or in ticks. An estimate is marked with
+//! `~`, and an unknown number is shown as `-`.
 
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::measure::Dimension;
@@ -17,7 +17,7 @@ use crate::ui::view::canvas::{Canvas, up};
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Largest number of cells for a number that gets a mark. Columns have six cells.
+/// Maximum width of a number that gets a mark, because columns are six cells wide.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.
@@ -30,12 +30,12 @@ pub(crate) enum Known {
     Exactly,
     /// The time is an estimate.
     About,
-    /// No sample fell into the row, so its time is short but unknown.
+    /// The row was called, but no sample fell into it, so its time is short but unknown.
     Unseen,
 }
 
 impl Known {
-    /// Returns the accuracy of a time in a row with these figures.
+    /// Returns the accuracy of a time that belongs to a row with these figures.
     pub(crate) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
         match ns {
             0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
@@ -105,7 +105,8 @@ pub(crate) fn time(
     })
 }
 
-/// Formats a number of calls, or the calls per call of the chosen row. Returns `None` if the chosen row has no calls.
+/// Formats a number of calls. If numbers are shown per call of a chosen row, divides it by the calls of that row, and
+/// returns `None` if there are none.
 pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {
         None => Some(number::count(calls)),
@@ -114,12 +115,12 @@ pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     }
 }
 
-/// Like [`calls`]; a dash if the chosen row has no calls.
+/// Like [`calls`], but returns a dash in place of `None`.
 pub(crate) fn counted(data: &Data, number: u64) -> String {
     calls(data, number).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Returns total and self time of a row in ticks.
+/// Returns the total and the self time of a row in ticks.
 pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
     what.table().ticks(data, what.row).unwrap_or_else(|| {
         let figures = data.figures(what);
@@ -127,13 +128,14 @@ pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
     })
 }
 
-/// Returns which times of a row are estimates so rough that they are marked.
+/// Returns the uncertainty of a row's times. Only estimates that are rough enough to be marked count as estimates in
+/// it.
 pub(crate) fn rough(data: &Data, what: What) -> Uncertainty {
     let (total, own) = ticks(data, what);
     data.uncertainty(what).unwrap_or_default().rough(own, total)
 }
 
-/// Converts a value of the chosen measure to ticks. A count is not converted.
+/// Converts a value of the chosen measure to ticks. If the measure is a count, returns the value unchanged.
 pub(crate) fn ticks_of(data: &Data, ns: u64) -> u64 {
     if data.snapshot.values == Values::Counts {
         return ns;
@@ -146,7 +148,7 @@ pub(crate) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
-/// Formats the latency of a call with two digits, which is the precision of histograms.
+/// Formats the latency of a call with two digits, because histograms are no more precise than that.
 pub(crate) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(ticks)
@@ -164,7 +166,7 @@ pub(crate) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64)
     }
 }
 
-/// Returns the quotient, rounded to the nearest integer.
+/// Returns `n / per`, rounded to the nearest integer.
 pub(crate) fn rounded(n: u64, per: u64) -> u64 {
     number::rounded(n, per.max(1))
 }

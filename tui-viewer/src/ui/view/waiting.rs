@@ -1,4 +1,4 @@
-//! The screen before there is data: what the viewer waits for, and the programs that it has found.
+//! The screen that is shown until there is data: what the viewer is waiting for, and which programs it has found.
 
 use ratatui::layout::Rect;
 use tickscope_programs::status::{Pipe, Status};
@@ -10,7 +10,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::popup::lines;
 
-/// Text on when a program appears.
+/// Text that says when a program appears.
 const APPEARS: &str = "It appears here as soon as it calls tickscope::start().";
 
 /// Draws everything between the header and the footer.
@@ -24,7 +24,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
         Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
         Status::Waiting { why } if why.is_empty() => ("Looking for a program.", APPEARS),
-        // A reason of several lines includes the next step.
+        // A reason with several lines already says what to do next.
         Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
         Status::Waiting { why } => (why.as_str(), APPEARS),
         Status::Piped(Pipe::Closed) => (

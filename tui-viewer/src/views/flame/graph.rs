@@ -1,4 +1,4 @@
-//! Flame graph: the call tree from the top down, every frame as wide as its time.
+//! The flame graph: the call tree from the top down, with frames that are as wide as their time is long.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -19,14 +19,14 @@ use crate::ui::view::column::Value;
 use crate::ui::view::unit::{self, ABOUT};
 use crate::ui::view::{figure, lane, rows};
 
-/// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
+/// Fill patterns that alternate between neighbouring frames, and the edge before each frame: in Unicode, then in ASCII.
 pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
 pub(crate) const EDGES: [&str; 2] = ["▏", "|"];
 
-/// Mark for frames that are too small for a cell each.
+/// Mark for a frame that stands for several rows that are each too small for a cell, in Unicode and in ASCII.
 const FEW: [&str; 2] = ["…", "+"];
 
-/// Draws the line above the frames: the selected frame with its share and its time, and the meaning of the colours.
+/// Draws the line above the frames: the selected frame with its share and its time, and the legend of the colours.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
@@ -48,7 +48,8 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     legend(canvas, app, data, area, x + 3);
 }
 
-/// Draws the meaning of the colours at the end of the line above the frames, as much of it as fits after cell `from`.
+/// Draws the legend of the colours at the end of the line above the frames, as much of it as fits to the right of cell
+/// `from`.
 fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
     let flame = &app.views.flame;
     if !app.screen.theme.fills() {
@@ -91,10 +92,10 @@ fn module_of(data: &Data, what: What) -> Option<&Module> {
     data.names.modules.get(data.function(what)?.index())
 }
 
-/// Minimum number of cells for showing both ends of a name; in fewer cells its beginning says more.
+/// Minimum width at which a long name is cut in the middle. In less space, its beginning alone says more.
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
-/// Draws the frames of the lines on the screen.
+/// Draws the frames that are on the screen.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let flame = &app.views.flame;
     if flame.frames.all.is_empty() {
@@ -117,7 +118,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     });
 }
 
-/// Draws the graph below the tree, in which the frame of the selected row is selected.
+/// Draws the graph below the tree, and highlights the frame of the selected row.
 pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
@@ -132,7 +133,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     });
 }
 
-/// Draws the frames of the lines on the screen, each with its look.
+/// Draws the frames that are on the screen. `look` returns the look of each.
 fn frames(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -164,7 +165,7 @@ fn frames(
     }
 }
 
-/// Draws one frame for frames that are too small: a mark, and their number if it fits.
+/// Draws a frame that stands for several rows too small to be drawn: a mark, and their number if it fits.
 fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
     let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));
@@ -180,11 +181,11 @@ fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
 struct Look {
     selected: bool,
     hit: bool,
-    /// Whether the frame shows old data, or does not match the search.
+    /// Whether the frame is dimmed, because its data is stale or because it does not match the search.
     faded: bool,
 }
 
-/// Returns the meaning of a frame's colour.
+/// Returns what a frame's colour shows: its change, its module or its self time.
 fn ground_of(app: &App, data: &Data, what: What) -> Ground {
     if data.then.is_some() {
         return Ground::Change(Trend::of_points(points(app, data, what)));
@@ -223,7 +224,7 @@ fn percent(app: &App, data: &Data, what: What) -> String {
     text
 }
 
-/// Draws a frame in its colour: its name, and its share.
+/// Draws a frame in its colour, with its name and its share. A tall frame also shows its time and its time off the CPU.
 fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let Some(row) = frame.row else { return };
     let what = View::Tree.row(row);
@@ -235,7 +236,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     };
     canvas.fill(area, ground, frame.darker);
     if !look.selected && !look.faded {
-        // The part off the CPU is at the end.
+        // The time off the CPU is shown at the right end.
         let width = ((off * f64::from(area.width)).round() as u16).min(area.width);
         let x = area.right() - width;
         canvas.fill(Rect { x, width, ..area }, Ground::Waiting, frame.darker);
@@ -244,7 +245,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         true => Modifier::BOLD | Modifier::UNDERLINED,
         false => Modifier::BOLD,
     };
-    // If there is room, a cell on each side stays empty, so that names of neighbours do not touch.
+    // If there is room, a cell on each side stays empty, so that the names of neighbouring frames do not touch.
     let x = area.x + u16::from(area.width > 3);
     let room = area.right().saturating_sub(x + u16::from(area.width > 4));
     let percent = percent(app, data, what);
@@ -277,7 +278,8 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// Draws a frame without colours: an edge, its name and its percents, and a fill that differs from its neighbours.
+/// Draws a frame without colours: an edge, its name and share, and a fill pattern that differs from that of its
+/// neighbours.
 fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
@@ -322,14 +324,15 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         }
         let rest = usize::from(area.right().saturating_sub(x));
         canvas.put(x, y, rest as u16, &fill.repeat(rest), quiet);
-        // The part off the CPU is at the end, with another fill.
+        // The time off the CPU is shown at the right end, with another fill pattern.
         let filled = x.max(start);
         let rest = area.right().saturating_sub(filled);
         canvas.put(filled, y, rest, &own_fill.repeat(usize::from(rest)), quiet);
     }
 }
 
-/// Shortens a name to these cells: with its module, without it, or cut in the middle. In few cells, the name is cut at the end.
+/// Shortens a name to this number of cells: leaves out its module and, if that is not enough, cuts out its middle. If
+/// there are only a few cells, cuts off its end instead.
 fn fitting(canvas: &Canvas<'_>, name: &str, cells: usize) -> String {
     let name = match cells < ROOM_FOR_BOTH_ENDS {
         true => canvas.cut_end(without_module(name, cells), cells),

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::test_driver::{golden, live, looks};
 
-/// A large screen, a small one, and one that fits only the list; tests of invariants cover every size.
+/// A large screen, a small one, and one with room only for the list. The tests of invariants cover all sizes.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]

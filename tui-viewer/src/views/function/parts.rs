@@ -1,4 +1,4 @@
-//! Parts of the view of one function: its title, its headings, and its charts.
+//! Parts of the Function view: its title, its charts, and the marks of callers and callees.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_analysis::call_tree::Figures;
@@ -21,10 +21,10 @@ use crate::ui::view::latency::latencies;
 use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
 use crate::ui::view::{counter, detail, figure};
 
-/// Minimum width at which all figures fit.
+/// Minimum width at which all figures fit on one line.
 const WORDY: u16 = 76;
 
-/// Draws name and source place of the function, and its figures if there is a second line.
+/// Draws the name and source location of the function, and its figures if there is a second line.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
@@ -43,7 +43,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     };
     let place = canvas.safe(&place);
     let full = &data.names.full[id.index()];
-    // The name has precedence. The place is cut at its beginning, because the file is at its end.
+    // The name takes precedence. The source location is cut at its beginning, because the file name is at its end.
     let room = usize::from(cells).saturating_sub(width(full) + 3);
     let place = match room {
         12.. => canvas.cut_path(&place, room),
@@ -97,7 +97,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
-    // No other number of this view shows the tail, so on a narrow line p99 comes before figures that the rows repeat.
+    // No other number in this view says anything about the slowest calls, so on a narrow line p99 comes before figures
+    // that the rows show as well.
     let narrow = area.width < WORDY;
     let place = if narrow { 2 } else { facts.len() };
     let p99 = p99(canvas, app, data, of.function);
@@ -110,14 +111,15 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
     Pen::on(canvas, area, 1).facts(&facts, gap);
 }
 
-/// Formats p99 of a function's calls; `None` if latencies were not counted.
+/// Formats the 99th percentile of the latencies of a function's calls; `None` if latencies were not recorded.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let what = data.hotspot_of(function)?;
     data.latency(what).quantile(0.99)?;
     Some(figure::plain(canvas, app, data, what, Value::Quantile(99)))
 }
 
-/// Draws the latencies of the function's calls, and its activity in the last seconds: side by side, or one below the other.
+/// Draws the latencies of the function's calls and its activity over the last 30 seconds, side by side or one below the
+/// other.
 pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     let Some(around) = &data.around else { return };
@@ -136,7 +138,7 @@ pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect
     }
 }
 
-/// Returns the mark of a caller, of the function itself, or of a callee.
+/// Returns the mark that says whether a row is a caller, the function itself, or a callee.
 pub(crate) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
     let around = data.around.as_ref().filter(|_| what.of == View::Function)?;
     let [caller, own, callee] = glyphs.calls;

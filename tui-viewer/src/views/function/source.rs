@@ -1,5 +1,5 @@
-//! Source pane of the view Function: each line with its samples, and with the scope that begins in it. Also the pane's
-//! keys and its requests for code.
+//! The source pane of the Function view: each source line with its samples, and with the time of a scope that begins on
+//! it. Also the keys of the pane, and its requests for code.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_format::Snapshot;
@@ -27,8 +27,8 @@ const STEP: u32 = 3;
 pub(crate) const HEAD_LINES: u16 = 2;
 
 impl App {
-    /// Shows the source of the selected function, and asks the program for samples of its lines. In the view Function,
-    /// hides the pane again, and ends the sampling that this viewer has requested.
+    /// Shows the source of the selected function, and asks the program to sample its lines. If the Function view
+    /// already shows the source, hides it, and ends the sampling if this viewer requested it.
     pub(crate) fn turn_source(&mut self) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
@@ -38,7 +38,8 @@ impl App {
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            // If the pane has appeared by itself, the first key press requests samples, and only the next one hides the pane.
+            // If the pane appeared without a key press, the first press requests samples, and only the next one hides
+            // the pane.
             let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
             self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
@@ -79,7 +80,7 @@ impl App {
         self.views.source.first = Some((key, next));
     }
 
-    /// Returns the source of the function on the screen, while it is shown.
+    /// Returns the source of the current function, if the source pane is on the screen.
     pub(crate) fn source(&self) -> Option<&Source> {
         self.derived.source.as_ref().filter(|_| self.shows_source())
     }
@@ -89,14 +90,15 @@ impl App {
         self.layout().source.is_some()
     }
 
-    /// Whether the source pane should be on the screen: the user's choice, else on large screens if the file exists.
+    /// Whether the source pane should be on the screen. This is the user's choice; if there is none, the pane is shown
+    /// on large screens unless the file cannot be read.
     pub(crate) fn wants_source(&self) -> bool {
         let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
         self.may_want_source()
             && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
     }
 
-    /// Whether code for the source pane should be requested.
+    /// Whether the source pane may be shown, so that code for it should be requested.
     fn may_want_source(&self) -> bool {
         let size = self.screen.size;
         let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
@@ -111,14 +113,15 @@ impl App {
         pane.height.saturating_sub(HEAD_LINES)
     }
 
-    /// Takes an answer about the program's code.
+    /// Stores an answer to a request for code.
     pub(crate) fn take_code(&mut self, found: FoundCode) {
-        // Sampled rows come from named addresses, so new names change them.
+        // Rows for sampled code depend on the names of addresses, so new names change them.
         self.screen.dirty |= self.may_want_source() || matches!(found, FoundCode::Addresses { .. });
         self.views.source.known.take(found);
     }
 
-    /// Takes the names of addresses that came with the recording of the newest snapshot.
+    /// Stores the names of code addresses that came with a recording, as part of what is known about the newest
+    /// snapshot's process.
     pub(crate) fn take_named(&mut self, addresses: Addresses) {
         if let Some(newest) = &self.program.newest
             && !addresses.is_empty()
@@ -128,7 +131,8 @@ impl App {
         }
     }
 
-    /// Returns the process id of a snapshot; 0 if the program runs elsewhere, because here the id means another process.
+    /// Returns the process id of a snapshot. Returns 0 if the program runs on another system, because its id would
+    /// belong to some other process on this one.
     fn pid_here(&self, snapshot: &Snapshot) -> u32 {
         match self.program.is_elsewhere() {
             true => 0,
@@ -136,7 +140,7 @@ impl App {
         }
     }
 
-    /// Requests the unknown code of the samples on the screen.
+    /// Requests code for those samples on the screen whose code is not known yet.
     fn find_code(&mut self) {
         let revision = self.derived.data_memo.revision();
         if let Some(data) = &self.derived.data
@@ -150,7 +154,7 @@ impl App {
         }
     }
 
-    /// Derives the source again if its numbers have changed, and requests unknown code.
+    /// Updates the source and its numbers if they have changed, and requests code that is not known yet.
     pub(crate) fn derive_source(&mut self) {
         self.find_code();
         if !self.may_want_source() {
@@ -173,23 +177,23 @@ impl App {
             self.effects
                 .extend(known.file(&source.file).map(Effect::FindCode));
         }
-        // The pane may have appeared or gone, which changes the lines of the list.
+        // The pane may have appeared or disappeared, which changes the number of lines that are left for the list.
         let page = self.page();
         self.list_mut().keep_on_screen(page);
     }
 }
 
-/// Minimum width in cells at which functions that are not measured are listed beside the source.
+/// Minimum width in cells at which unmeasured callees are listed beside the source.
 const ROOM_FOR_CALLED: u16 = 110;
 
-/// Width in cells of the list of functions that are not measured.
+/// Width in cells of the list of unmeasured callees.
 const CALLED_CELLS: u16 = 38;
 
-/// Minimum shares of a function's samples at which a line stands out.
+/// Minimum shares of a function's sampled CPU time for a line to stand out, strongly or slightly.
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 
-/// Cells at which the columns left of the source, and their titles, end.
+/// Right edges, in cells, of the columns to the left of the source.
 const SHARE_END: u16 = 7;
 const CPU_END: u16 = 15;
 const SCOPE_END: u16 = 24;
@@ -223,7 +227,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Draws the file, and the amount of samples.
+/// Draws the path of the file, and a summary of the function's samples.
 fn title(canvas: &mut Canvas<'_>, source: &Source, lines: &Lines, area: Rect) {
     canvas.rule(area);
     let cells = area.width.saturating_sub(4);
@@ -291,7 +295,7 @@ fn line(canvas: &mut Canvas<'_>, source: &Source, line: u32, area: Rect, y: u16)
     canvas.put_cut(x, y, area.right().saturating_sub(x + 1), &text, meaning);
 }
 
-/// Draws the callees of the function that are not measured.
+/// Draws the unmeasured callees of the function.
 fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
     let title = "CPU%  in functions not measured";
     canvas.put(area.x + 1, area.y, area.width - 1, title, Meaning::Quiet);
@@ -308,7 +312,7 @@ fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
     }
 }
 
-/// Returns the reasons why less is shown than possible.
+/// Returns notes on why the pane shows less than it could.
 fn notes(app: &App, source: &Source, lines: &Lines) -> Vec<String> {
     let mut notes = Vec::new();
     match &source.text {

@@ -1,4 +1,4 @@
-//! Compiles C by the conventions of the crate `cc`, without that crate.
+//! Compiles C code with the same conventions as the `cc` crate, but without depending on it.
 
 use std::env::var;
 use std::process::Command;

@@ -1,11 +1,11 @@
-//! Tests of bugs that were found, each named after its bug.
+//! Regression tests, each named after the bug that it guards against.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until, until_true};
 
-/// The name in a ring is any text that its writer chose. Escape sequences in it must not be printed.
+/// The program chooses the name in its ring freely, so escape sequences in it must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -20,14 +20,14 @@ fn a_hostile_name_does_not_reach_the_terminal() {
         &["report", "\u{1b}[2J"],
         &["report", "./\u{1b}[2J"],
     ] {
-        // Other rings are hidden, because a message lists only a few rings.
+        // Error messages list only a few rings, so the rings of other users are hidden to leave room for this one.
         let done = sealed_tickscope(&place, args);
         let said = format!("{}\n{}", done.out, done.err);
         assert!(!said.contains(['\u{1b}', '\u{202e}']), "{args:?} {said:?}");
         assert!(said.contains("[2J"), "{args:?} {said:?}");
         if args.contains(&"--json") {
             let programs = done.json()["programs"].to_string();
-            // A parser reads what was written.
+            // In the JSON output, these characters are escaped. Parsing the output restores the original name.
             assert!(programs.contains("\u{202e}evil"), "{programs}");
         }
     }
@@ -53,8 +53,8 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` waits for the next run. If there is none, the last run is reported only with `--ended`, and
-/// with a message.
+/// `report NAME --wait` waits until a program with this name is running. If none starts in time, an earlier run is
+/// reported only with `--ended`, and with a message.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
@@ -80,8 +80,9 @@ fn an_answer_without_a_record_is_no_answer() {
     ]);
 }
 
-/// A relative `TICKSCOPE_DIR` is relative to the directory of the program that has it. An error here shows only on a
-/// file system without unnamed files, because elsewhere the program's mappings reveal the path too.
+/// A relative `TICKSCOPE_DIR` in a program's environment is relative to that program's working directory. The test
+/// inspects the list of searched directories, because a report could succeed even without this entry: the directory of
+/// a ring that was created as an unnamed file also appears in the program's memory mappings.
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
@@ -116,7 +117,7 @@ fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {
         let mut command = place.command(VIEWER);
-        // The program sends SIGTERM to the command immediately, and the command passes it on to the program.
+        // The program immediately sends SIGTERM to `tickscope run`, which must pass it back to the program.
         let script = "trap 'exit 11' TERM; kill -TERM $PPID; while :; do sleep 0.01; done";
         finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
     }

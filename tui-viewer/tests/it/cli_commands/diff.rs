@@ -7,7 +7,8 @@ use tickscope_testkit::orderbook;
 
 use crate::support::{Place, Program, VIEWER, finish, until_true};
 
-/// Runs a program to its end and keeps its last snapshot. `numbers` is `FRAMES CALLS`: frames, and calls in each frame.
+/// Runs a program to its end and keeps its last snapshot. `numbers` has the form `FRAMES CALLS`: the number of frames,
+/// and the number of calls in each frame.
 fn keep(place: &Place, file: &str, numbers: &str) {
     let mut program = Program::spawn(&mut place.role("counted", numbers));
     let pid = program.pid().to_string();
@@ -29,7 +30,7 @@ fn counts_are_a_gate_without_noise() {
     }
     let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
     diff("longer.tks", &gate).ok().quiet();
-    // Without `--per`, the longer run counts as having more calls.
+    // Without `--per`, total calls are compared, so the longer run fails the gate.
     diff("longer.tks", &gate[2..])
         .with_code(3)
         .prints(&["\nhint    "]);
@@ -162,7 +163,7 @@ fn write_commands(place: &Place) {
     }
 }
 
-/// The script of the action for pull requests runs as in a job, with its files in this directory.
+/// Runs the script of the pull request action as a CI job would, with the job's files in the test's directory.
 fn the_action_for_pull_requests_compares_two_commands() {
     let place = Place::new();
     std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();

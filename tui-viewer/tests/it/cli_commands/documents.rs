@@ -1,12 +1,12 @@
-//! Reports in files and for other tools: how options choose the form, forms that can be opened again, and options that
-//! exclude each other.
+//! Reports that are written to files or read by other tools: options that choose the content, formats that can be
+//! opened again, and options that exclude each other.
 
 use tickscope_format::Snapshot;
 use tickscope_testkit::fixture;
 
 use crate::support::{Done, Place};
 
-/// Makes a place that contains the snapshot file `kept.tks`.
+/// Creates a place that contains the snapshot file `kept.tks`.
 fn kept() -> Place {
     let place = Place::new();
     place.keep("kept.tks", &fixture::two_threads());

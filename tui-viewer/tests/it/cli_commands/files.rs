@@ -1,4 +1,4 @@
-//! Files that are no rings, or are broken rings: each gets one clear error line, never a panic or a wait.
+//! Files that are not rings, and rings that are broken: each causes one clear error line, but never a panic or a hang.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use crate::support::{Place, cut, line_with};
 /// Commands that open a file.
 const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
 
-/// Makes broken files. Returns each with the error message that it must cause.
+/// Creates broken files. Returns the path of each, with the error message expected for it.
 fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     let program = place.start("stuck");
     let ring = place.ring_of(program.pid()).unwrap();
@@ -28,7 +28,7 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
         fs::write(dir.join(name), bytes).unwrap();
         files.push((dir.join(name), says));
     };
-    // The bytes are pseudorandom, but equal in each run.
+    // The bytes are pseudorandom, but the same in each run.
     let random: Vec<u8> = (0..70_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -70,7 +70,7 @@ fn broken_targets_get_one_line_and_code_one() {
         let path = path.to_str().unwrap();
         refused("report", path, says);
         for command in COMMANDS.iter().skip(1).filter(|_| path.contains("/half.")) {
-            // `reset` refuses a file by the ending of a snapshot before reading it.
+            // `reset` recognizes a snapshot by its file extension, and refuses it without reading it.
             let is_kept = *command == "reset" && path.ends_with(".tks");
             refused(command, path, if is_kept { "kept snapshot" } else { says });
         }
@@ -130,7 +130,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
 fn a_ring_cut_while_its_program_runs_is_said() {
     let (place, program) = Place::with("stuck");
     let path = place.ring_of(program.pid()).unwrap();
-    // The program is stopped, because it might write into the part that is cut off.
+    // The program is stopped first, because it might otherwise write to the part of the file that is cut off.
     program.stop();
     cut(&path, 6000);
     let path = path.display();

@@ -6,7 +6,7 @@ use tickscope_testkit::command::install;
 
 use crate::support::{Place, Program, in_role, until};
 
-/// `report -o now.svg` must not write a text report into a file of that name.
+/// `report -o now.svg` must not write a text report to a file of that name.
 fn an_ending_that_says_no_form_is_refused() {
     let (place, program) = Place::with("stuck");
     let table = "
@@ -23,7 +23,7 @@ fn an_ending_that_says_no_form_is_refused() {
     }
 }
 
-/// "no program called words.txt" alone would mislead, because a file has that name.
+/// If a file has that name, the message "no program called words.txt" alone would be misleading.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
@@ -34,7 +34,7 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     place.refuses("1 report ./now.folded => reports as .folded cannot be opened again… .html and .tks can");
 }
 
-/// The path of a program's executable must find the running program.
+/// A running program can be found by the path of its executable.
 fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
@@ -56,7 +56,7 @@ fn a_program_is_found_by_its_file() {
     place.answers(&format!("2 report ./wordmill => {first}… {second}"));
 }
 
-/// `tickscope reprot` must not just wait for a program of that name.
+/// `tickscope reprot` must not simply wait for a program called `reprot`.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     let (place, program) = Place::with("stuck");
     let table = "
@@ -79,8 +79,8 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
         .begins("tickscope report: reprot");
 }
 
-/// `log` must not follow a missing group without a message. `report --per` must not report an existing group as a
-/// missing function.
+/// If no scope of a group has been entered yet, `log` must say so instead of silently printing nothing. `report --per`
+/// must recognize a group as a group, instead of reporting that no such function exists.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let (place, program) = Place::with("grouped");
     until("the groups are there", || {

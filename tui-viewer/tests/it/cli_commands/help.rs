@@ -33,7 +33,8 @@ fn help_shows_examples_and_every_command() {
     }
 }
 
-/// Returns whether a program accepts a text as its input. If the program is missing, the test is skipped.
+/// Returns whether a program accepts a text on its standard input without errors. If the program is missing, the test
+/// is skipped.
 fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
     if Command::new(program).arg("--version").output().is_err() {
         skip(format_args!("no {program} here"));
@@ -78,7 +79,7 @@ fn fish_accepts_its_completions() {
     assert_completions_are_accepted_by("fish");
 }
 
-/// Runs bash's completion script as the shell does if the cursor is at the first word.
+/// Runs the bash completion script as the shell does when the cursor is on the first argument.
 fn bash_completes_names_of_programs_that_run() {
     let (place, program) = Place::with("busy");
     let script = place.told(&["completions", "bash"]);

@@ -1,4 +1,4 @@
-//! Lines of functions: `tickscope lines` and `tickscope report --view source`.
+//! Source lines of functions: `tickscope lines` and `tickscope report --view source`.
 
 use crate::support::{Place, until};
 
@@ -16,7 +16,8 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     );
     let done = place.tickscope(&["lines", "on", &program.name]).ok().quiet();
     done.prints(&["is sampled by SIGPROF, 1000 times a second"]);
-    // The report reads all debug information of this large binary, so it is made once, when there are samples.
+    // A report on this large binary is slow, because it reads all debug information. So the test polls the ring for
+    // samples, and makes the report only once.
     until("there are samples", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
         let samples = snapshot.lines.samples.iter().map(|sample| sample.samples);
@@ -28,7 +29,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     drop(program);
     let of_file = report("./kept.tks");
     assert!(of_file.contains(" a second (1000 asked for)"), "{of_file}");
-    // The scopes of the role are in the sources of this test, which have line tables.
+    // The code of the role is part of this test binary, which has line tables, so its source lines can be shown.
     let mut lines = of_file.lines().skip_while(|line| !line.contains("roles.rs:"));
     assert!(lines.any(|line| line.contains("black_box(if sum")), "{of_file}");
 }

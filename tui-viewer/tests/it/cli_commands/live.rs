@@ -1,4 +1,4 @@
-//! Reports on a running program under load: they add up, are new, and change.
+//! Reports on a running program under load: their numbers add up, they are up to date, and they change over time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("a list: {value}"))
 }
 
-/// Checks what holds for every JSON report.
+/// Asserts the invariants of every JSON report.
 pub(crate) fn check(document: &Value) {
     assert_eq!(document["tickscope"], 1);
     let nodes = list(&document["nodes"]);
@@ -61,7 +61,7 @@ pub(crate) fn check(document: &Value) {
     }
 }
 
-/// Returns the sum of the calls in a report.
+/// Returns the total number of calls in a report.
 pub(crate) fn shown_calls(document: &Value) -> u64 {
     let nodes = list(&document["nodes"]).iter();
     nodes.map(|node| number(&node["calls"])).sum()
@@ -175,11 +175,12 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let ring = place.ring_of(program.pid()).unwrap();
     let latest = word(&ring, state::LATEST);
     program.go_on();
-    // The test waits for a record without requesting one, because a request would replace the withdrawn one in its
-    // slot.
+    // The test does not request a record here, because the request would overwrite the withdrawn one in the slot. It
+    // waits for the next periodic record instead.
     until_true("it publishes again", || word(&ring, state::LATEST) != latest);
     let after = place.document(&report);
-    // The withdrawn request must not be in its slot, because the program would carry it out when it continues.
+    // A program carries out any request that it finds in its slots when it continues, so the withdrawn request must be
+    // gone.
     assert_eq!(after["reset_epoch"], 0);
     assert_eq!(after["process"]["state"], "running");
     assert!(after["seq"].as_u64() > stale["seq"].as_u64());
@@ -187,7 +188,8 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     assert_eq!(place.json(&program.name)["reset_epoch"], 1);
 }
 
-/// After a crash or an exit, the ring has the newest record, which is at least as new as any record seen before.
+/// After a crash or an exit, the ring still contains the newest record. It must not be older than any record that was
+/// reported before.
 fn a_program_that_has_ended_leaves_its_newest_record() {
     let place = Place::new();
     for state in ["crashed", "exited"] {

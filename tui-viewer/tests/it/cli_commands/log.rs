@@ -1,4 +1,5 @@
-//! The log of a running program: waiting calls fill intervals, resets do not disturb it, and it ends with the program.
+//! The log of a running program: a call that waits is counted in every interval, resets do not disturb the log, and it
+//! ends with the program.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout};
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::cli_commands::live::number;
 use crate::support::{Done, Place, Program, VIEWER, piped, refusals, until};
 
-/// Returns the objects of a log in JSON.
+/// Parses the lines of a JSON log.
 fn objects(done: &Done) -> Vec<Value> {
     let lines = done.out.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -81,8 +82,8 @@ fn a_call_that_waits_fills_every_interval() {
         }
     }
     assert!(worked > 1, "{}", done.out);
-    // A capture reads the threads at slightly different moments, so single intervals are inexact, but their sum is
-    // right.
+    // A capture does not read all threads at the same moment, so the times in single intervals are inexact. Their sum
+    // must still be right.
     assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
 }
 

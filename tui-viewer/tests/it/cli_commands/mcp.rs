@@ -1,5 +1,5 @@
-//! `tickscope mcp`: sessions over standard input and output, with the exact messages of a client. A session with the
-//! official client is in `tests/mcp_client`.
+//! `tickscope mcp`: sessions over standard input and output, in which the test writes the client's messages itself. A
+//! session with the official client is in `tests/mcp_client`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
@@ -47,7 +47,7 @@ impl Client {
         answer
     }
 
-    /// Sends a request of the newest revision.
+    /// Sends a request in the newest revision of the protocol.
     fn ask(&mut self, method: &str, mut params: Value) -> Value {
         self.id += 1;
         params["_meta"] = json!({
@@ -175,7 +175,8 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
     let not_watched = "leaf is not watched (no function is watched)";
     assert!(said.contains(not_watched), "{said}");
 
-    // If the client closes its end during a watch, or a signal arrives, the watch and the server end.
+    // If the client closes standard input during a watch, or if the server receives a signal, the server stops the
+    // watch and exits.
     for leaves in [true, false] {
         let mut client = Client::start(&place, &["--allow-control"]);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -209,7 +210,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         assert_eq!(code(&answer), wanted, "{answer}");
         assert!(answer.to_string().len() < 1_000);
     }
-    // These messages get no answer, so the next answer belongs to the request that follows them.
+    // These messages get no reply, so the next reply is for the request that follows them.
     client.send(b"");
     client.send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     client.send(br#"{"jsonrpc":"2.0","id":"x","result":{}}"#);

@@ -1,4 +1,4 @@
-//! Metrics of real programs, over HTTP and in a file, and what a real Prometheus makes of them.
+//! Metrics of real programs, served over HTTP or written to a file, and read by a real Prometheus server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ use crate::support::{Place, Program, VIEWER, finish, name, send, until, until_tr
 struct Agent {
     program: Program,
     address: String,
-    /// Standard error of the agent, kept open because the agent writes further lines to it.
+    /// Standard error of the agent. It is kept open, because the agent continues to write to it.
     _said: BufReader<std::process::ChildStderr>,
 }
 
@@ -70,7 +70,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
     metrics.sum("tickscope_calls_total", ("program", program))
 }
 
-/// Returns the sum of the calls of all nodes in the newest snapshot of a program.
+/// Returns the total number of calls in a program's newest snapshot.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     shown_calls(&place.json(ring.to_str().unwrap())) as f64
@@ -92,8 +92,8 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     assert!(at_reset >= calls(&first, &program), "{at_reset}");
     let unclosed = second.sum("tickscope_unclosed_resets_total", ("program", &program));
     assert_eq!(unclosed, 0.0);
-    // A second run with the same name is killed. Exactly the calls of its newest record are added to those of the first
-    // run.
+    // A second run with the same name is killed. Exactly the calls in its newest record must be added to those of the
+    // first run.
     let mut killed = place.start_named("busy", &program);
     let before = calls(&second, &program);
     agent.until("it runs again", |metrics| calls(metrics, &program) > before);
@@ -102,7 +102,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     assert_eq!(calls(&third, &program) - before, shown(&place, killed.pid()));
 }
 
-/// The unit tests of the server cover clients that send nothing or nonsense.
+/// Clients that send nothing or nonsense are covered by the unit tests of the server.
 fn what_no_scrape_asks_for_is_answered() {
     let (place, program) = Place::with("stuck");
     fs::write(place.rings().join("noise.ring"), [7; 5000]).unwrap();
@@ -174,8 +174,8 @@ fn what_cannot_be_served_is_said() {
     place.answers(&table.replace("TAKEN", &agent.address));
 }
 
-/// Prometheus scrapes two programs, one of which is repeatedly reset and restarted. The rates in Prometheus match those
-/// of the programs, without spikes. The test needs the Debian package `prometheus`.
+/// Prometheus scrapes two programs, one of which is repeatedly reset and restarted. The rates in Prometheus must match
+/// those of the programs, without spikes. The test needs the Debian package `prometheus`.
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -190,8 +190,8 @@ fn prometheus_sees_the_calls_of_the_programs() {
     finish(promtool.args(["check", "rules", rules])).ok();
     let agent = Agent::start(&place, &["--octaves", "8"]);
     let (steady, shaken) = (name("steady"), name("shaken"));
-    // Both programs must be met before Prometheus starts, because it counts no increase up to the first sample of a
-    // series.
+    // The agent must have found both programs before Prometheus starts, because Prometheus does not count what happened
+    // before the first sample of a series.
     let mut runs = [&steady, &shaken].map(|name| place.start_named("busy", name));
     agent.until("both are met", |metrics| {
         calls(metrics, &steady) > 0.0 && calls(metrics, &shaken) > 0.0
@@ -244,7 +244,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             runs[1] = place.start_named("busy", &shaken);
         }
     }
-    // Prometheus must have samples of at least a minute, one per second.
+    // Wait until Prometheus has samples from at least a minute. It scrapes once per second.
     let spans = |program: &str| format!("count_over_time(tickscope_up{{program=\"{program}\"}}[1h])");
     until("a minute of samples", || {
         query(&spans(&steady)).filter(|count| *count >= 60.0)
@@ -264,7 +264,8 @@ fn prometheus_sees_the_calls_of_the_programs() {
         let series = format!("tickscope_calls_total{{program=\"{program}\"}}");
         let falls = query(&format!("sum(resets({series}[1h]))"));
         assert_eq!(falls, Some(0.0), "{program}: no counter falls");
-        // Uses the last and the first sample of each series, because increase() would extrapolate to the whole range.
+        // First computes the increase as the last sample minus the first, because `increase()` over the whole hour
+        // would extrapolate.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
         let raw = format!("sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))");
@@ -280,7 +281,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             "{program}: increase {rate} of {own}"
         );
     }
-    // A spike would be a second with many times the calls of other seconds.
+    // A spike would be a second with many times as many calls as other seconds.
     let rates = format!("sum(rate(tickscope_calls_total{{program=\"{shaken}\"}}[5s]))");
     let most = query(&format!("max_over_time({rates}[1h:1s])")).unwrap();
     let usual = query(&format!("quantile_over_time(0.9, {rates}[1h:1s])")).unwrap();

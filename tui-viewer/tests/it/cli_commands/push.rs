@@ -1,4 +1,4 @@
-//! Profiles for Pyroscope, and servers that answer with an error, with garbage or not at all.
+//! Pushing profiles to Pyroscope, including to servers that reply with an error, with garbage or not at all.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,13 +11,13 @@ use rustix::process::Signal;
 
 use crate::support::{Done, Place, VIEWER, ended, refusals, send};
 
-/// Request that the test's server has received.
+/// A request that the test's server has received.
 struct Request {
     head: String,
     body: Vec<u8>,
 }
 
-/// Starts a server that answers the first requests with `answers`, and further ones with 200.
+/// Starts a server that replies to the first requests with `answers`, and to all further ones with status 200.
 fn server(answers: &'static [&'static [u8]]) -> (String, mpsc::Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -62,7 +62,7 @@ fn push(place: &Place, url: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Ends the command by a signal. Returns its standard error.
+/// Stops the command with SIGTERM, and asserts that it exits successfully. Returns its output.
 fn end(child: Child) -> Done {
     send(&child, Signal::TERM);
     ended(child).ok()
@@ -135,7 +135,7 @@ fn addresses_that_cannot_be_used_are_refused() {
     }
 }
 
-/// Servers whose certificates come from a private authority.
+/// Servers whose certificates are issued by a private certificate authority.
 #[cfg(feature = "tls")]
 mod tls {
     use tickscope_testkit::suite::skip;
@@ -153,7 +153,8 @@ mod tls {
         assert!(output.status.success(), "{words}: {output:?}");
     }
 
-    /// Python script of a server that answers all requests with 200, and prints its port and each request line.
+    /// A Python script that runs an HTTPS server. The server replies to all requests with status 200, and prints its
+    /// port and each request line.
     const SERVER: &str = r#"
 import http.server, ssl, sys
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -15,7 +15,7 @@ use tickscope_testkit::suite::skip;
 use crate::cli_commands::live::shown_calls;
 use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until, until_true};
 
-/// Runs `tickscope record ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
+/// Runs `tickscope record ARGS -- PROGRAM`, where PROGRAM is this test binary, playing a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
     let args = [&["record"], args, &["--"]].concat();
     finish(&mut place.around(&args, &place.role(role, argument)))
@@ -84,8 +84,8 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
     report.prints(&["roles::marked"]);
-    // If a signal ends the program, the exit code is that of a shell: 128 plus the signal's number. All its records are
-    // kept.
+    // If a signal ends the program, the exit code is the same as in a shell: 128 plus the number of the signal. All
+    // records of the program are kept.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
         .says(&["crashed or was killed"]);
@@ -287,7 +287,7 @@ fn what_is_not_recorded_is_said() {
         let text = report(args).ok().quiet().out;
         assert!(text.contains(words), "{words} in {text}");
     };
-    // A range that exceeds the recording is cut, as with --window.
+    // As with `--window`, a range that exceeds the recording is clamped to it.
     let all = "\n  window       in 10.0 s, from 0.0 s to 10.0 s after the beginning";
     shows(&["run.tks", "--from", "-99s", "--to", "1h"], all);
     let after = "after the beginning of what is recorded";

@@ -1,4 +1,5 @@
-//! Errors of the system: files that may not grow, places and files of other users, full devices.
+//! Errors from the operating system: files that exceed a size limit, directories and files of other users, full
+//! devices.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +19,7 @@ fn limited(place: &Place, args: &[&str]) -> Done {
 /// SIGXFSZ must neither kill the viewer without a message, nor leave a half-written file.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let (place, program) = Place::with("stuck");
-    // Makes the program publish, because its empty first record would fit into the limit.
+    // The first record is empty and would fit within the limit, so the program has to publish another one.
     place.json(&program.name);
     for (args, file) in [
         (&["report", "-o"][..], "x.html"),
@@ -27,8 +28,8 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
         (&["record", "--duration", "100ms", "-o"], "z.tks"),
     ] {
         let args = [args, &[file, &program.name]].concat();
-        // The limit also applies to writes into the ring, so the viewer cannot request a record, and first prints a
-        // message on that.
+        // The limit also applies to writes to the ring. So the viewer cannot request a record, and prints a message
+        // about that before the one that is checked here.
         let done = limited(&place, &args).with_code(1);
         done.says(&[&format!("write {file}: File too large")]);
         assert_eq!(place.files(), 0, "{args:?}");
@@ -37,7 +38,7 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
 
 /// Runs `tickscope ARGS` as a user who does not own the place. If that is impossible, the test is skipped.
 fn as_another(place: &Place, args: &[&str]) -> Done {
-    // For all users but root, the modes of the files are restriction enough.
+    // For all users except root, the permissions of the files already deny access.
     if !rustix::process::getuid().is_root() {
         return place.tickscope(args);
     }
@@ -58,7 +59,7 @@ fn open_to_all(place: &Place) {
     fs::set_permissions(work.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A directory without permissions. They are restored on drop.
+/// A directory without any permissions. Its permissions are restored on drop.
 struct Closed(PathBuf);
 
 impl Closed {
@@ -97,7 +98,7 @@ fn a_file_behind_a_closed_door_is_not_called_missing() {
 /// Commands with arguments, to which the test adds `--dir`.
 const WITH_DIRECTORY: [&str; 5] = ["list --clean", "report", "mode exact name", "record name", "name"];
 
-/// If a wrong `--dir` were ignored, another program would be shown.
+/// If a wrong `--dir` were ignored, the command would show another program.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
     fs::write(place.work().join("file"), "").unwrap();
@@ -137,7 +138,7 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
         .with_code(2)
         .says(&["no program called ", &format!("\n  not looked into: {denied}")]);
     let listed = run(&["list"]).ok().out;
-    // Programs of the same user may run in other places.
+    // The same user may have programs running elsewhere. Then the list is not empty, and need not name the directory.
     let is_told = listed.contains(&denied) || !listed.starts_with("no program");
     assert!(is_told, "{listed}");
 }

@@ -1,4 +1,5 @@
-//! Output of reports and snapshots: files are complete and never overwrite others. A closed pipe is not an error.
+//! Output of reports and snapshots: files are written completely and never replace existing ones, and a closed pipe is
+//! not an error.
 
 use std::fs;
 use std::io::Read;
@@ -68,7 +69,8 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     let says = format!("{path} is a kept snapshot: no program is behind it");
     place.refuses(&format!("1 reset {path} => {says}"));
 
-    // The default name is an unused one. A named file is never overwritten, and its name needs no ending.
+    // If no file name is given, an unused one is chosen. A file that is named is never overwritten, and its name needs
+    // no extension.
     let again = place.told(&["snapshot", &program.name]);
     assert_ne!(again, printed);
     let named = ["snapshot", "-o", "kept", &program.name];
@@ -80,7 +82,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(place.json("./kept"), kept);
 }
 
-/// Returns the report as it is printed on a terminal with this number of columns.
+/// Returns the report that is printed on a terminal with this number of columns.
 fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let size = PtySize {
         cols,
@@ -94,7 +96,7 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let mut child = command.args(["report", target]).stdout(open()).spawn().unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
-    // Reading a terminal returns an error once the last process has closed its other end.
+    // Reading from a pseudoterminal returns an error once the last process has closed the other end.
     let _ = reader.read_to_end(&mut text);
     assert!(child.wait().unwrap().success());
     String::from_utf8(text).unwrap()
@@ -107,7 +109,7 @@ fn percentiles_are_shown_where_the_terminal_has_room() {
         let text = on_terminal(&place, cols, "./kept.tks");
         text.matches("  P50     P99      MAX  FUNCTION").count()
     };
-    // Wide terminals show percentiles in the tree; wider ones show them in the list of functions too.
+    // Wide terminals show percentiles in the tree, and even wider ones also in the list of functions.
     assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
 

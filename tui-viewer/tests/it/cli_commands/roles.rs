@@ -77,12 +77,12 @@ fn computing(name: &str) {
     wait_for_end();
 }
 
-/// Sets `END` when the test closes standard input, from a separate thread.
+/// Starts a thread that sets `END` when the test closes standard input.
 fn end_with_input() {
     thread::spawn(wait_for_end);
 }
 
-/// Waits until the test closes the other end of standard input, then sets `END`.
+/// Waits until the test closes standard input, then sets `END`.
 fn wait_for_end() {
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
     END.store(true, Ordering::Relaxed);
@@ -126,7 +126,7 @@ fn busy(name: &str) {
                         for depth in 0..6 {
                             outer(depth);
                         }
-                        // The sleep leaves the CPUs of a small machine to the tests.
+                        // The sleep leaves CPU time for the tests on small machines.
                         thread::sleep(Duration::from_millis(2));
                     }
                 })
@@ -147,7 +147,7 @@ fn busy(name: &str) {
     });
 }
 
-/// Counts its calls. At its end, writes their number to a file.
+/// Counts its own calls, and writes the count to a file before it exits.
 fn telling(name: &str) {
     end_with_input();
     let session = tickscope::Builder::new(name)
@@ -165,7 +165,8 @@ fn telling(name: &str) {
     std::fs::write("calls", calls.to_string()).unwrap();
 }
 
-/// Runs a thread that waits in a call of the group `pipe`, and a thread with nested calls of the group `work`.
+/// Runs a thread that waits inside a call in the group `pipe`, and a thread that makes nested calls in the group
+/// `work`.
 fn grouped(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -188,7 +189,8 @@ fn grouped(name: &str) {
     });
 }
 
-/// Handles requests quickly. For each file `slow` that appears in the working directory, one request takes two seconds.
+/// Handles requests quickly. Whenever a file called `slow` appears in the working directory, removes it, and takes two
+/// seconds for one request.
 fn handling(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -218,14 +220,14 @@ fn instances(name: &str) {
     }
 }
 
-/// Makes a call that does not end before the test does.
+/// Makes a call that lasts until the test ends.
 fn stuck(name: &str) {
     let _tickscope = tickscope::start(name);
     tickscope::scope!("stuck_in_here");
     wait_for_end();
 }
 
-/// Makes calls in frames, and ends: `10 3` means 10 frames with 3 calls each.
+/// Makes calls in frames, then exits. For example, `10 3` means 10 frames with 3 calls each.
 fn counted(numbers: &str) {
     let _tickscope = tickscope::start("counted");
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
@@ -244,7 +246,7 @@ fn marked() {
     eprintln!("the program's complaint");
 }
 
-/// Calls a function with the attribute `profile`, then exits with this code.
+/// Calls a function that has the attribute `profile`, then exits with this code.
 fn attribute(code: &str) {
     marked();
     std::process::exit(code.parse().unwrap_or(0));
@@ -266,7 +268,7 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// Path of the library that the second ring of `two_rings` names.
+/// Path of the library that is named in the second ring of `two_rings`.
 pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 
 /// Makes a ring with one record, as a collector does.
@@ -279,7 +281,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
         library: library.into(),
         ..tickscope_testkit::ring::header(name)
     };
-    // The file's name is derived from the header, without characters that file names cannot have.
+    // The file name is derived from the header, without the characters that are not allowed in file names.
     let mut ring = OwnRing::create(&own_rings(), header).unwrap();
     publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
@@ -287,7 +289,8 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     ring
 }
 
-/// Publishes a record. If there is a `library`, the record reports a second collector, in the program itself.
+/// Publishes a record. If `library` is not empty, the record also names another copy of the collector, which is in the
+/// program itself.
 fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
@@ -308,7 +311,7 @@ fn two_rings(name: &str) {
     drop(rings);
 }
 
-/// Plays an older collector, which knows no request but that for a record.
+/// Plays an older collector, which understands only requests for a record.
 fn older(name: &str) {
     let mut ring = made_ring(name, 1, "");
     end_with_input();
@@ -332,7 +335,7 @@ fn deaf(name: &str) {
     wait_for_end();
 }
 
-/// Returns these bytes as a name.
+/// Converts bytes to a name in a constant expression.
 const fn letters(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(name) => name,
@@ -348,7 +351,7 @@ fn wordy(name: &str) {
     wait_for_end();
 }
 
-/// Opens a scope with a name so long that no record fits into a small ring, even after pruning.
+/// Opens a scope with a name so long that no record fits into a small ring, even after rows have been pruned.
 fn cramped(name: &str) {
     const LONG: &str = letters(&[b'x'; 40_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();

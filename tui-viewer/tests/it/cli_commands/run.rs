@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until, until_true};
 
-/// Runs `tickscope run ARGS -- PROGRAM`, where PROGRAM is this test binary in a role.
+/// Runs `tickscope run ARGS -- PROGRAM`, where PROGRAM is this test binary, playing a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
     let args = [&["run"], args, &["--"]].concat();
     finish_with(&mut place.around(&args, &place.role(role, argument)), input)
@@ -19,7 +19,7 @@ fn one_attribute_and_one_command_give_a_tree() {
     for args in [&[][..], &["--report"]] {
         let done = run(&place, args, "attribute", "0", b"").ok();
         done.prints(&["the program's output\n"]);
-        // The report is not the program's output.
+        // The report must not be mixed into the program's standard output.
         assert!(!done.out.contains("tickscope report"), "{}", done.out);
         let done = done.says(&["the program's complaint", "tickscope report: "]);
         let done = done.says(&["exited", "roles::marked"]);
@@ -32,8 +32,8 @@ fn the_program_ends_and_so_does_the_command() {
     let place = Place::new();
     let done = run(&place, &["--report"], "attribute", "255", b"").with_code(255);
     done.says(&["marked"]);
-    // If a signal ends the program, the exit code is that of a shell: 128 plus the signal's number. The report is still
-    // printed.
+    // If a signal ends the program, the exit code is the same as in a shell: 128 plus the number of the signal. The
+    // report is still printed.
     let done = run(&place, &[], "killed", "", b"").with_code(128 + 15);
     done.says(&["tickscope report: ", "crashed"]);
     for (script, code) in [
@@ -144,7 +144,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
-    // `Pool::take` and some other functions have a smaller share than that.
+    // `Pool::take` and some other functions have a share below 0.5%.
     done.prints(&["rows below 0.5% are not shown (--all-rows shows them)"]);
 }
 

@@ -32,7 +32,7 @@ fn the_commands_to_go_on_with_go_on() {
     place.refuses("2 top './run 1.tks' --by bytes => --by bytes: no allocations are counted");
     let document = place.document(&["top", "1", "./run 1.tks", "--json"]);
     let next = document["next"].as_array().unwrap();
-    // What is kept can be compared, and shown in full.
+    // For a kept snapshot, a comparison and a longer list of functions are suggested.
     assert_eq!(next.len(), 2, "{next:?}");
     for line in next {
         let mut shell = place.command("sh");
@@ -48,7 +48,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     let pid = program.pid().to_string();
     let text = place.told(&["wait-until", "calls(leaf) > 1000", &name]);
     assert!(text.starts_with("calls(leaf) > 1000 is true: calls("), "{text}");
-    // With `--over`, the condition is judged as by `tickscope trigger`.
+    // With `--over`, the condition is evaluated as in `tickscope trigger`.
     place.told(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"]);
 
     let never = "calls(leaf) < 1";
@@ -61,13 +61,14 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
     let waiting = piped(&mut waiting);
-    // Once the command follows the program, it is a second viewer.
+    // Once the command is watching the program, it counts as a second viewer.
     until_true("it watches", || place.json(&name)["viewers"].as_u64() > Some(1));
     program.end();
     let done = ended(waiting).with_code(4);
     done.says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
-    // After the program's end, the condition is checked only if the target cannot be another run, as with a process id.
+    // After the program has ended, the condition is still checked if the target, such as a process id, can only mean
+    // this run.
     place.told(&["wait-until", "calls(leaf) > 1000", "-p", &pid]);
     place.keep("run.tks", &fixture::two_threads());
     let table = "

@@ -4,7 +4,7 @@ use tickscope_testkit::fixture;
 
 use crate::support::{Place, until};
 
-/// Makes a place that contains a kept snapshot of a program in which `draw_frame` is watched.
+/// Creates a place that contains a snapshot of a program in which `draw_frame` is watched.
 fn kept() -> (Place, &'static str) {
     let place = Place::new();
     place.keep("frames.tks", &fixture::slow_frames());
@@ -80,7 +80,8 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
     let done = watch(&["leaf", "--over", "5ms"]).ok().quiet();
     done.prints(&[": leaf is watched: calls of 5ms and more are slow; "]);
     place.tickscope(&["why", "leaf", name]).ok();
-    // A function that was watched before stays watched. The answer covers only the duration of the command.
+    // If a function was already watched, `why --for` does not stop watching it. The answer covers only the time while
+    // the command ran.
     let calls = |words: &[&str]| {
         let words = [&["why", "leaf", name, "--json"], words].concat();
         place.tickscope(&words).ok().json()["calls"].as_u64().unwrap()

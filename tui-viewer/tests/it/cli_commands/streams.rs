@@ -36,7 +36,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
     let count = records(&bytes);
     assert!(count >= 2, "the first and the last: {count}");
-    // Saved in a file, the stream is an ordinary recording.
+    // When saved to a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
     let read = |args: &[&str], input: &[u8]| finish_with(place.command(VIEWER).args(args), input);

@@ -1,4 +1,4 @@
-//! Changes of mode, and sites that are switched, both requested from outside.
+//! Changing the mode and switching sites on or off, both requested by commands.
 
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     let report = place.tickscope(&["report", name]).ok().out;
     assert!(report.contains("switched off: 1 site ("), "{report}");
 
-    // Sites that are off are not counted; the counts of others go on.
+    // Sites that are switched off are not counted, while other sites still are.
     let before = place.json(name);
     let after = until("others were called", || {
         let after = place.json(name);

@@ -1,4 +1,4 @@
-//! How a target is chosen, and the messages if none is found.
+//! How a target is chosen, and the messages that are printed if no target is found.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::support::{
     Place, Program, VIEWER, beside, cut, finish, name, played, sealed, sealed_tickscope, until,
 };
 
-/// Checks that a text has at most four lines, so that it fits on any screen together with the prompt.
+/// Asserts that a text has at most four lines, so that it fits on any screen together with the prompt.
 fn short(text: &str) {
     assert!((1..=4).contains(&text.lines().count()), "{text}");
 }
@@ -104,7 +104,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
     assert!(second.end().success());
 
-    // Of several ended runs, the newest is reported, with a message.
+    // If several runs have ended, the newest one is reported, with a message.
     let done = place.typed(&format!("report -f json --ended {shared}")).ok();
     let done = done.says(&["no running program called ", "; showing its newest ended run: "]);
     let done = done.says(&[&shared, &second.pid().to_string(), "exited"]);
@@ -115,11 +115,11 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(first["process"]["state"], "exited");
 }
 
-/// The variable `ENDS` sets the number of runs; `.ci/nightly` sets a large one.
+/// The environment variable `ENDS` sets the number of runs. `.ci/nightly` sets it to a large number.
 fn a_program_is_found_as_soon_as_its_start_has_returned() {
     let place = Place::new();
     let name = name("reported");
-    // Each run also meets the rings of earlier runs, which have ended.
+    // From the second run on, the command also finds the rings of earlier runs, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
         let mut role = place.role("reported", &name);
@@ -155,7 +155,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         let done = with(&[&name]).failed(2, &["no running program called ", &ended]);
         done.says(&["; its newest run ended ", " s ago: "]);
         assert_eq!(place.files(), 0, "{args:?}");
-        // With these targets, the only error is that some commands lack the function.
+        // These targets are accepted. Only `why` and `wait-until` fail, because the program never called `marked`.
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
         for target in [&[name.as_str(), "--ended"], by_pid] {
             let asked = with(target);
@@ -167,22 +167,22 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             }
         }
     }
-    // Forms for people are printed after a message.
+    // Output for people is still printed, after a message.
     let says = "no running program called … ; showing its newest ended run: ";
     for args in ["report", "report -f html", "top", "sites", "stacks"] {
         place.answers(&format!("0 {args} {name} => {says}… {name}"));
     }
-    // The suggested next commands name the run that was shown.
+    // The suggested next commands refer to the run that was shown.
     let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
     assert_eq!(top["program"]["pid"], program.pid());
     assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
 }
 
-/// If a directory is named, a ring with the same program name in another directory must not be shown.
+/// If a directory is given, a ring with the same program name in another directory must not be shown.
 fn a_directory_that_is_named_is_the_only_one() {
     let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
-    // This directory is searched if none is named.
+    // This directory is searched if none is given.
     let user = rustix::process::getuid().as_raw();
     let usual = place.work().join(format!("../tmp/tickscope-{user}"));
     let empty = place.work().join("empty");
@@ -223,7 +223,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
         let is_offered = |program: &&Program| done.err.contains(&format!("tickscope {} ", program.pid()));
         let offered: Vec<&Program> = programs.iter().filter(is_offered).collect();
         assert_eq!(offered.len(), 2, "{}", done.err);
-        // The suggested process id works.
+        // The suggested process id can be used as a target.
         place.told(&["report", &offered[0].pid().to_string()]);
     }
     let last = place.json(&programs[2].pid().to_string());
@@ -244,7 +244,8 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
             assert!(done.err.contains(&named), "{}", done.err);
         }
     }
-    // The choice of rings and the list tell which ring is the library's. The list also names the other collector.
+    // Both the list and the choice of rings in the error message show which ring belongs to the library. The list also
+    // names the other collector.
     let list = place.tickscope(&["list"]).ok();
     let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
     assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
@@ -269,13 +270,13 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
 fn wait_until_the_program_is_there() {
     let place = Place::new();
     let late = name("late");
-    // In the second round, a run with this name has ended before. The command must wait for a new run.
+    // In the second round, a run with this name has already ended, and the command must still wait for a new one.
     for _ in 0..2 {
         let mut command = place.command(VIEWER);
         command.args(["report", "-f", "json", "--wait", "50s", &late]);
         let waiting = std::thread::spawn(move || finish(&mut command));
-        // By the time the program starts, the command has made its first check, so a command that did not wait would
-        // have ended.
+        // The command makes its first check before the program starts, so without waiting, it would already have
+        // exited.
         std::thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "it waits");
         let mut program = place.start_named("stuck", &late);
@@ -344,7 +345,7 @@ fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
     let done = here.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
     assert_eq!(done.json()["process"]["name"], program.name);
     here.tickscope(&["reset", "-p", &pid]).ok().quiet();
-    // The directory can also be named by an option.
+    // The directory can also be given with an option.
     let dir = there.rings();
     here.told(&["report", "--dir", dir.to_str().unwrap(), &program.name]);
 }
@@ -358,14 +359,14 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
         .args(["-p", "--fork", "--kill-child"])
         .args(sealed.get_args());
     let mut command = played(command, &place.role("stuck", &inside));
-    // The program has a separate /dev/shm for its ring, which other processes do not see.
+    // The program has its own /dev/shm, which other processes cannot see, and creates its ring there.
     command.env_remove("TICKSCOPE_DIR");
     let unshare = Program::spawn(&mut command);
     let children = format!("/proc/{0}/task/{0}/children", unshare.pid());
     let document = until("it is found", || {
         let outer = std::fs::read_to_string(&children).unwrap();
         let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
-        // Until the program has a ring, the command fails. It must not report an earlier process with the same process
+        // The command fails until the program has a ring. It must not report an earlier process with the same process
         // id.
         (done.code == Some(0)).then(|| done.json())
     });
@@ -373,13 +374,13 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
 }
 
-/// The program runs, so until it has another ring, the message must not be "no program with pid".
+/// The program is running and will create another ring, so until then, the message must not be "no program with pid".
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
     let (place, mut program) = Place::with("stuck");
     let pid = program.pid().to_string();
     let first = place.ring_of(program.pid()).unwrap();
-    // The program replaces its first lost ring immediately, and later ones after up to a minute.
+    // The program immediately replaces the first ring that it loses, and later ones within a minute.
     std::fs::remove_file(first).unwrap();
     let second = until("there is another one", || place.ring_of(program.pid()));
     let file = second.display();
@@ -405,7 +406,7 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     place.refuses(&format!("2 report {pid} => {broken}… {ended}"));
 }
 
-/// The message must not be that a subcommand cannot be used with `[TARGET]`.
+/// The message must not say that a subcommand cannot be used with `[TARGET]`.
 fn two_files_are_opened_one_at_a_time() {
     let place = Place::new();
     for args in [

@@ -1,4 +1,4 @@
-//! `tickscope trigger`: its recordings, the user's command, its messages, and its end.
+//! `tickscope trigger`: its recordings, the command that it runs, its messages, and how it ends.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

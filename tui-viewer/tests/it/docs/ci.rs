@@ -1,9 +1,9 @@
-//! `justfile` and the workflow for changes contain the commands of `.ci/run`.
+//! `justfile` and the CI workflow contain the commands of `.ci/run`.
 
 use crate::docs::read;
 
-/// Returns the commands of `.ci/run`, without those that use variables of the script, and without options and pipes
-/// that only collect output.
+/// Returns the commands of `.ci/run`. Leaves out commands with shell variables, and removes options and pipes that only
+/// collect output.
 fn steps() -> Vec<String> {
     let script = read(".ci/run");
     let commands = script

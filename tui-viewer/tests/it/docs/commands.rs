@@ -1,5 +1,5 @@
-//! Commands on the pages: commands of tickscope can be parsed, cargo finds the packages and targets that they name, and
-//! the named files of the repository exist.
+//! Commands on the pages: `tickscope` commands parse, and the packages, targets and repository files that the pages
+//! name exist.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const FOLDERS: [&str; 6] = [
     "tui-viewer/",
 ];
 
-/// Programs that pages name as a target. Any other single word as a target may be a misspelt command.
+/// Programs that the pages name as targets. Any other target that is a single word may be a misspelt command.
 const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
 
 /// Returns all commands of a page, split into words.
@@ -55,7 +55,7 @@ pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// Returns words that replace a placeholder of a usage line.
+/// Replaces a placeholder in a usage line, such as `FILE`, with sample words. Returns any other word unchanged.
 pub(crate) fn typed(word: &str) -> Vec<String> {
     let words: &[&str] = match word {
         "FORM" => &["json"],
@@ -86,7 +86,7 @@ fn parse(command: &[String]) -> Result<Cli, clap::Error> {
 
 fn assert_parses(page: &str, command: &[String]) {
     let parsed = parse(command);
-    // The text may mention a command without its arguments.
+    // A command may be mentioned in the text without its arguments.
     let is_name = command.len() == 2;
     let is_fine = parsed.as_ref().err().is_none_or(|error| {
         let kind = error.kind();
@@ -119,7 +119,7 @@ fn commands_of_tickscope_parse() {
                 "cargo" if command[1] == "tickscope" => {
                     let words = split::<LookArgs>(command[1..].iter().map(OsString::from));
                     let parsed = CargoCli::try_parse_from(words.ours);
-                    // The text may mention the command without its arguments.
+                    // The command may be mentioned in the text without its arguments.
                     assert!(
                         parsed.is_ok() || command.len() == 2,
                         "{page}: {command:?}: {parsed:?}"
@@ -185,12 +185,12 @@ fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     };
     let words = ["command", option, value];
     let parsed = command.clone().no_binary_name(false).try_get_matches_from(words);
-    // Errors about other arguments that are missing do not count.
+    // Other errors, such as missing arguments, are ignored.
     let refused = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
     parsed.err().is_none_or(|error| !refused.contains(&error.kind()))
 }
 
-/// Each option that the text mentions without a command is an option of some command, which also accepts its value.
+/// Each option that the text mentions without a command must exist in some command and accept the given value.
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();

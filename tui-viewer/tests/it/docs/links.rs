@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::docs::{FIRST_PAGES, OTHER_PAGES, book, markdown, read, root};
 
-/// Returns where a link of a page leads: a path relative to the root of the repository, and an anchor.
+/// Returns where a link on a page leads: a path relative to the root of the repository, and an anchor.
 fn resolved(page: &str, link: &str) -> (PathBuf, Option<String>) {
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
     let anchor = (!anchor.is_empty()).then(|| anchor.to_string());

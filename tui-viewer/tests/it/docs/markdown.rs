@@ -8,7 +8,8 @@ pub(crate) struct Fence {
     pub(crate) lines: Vec<String>,
 }
 
-/// Splits a page into its blocks of code and the rest of the text, in which the blocks are replaced by empty lines.
+/// Splits a page into its code blocks and the remaining text, in which each line of a block is replaced by an empty
+/// line.
 pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     let mut fences: Vec<Fence> = Vec::new();
     let mut is_open = false;
@@ -35,14 +36,14 @@ pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     (fences, text)
 }
 
-/// Returns the code spans between single backticks, with blanks for line ends. A span ends at the latest with its
-/// paragraph, row of a table or item of a list.
+/// Returns the contents of code spans in single backticks, with line breaks replaced by spaces. A span does not extend
+/// past its paragraph, table row or list item.
 pub(crate) fn spans(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in parts(text) {
         for (marks, span) in marked(&part) {
             if marks == 1 {
-                // In tables, a bar in code is escaped.
+                // In tables, a `|` inside code is escaped.
                 found.push(span.replace("\\|", "|"));
             }
         }
@@ -50,7 +51,7 @@ pub(crate) fn spans(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the targets of a page's links and pictures.
+/// Returns the targets of the links and images on a page.
 pub(crate) fn links(page: &str) -> Vec<String> {
     let (_, text) = cut(page);
     let mut found = Vec::new();
@@ -95,7 +96,7 @@ pub(crate) fn rows(text: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// Returns the paragraphs, rows of tables and items of lists, each joined to one line.
+/// Returns the paragraphs, table rows and list items of a text, each joined into one line.
 fn parts(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for line in text.lines() {
@@ -112,7 +113,7 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the texts between two runs of equally many backticks, with that number of backticks.
+/// Returns the contents of all code spans, each with the number of backticks on either side of it.
 fn marked(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -133,7 +134,7 @@ fn run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
-/// Returns the position of a run of exactly `marks` backticks.
+/// Returns the position of the first run of exactly `marks` backticks.
 fn closing(text: &str, marks: usize) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find('`') {

@@ -2,7 +2,7 @@
 
 use crate::docs::{README, read};
 
-/// Largest length of the README in bytes, so that it is read in one go. The book contains the rest.
+/// Maximum length of the README in bytes, to keep it short enough to read in one sitting. The book contains the rest.
 const LONGEST: usize = 10_000;
 
 fn the_readme_stays_short() {

@@ -1,4 +1,4 @@
-//! Runs the commands of the pages on the demo, and on a recording of it.
+//! Runs the commands shown on the pages against the demo and a recording of it.
 
 use std::fs;
 use std::fs::File;
@@ -13,16 +13,17 @@ use crate::docs::commands::{commands_of, typed};
 use crate::docs::pages;
 use crate::support::{Place, Program, VIEWER};
 
-/// Recording that is used for every recording in a command.
+/// Recording that stands in for every recording that a command reads.
 const RECORDING: &str = "run.tks";
 
-/// Directory in which the commands write files.
+/// Directory for the files that commands write with `-o`.
 const NEW: &str = "new";
 
-/// HTML report that is used for every HTML report in a command.
+/// HTML report that commands on the pages open.
 const PAGE: &str = "now.html";
 
-/// Words in the pages' commands, and what replaces them for the demo, which watches `requests::browse` from its start.
+/// Words in the commands on the pages, and their replacements for the demo. The demo watches `requests::browse` from
+/// the start.
 const STAND_FOR: [(&str, &str); 18] = [
     ("app", "demo"),
     ("game", "demo"),
@@ -47,8 +48,8 @@ const STAND_FOR: [(&str, &str); 18] = [
 /// Commands that need a signal to end, or another program, a server or a terminal.
 const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
 
-/// Commands that change how the demo is measured, or start another demo, which would change the results of other
-/// commands.
+/// Commands that would change the results of other commands, because they change how the demo is measured or start
+/// another demo.
 const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "demo"];
 
 /// The demo, which ends when this value is dropped.
@@ -62,10 +63,10 @@ impl Demo {
         let place = Place::new();
         let program = Program::spawn(place.command(VIEWER).arg("demo-program"));
         let demo = Self { place, program };
-        // A slow call must have been kept completely, and some frames must have been drawn.
+        // Wait until the demo has kept all of a slow call, and has drawn some frames.
         demo.until_done(&["why", "requests::browse", "-f", "trace"]);
         demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
-        // The recording is repeated until it has records at the times that the pages use.
+        // Record again until the recording has records at the times that the pages use.
         loop {
             demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
             let times: [&[&str]; 3] = [
@@ -99,7 +100,7 @@ impl Demo {
         command.output().unwrap()
     }
 
-    /// Runs a command of a page in a temporary directory. Returns an error message if it fails.
+    /// Runs a command from a page in a temporary directory. Returns an error message if it fails.
     fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
         let here = tempfile::tempdir().unwrap();
         for file in [RECORDING, PAGE] {
@@ -107,7 +108,7 @@ impl Demo {
         }
         fs::create_dir(here.path().join(NEW)).unwrap();
         let done = self.run(here.path(), words);
-        // Exit code 3 means a gate that failed or a wait that timed out, which are no errors here.
+        // Exit code 3 means that a gate failed or a wait timed out, which is fine here.
         let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
         let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
         let said = String::from_utf8_lossy(&done.stderr);
@@ -115,7 +116,7 @@ impl Demo {
     }
 }
 
-/// Returns a word of a command as it can be run here, with durations shortened.
+/// Replaces a word of a command so that the command can run here. Durations are shortened.
 fn runnable(word: &str, before: &str, demo: u32) -> String {
     if ["-o", "--output"].contains(&before) {
         let name = Path::new(word).file_name().unwrap_or_default().display();
@@ -128,7 +129,7 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     if word.ends_with(".tks") {
         return RECORDING.into();
     }
-    // If the name of a function is the target, a program is meant.
+    // As a target, `parse` is the name of a program, not of a function.
     if word == "parse" && ["", "attach"].contains(&before) {
         return "demo".into();
     }
@@ -148,13 +149,13 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     stands_for.map_or(word, |(_, run)| run).to_string()
 }
 
-/// Returns the arguments of a command to run; `None` for a command that is not run.
+/// Returns the arguments of a command to run, or `None` for a command that is not run.
 fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
     let words: Vec<String> = command[1..].iter().flat_map(|word| typed(word)).collect();
     let name = words.first()?.as_str();
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
-    // These are not available here: a program to start, a terminal, a time of day, a value for a placeholder.
+    // Commands are not run if they need a program to start, a terminal, a time of day or a value for a placeholder.
     let lacks = |word: &String| {
         let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
         ["./app", "--compare"].contains(&word.as_str())
@@ -172,8 +173,8 @@ fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
         .collect();
     let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
     let is_diff = words[0] == "diff";
-    // Words that do not parse are only a mention of a command. `diff` is not parsed here, because it treats `--`
-    // specially.
+    // If the words cannot be parsed, the text only mentions the command. `diff` is not parsed here, because it treats
+    // `--` specially.
     (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
 }
 
@@ -196,7 +197,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
     let (changing, others): (Vec<_>, Vec<_>) = lines
         .into_iter()
         .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
-    // Eight threads run the commands, because most commands wait for the demo.
+    // The commands are run by eight threads, because most of them spend their time waiting for the demo.
     let wrong = Mutex::new(Vec::new());
     let others = Mutex::new(others.into_iter());
     let next = || others.lock().unwrap().next();

@@ -1,6 +1,6 @@
 //! Command lines as they appear on pages: words, pipelines, and the notation of usage lines.
 
-/// Returns the commands of a line, split into words. Comments and redirections of output are left out.
+/// Returns the commands in a line, split into words. Comments and output redirections are left out.
 pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut goes_to_file = false;
@@ -43,7 +43,7 @@ fn words(line: &str) -> Vec<Word> {
     words
 }
 
-/// Returns the first word of a text without quotes, and the rest of the text.
+/// Splits off the first word of a text, and removes quotes from the word. Also returns the rest of the text.
 fn word(text: &str) -> (String, &str) {
     let mut word = String::new();
     let mut quote = None;
@@ -60,8 +60,8 @@ fn word(text: &str) -> (String, &str) {
     (word, "")
 }
 
-/// Returns the lines that a usage line stands for: `a [b | c] d|e` gives `a b d`, `a b e`, `a c d`, `a c e`, `a d`, `a
-/// e`.
+/// Returns the lines that a usage line stands for. For example, `a [b | c] d|e` gives `a b d`, `a b e`, `a c d`,
+/// `a c e`, `a d` and `a e`.
 pub(crate) fn usages(line: &str) -> Vec<String> {
     if let Some(open) = line.find('[') {
         let inside = &line[open + 1..];

@@ -44,7 +44,7 @@ fn every_form_has_its_section_and_its_row() {
     }
 }
 
-/// Returns all words of a text that look like variables of tickscope.
+/// Returns all words in a text that look like environment variables of tickscope.
 fn variables(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
     text.split(|c| !is_part(c))
@@ -53,7 +53,7 @@ fn variables(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Appends the texts of all sources below a directory, without tests.
+/// Appends the text of all source files below a directory, except for tests.
 fn sources(folder: &Path, found: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -67,7 +67,7 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
-/// Returns the variables that programs and the viewer read. Their sources name them in quotes.
+/// Returns the environment variables that programs and the viewer read. In the source code, their names are in quotes.
 fn known_variables() -> BTreeSet<String> {
     let mut text = String::new();
     for folder in [
@@ -111,7 +111,7 @@ fn the_settings_page_has_every_variable_and_setter() {
 
 fn pages_name_no_variable_that_nothing_reads() {
     let mut known = known_variables();
-    // The pages also name constants of the C header, which are not variables.
+    // The pages also name constants of the C header, which are not environment variables.
     known.extend(variables(&read("collector/c/include/tickscope.h")));
     // The pages also name variables of the C build, which are not settings of a program.
     known.extend(variables(&read("collector/c/build.rs")));

@@ -1,4 +1,4 @@
-//! Who owns a ring: reused process ids, earlier boots, containers that share a directory, a small `/dev/shm`.
+//! Which process owns a ring: reused process ids, earlier boots, containers that share a directory, a small `/dev/shm`.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -14,15 +14,15 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{first_record, header};
 use crate::support::{Place, Program, VIEWER, played, rings_in, until, until_true};
 
-/// Makes the ring of a program that has ended without closing it, with its last heartbeat at `beat`.
+/// Makes the ring of a program that has died without closing it. Its last heartbeat was at `beat`.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     let mut ring = first_record(&place.rings(), header);
     ring.beat(beat, 1_000_000_000);
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
     drop(ring);
-    // A child that another test has just forked shares all file descriptors, and with them the lock, until it calls
-    // exec.
+    // A child process that another test has just forked shares all file descriptors, and thus also the lock, until it
+    // calls exec.
     until_true("no child has the lock", || {
         fs::File::open(&path).unwrap().try_lock_shared().is_ok()
     });
@@ -58,7 +58,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     place.answers(&format!("1 reset {pid} => has ended"));
 }
 
-/// Returns the header of a ring that was made before this boot.
+/// Returns the header of a ring that was created before the current boot.
 fn of_an_earlier_boot() -> Header {
     Header {
         boot_id: [7, 7],
@@ -66,8 +66,8 @@ fn of_an_earlier_boot() -> Header {
     }
 }
 
-/// The monotonic clock restarts at each boot, so an old heartbeat may be in the future. Another process may hold the
-/// lock.
+/// The monotonic clock restarts at each boot, so a heartbeat from an earlier boot may appear to be in the future.
+/// Another process may hold the lock.
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();
@@ -101,7 +101,7 @@ fn wants(command: &str, arguments: &[&str]) {
     }
 }
 
-/// Returns `command` with arguments that make it start a role.
+/// Returns `command` with arguments that make it run this test binary in a role.
 fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Command {
     let mut outer = place.command(command);
     outer.args(arguments);
@@ -139,7 +139,7 @@ fn two_containers_that_share_a_directory_have_two_rings() {
     until_true("one of them has crashed", || {
         states() == ["\"crashed\"", "\"running\""]
     });
-    // In this namespace, process 1 is another process.
+    // The ring records pid 1, which belongs to a different process in this namespace.
     place.tickscope(&["reset", "asked"]).ok();
 }
 

@@ -1,7 +1,7 @@
-//! Programs that end at any moment without closing their ring. The ring contains their newest snapshot completely, and
-//! they are reported as crashed, with the time.
+//! Programs that die at any moment without closing their ring. The ring still contains their newest snapshot in full,
+//! and they are reported as crashed at the time of that snapshot.
 //!
-//! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` runs the long form.
+//! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` runs the long version.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -20,13 +20,13 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::numbered;
 use crate::support::{Chance, Place, Program, number, played, send, until};
 
-/// One kill in this many is of a whole program with a collector, which takes longer to start.
+/// One in this many kills hits a complete program with a collector, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
 
-/// One kill in this many happens at a random time after the start, possibly before there is a ring.
+/// One in this many kills happens at a random time after the program was started, possibly before there is a ring.
 const EARLY_EVERY: u64 = 5;
 
-/// Numbers of the newest records in the fine and the coarse ring, as seen while the program ran.
+/// Sequence numbers of the newest records in the fine and the coarse ring, as seen while the program ran.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     fine: u64,
@@ -35,7 +35,7 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self, ring: &RingFile) {
-        // A reader that was lapped on every attempt has seen no record.
+        // A reader that was lapped on every attempt has not seen a record.
         if let Ok(record) = ring.newest() {
             self.fine = record.sequence;
         }
@@ -48,7 +48,7 @@ impl Seen {
 fn decoded(record: &Record) -> Snapshot {
     let snapshot = codec::decode(&record.payload).unwrap();
     assert_eq!(snapshot.capture.tick, record.stamp.tick);
-    // The sums in a snapshot agree with its parts.
+    // The totals that a snapshot reports must equal the sums over its rows.
     assert_eq!(snapshot.calls(), snapshot.nodes.calls.iter().sum::<u64>());
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let roots = (0..snapshot.nodes.len()).filter(|&row| snapshot.nodes.parent_of(row_id(row)).is_none());
@@ -61,7 +61,7 @@ fn row_id(row: usize) -> tickscope_format::ids::NodeId {
     tickscope_format::ids::NodeId(row as u32)
 }
 
-/// Asserts that a record has exactly the content that its number determines.
+/// Asserts that a record has exactly the content that [`numbered`] generates for its number.
 fn is_of_its_number(record: &Record) {
     let mut wanted = numbered(record.stamp.tick);
     let found = decoded(record);
@@ -69,7 +69,7 @@ fn is_of_its_number(record: &Record) {
     assert_eq!(found, wanted);
 }
 
-/// Asserts that a killed program has left a correct ring. Returns the number of its published records.
+/// Asserts that a killed program has left a correct ring. Returns how many records the program has published.
 fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let ring = RingFile::open(path).unwrap();
     let newest = ring.newest().unwrap();

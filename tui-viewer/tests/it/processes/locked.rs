@@ -1,5 +1,5 @@
-//! Other processes of the user hold locks that no viewer would hold: on the whole file, on a slot, for an unlimited
-//! time.
+//! Other processes of the same user hold locks that no viewer would hold: on the whole file, or on a slot without ever
+//! releasing it.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         let (mut program, ring) = place.run("asked");
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
-        // The program takes locked slots for viewers, so it publishes at the rate for viewers.
+        // The program assumes that locked slots belong to viewers, so it publishes at the rate for viewers.
         until_true("it publishes on", || ring.newest().unwrap().sequence > first + 20);
         assert_eq!(ring.liveness().unwrap(), Liveness::Running, "{what}");
         assert_eq!(place.listed(ring.path())["state"], "running");
@@ -43,8 +43,8 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
     }
 }
 
-/// The lock shows that a program lives, and the heartbeat shows that it works. If another process holds the lock of a
-/// dead program, the program must not count as running.
+/// The lock shows that a program is alive, and the heartbeat shows that it is working. If another process holds the
+/// lock of a dead program, the program must not count as running.
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -69,7 +69,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     assert_eq!(clean(&place.rings(), 0, None).len(), 1);
 }
 
-/// A viewer that checks a ring briefly takes the lock, shared with all other viewers.
+/// To check a ring, a viewer briefly takes a shared lock, which other viewers can hold at the same time.
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -81,7 +81,7 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     other.try_lock_shared().unwrap();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
     assert_eq!(place.listed(ring.path())["state"], "crashed");
-    // The check has also released the lock, because a program that was mistaken for dead must be able to take it.
+    // The check must release the lock again: a program that was mistaken for dead must be able to take it.
     other.unlock().unwrap();
     other.try_lock().unwrap();
 }

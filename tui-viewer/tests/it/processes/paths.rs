@@ -1,4 +1,5 @@
-//! Files of other kinds where a ring or its directory should be. Commands do not follow, wait for or remove them.
+//! Other kinds of files in the place of a ring or its directory. Commands do not follow them, wait for them or remove
+//! them.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -16,7 +17,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{first_record, header};
 use crate::support::{Place, VIEWER, line_with};
 
-/// Makes a ring with its first record that is not linked yet. Also returns the path that it will get.
+/// Makes a ring that contains its first record but is not linked to a path yet. Also returns the path that it will get.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
     let header = Header {
         nonce: 0xabcd,
@@ -36,7 +37,7 @@ fn device(path: &Path) -> bool {
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Makes a file of every kind. Returns each path with the message by which commands refuse it.
+/// Creates one file of each kind. Returns the path of each, with the message by which commands must refuse it.
 fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(PathBuf, &'static str)> {
     let mut planted = Vec::new();
     let mut plant = |kind: &str, says, make: &dyn Fn(&Path)| {
@@ -70,7 +71,7 @@ fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(P
 }
 
 /// Returns the kind, size, blocks and content of every file in a directory.
-fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Option<Vec<u8>>)> {
+fn state(dir: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut all: Vec<_> = fs::read_dir(dir)
         .unwrap()
         .map(|entry| {
@@ -94,7 +95,7 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     let planted = plant(&place.rings(), &victim, |kind| {
         place.rings().join(format!("{kind}.ring"))
     });
-    // The name of this link is that of a ring whose creation was never finished.
+    // This link is named like a ring whose creation was never finished.
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));
@@ -140,7 +141,7 @@ fn give_away(path: &Path) {
     }
 }
 
-/// All users can write to `/tmp`, so another user may create the directory that is searched for this user's rings.
+/// All users can write to `/tmp`, so another user may create the directory that viewers search for this user's rings.
 fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let place = Place::new();
     let tmp = tempfile::tempdir().unwrap();

@@ -2,11 +2,13 @@
 //! all, and the slot of a killed viewer becomes free.
 //!
 //! Each viewer logs its requests and their results. The slot of a killed viewer keeps its last request, with the
-//! program's reply, until the test has read both, so the result of each request is known. The program's reset epoch is
-//! the number of requests carried out, because every reset, and every undo with an effect, increments it.
+//! program's reply, until the test has read both, so the result of each request is known. The program's reset epoch
+//! counts the resets and undos that were carried out: every reset increments it, and so does every undo that has an
+//! effect.
 //!
-//! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` runs the long form. A slot holds
-//! one request, and the program checks its 16 slots ten times a second, which makes at most 160 requests a second.
+//! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` runs the long version. A slot
+//! holds one request, and the program checks its 16 slots ten times a second, so at most 160 requests a second are
+//! possible.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -19,7 +21,7 @@ use tickscope_format::os;
 use crate::processes::roles::{ask, request};
 use crate::support::{Chance, Place, Program, number, until, until_true};
 
-/// Numbers of requests by their result.
+/// Counts of requests by result.
 #[derive(Debug, Default)]
 struct Tally {
     asked: u64,
@@ -56,7 +58,7 @@ fn raises(number: u64) -> bool {
     number < 60
 }
 
-/// Adds up the log of an ended viewer. Returns the last request if the log lacks its result.
+/// Adds the log of an ended viewer to the tally. Returns the last request if the log lacks its result.
 fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut open = None;
@@ -104,7 +106,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         ask(&place, &seen, lives)
     };
     let mut askers: Vec<(Program, PathBuf)> = (0..viewers).map(|_| start_one()).collect();
-    // Sequence number of the last request in each slot, as of the death of its last owner.
+    // For each slot, the sequence number of the last request at the time when the slot's last owner died.
     let mut sequences = [0; slot::COUNT];
     let (mut kills, mut asked) = (0u64, 0);
     let begin = Instant::now();
@@ -114,7 +116,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         if askers.is_empty() {
             break;
         }
-        // Half of the kills happen while a request is pending, because a reply takes up to a tenth of a second.
+        // A reply takes up to a tenth of a second, so many of the kills happen while a request is pending.
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
         let (mut asker, log) = askers.swap_remove(victim);
@@ -145,7 +147,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             (None, 0) => {}
             (Some(_), 0) => tally.never_sent += 1,
             (Some(number), 1) => {
-                // The slot holds what was asked for last.
+                // The slot must hold the last request that was logged.
                 assert_eq!(words[1], code_of(number));
                 tally.unheard += 1;
                 // Outcome 1 means done, and 2 means "nothing to undo".
@@ -193,7 +195,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     assert!(program.end().success());
 }
 
-/// Returns the code that a request has in its slot.
+/// Returns the operation code with which a request is written to its slot.
 fn code_of(number: u64) -> u64 {
     use tickscope_programs::events::Request;
     match request(number) {

@@ -50,7 +50,7 @@ fn end_with_input() {
     });
 }
 
-/// Returns the header of a ring of this process. The ring has the smallest size, and the coarse ring grows to 4 MiB.
+/// Returns the header for a ring of this process. The ring has the minimum size, and its coarse ring grows to 4 MiB.
 pub(crate) fn header(name: &str) -> Header {
     Header {
         nonce: os::random(),
@@ -66,8 +66,8 @@ pub(crate) fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// Returns a snapshot that is determined by `number`: 3 to 60 rows, each with `number` calls, and data in each section
-/// of a record.
+/// Returns a snapshot whose content is determined by `number`: 3 to 60 rows, each with `number` calls, and data in
+/// every section of a record.
 pub(crate) fn numbered(number: u64) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.process.name = "writer".into();
@@ -169,7 +169,7 @@ pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
 /// Writes records into both rings without pauses and without a collector. If the argument is a number, the process
-/// aborts that many microseconds after the ring has got its name.
+/// aborts that many microseconds after linking the ring to its path.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();
@@ -206,7 +206,8 @@ fn work() {
     assert!(polled.is_pending());
 }
 
-/// Runs a whole program. Its publisher writes into both rings without pauses, because each reset closes an epoch.
+/// Runs a complete program, which resets its counters again and again. Each reset leaves a closing record, so the
+/// publisher writes into the fine ring without pauses. The first closing records also go into the coarse ring.
 fn resetting() {
     end_with_input();
     let _session = tickscope::Builder::new("resetting").ring_bytes(64 << 10).start();
@@ -232,10 +233,10 @@ fn hungry() {
     }
 }
 
-/// Runs a whole program that does a little work in each half millisecond.
+/// Runs a complete program that does a little work every half millisecond.
 fn asked() {
     end_with_input();
-    // All requests for a mode are for this one, so they have no effect.
+    // Viewers in these tests never request any other mode, so their mode requests have no effect.
     let _session = tickscope::Builder::new("asked")
         .mode(tickscope::Mode::Exact)
         .start();
@@ -247,7 +248,7 @@ fn asked() {
     }
 }
 
-/// Runs a whole program that makes its ring in the first of the default directories that works.
+/// Runs a complete program that creates its ring in the first default directory that works.
 fn usual() {
     let _session = tickscope::start("usual");
     work();
@@ -275,13 +276,13 @@ pub(crate) fn ask(place: &Place, ring: &RingFile, seed: u64) -> (Program, PathBu
     (Program::spawn(&mut place.role("asker", argument)), log)
 }
 
-/// Returns the feed of a viewer without a screen in this process.
+/// Returns the feed of a viewer that runs in this process, without a screen.
 pub(crate) fn feed(ring: &Path) -> RingFeed {
     RingFeed::new(Wanted::File(ring.into()), None, None)
 }
 
 /// Runs a viewer without a screen that sends one request after another. It logs each request before sending it, and
-/// later the result. The argument contains the paths of ring and log and the seed, each in a line.
+/// later the result. The lines of the argument are the path of the ring, the path of the log, and the seed.
 fn asker(argument: &str) {
     end_with_input();
     let mut lines = argument.lines();
@@ -293,7 +294,8 @@ fn asker(argument: &str) {
     feed.poll();
     loop {
         let number = chance.below(100);
-        // Each line is a single write, so even a killed process has written the whole line or nothing.
+        // Each line is written with a single call, so even if the process is killed, the log contains the whole line or
+        // none of it.
         log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
         if let Err(why) = feed.send(request(number)) {
             log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
@@ -329,7 +331,8 @@ fn watcher(argument: &str) {
     }
 }
 
-/// Holds a lock on a file that no viewer would hold. The argument contains the kind of lock and the path of the file.
+/// Holds a kind of lock that no viewer would hold. The argument contains the kind of lock and the path of the file to
+/// lock.
 fn holder(argument: &str) {
     end_with_input();
     let (what, path) = argument.split_once('\n').unwrap();
@@ -344,7 +347,7 @@ fn holder(argument: &str) {
         }
         other => panic!("no lock {other}"),
     }
-    // The thread's name shows the test that the lock is held.
+    // The name of this thread tells the test that the lock is held.
     let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
         loop {
             thread::park();

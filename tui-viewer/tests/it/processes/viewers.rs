@@ -15,7 +15,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{ask, feed};
 use crate::support::{Chance, Place, Program, VIEWER, number, until, until_true, word};
 
-/// Returns how many records per second a program publishes during `time`. This must not depend on its viewers.
+/// Returns how many records per second a program publishes during `time`. Viewers must not lower this rate.
 fn records(ring: &RingFile, time: Duration) -> f64 {
     let sequence = || until("a record can be read", || ring.newest().ok()).sequence;
     let (begin, first) = (Instant::now(), sequence());
@@ -67,7 +67,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     // A busy machine may change the rates, but not by a factor of three.
     assert!(together > alone / 3.0, "{together} of {alone} records a second");
 
-    // A viewer with a slot gets a reply; a viewer without one gets the reason why there is none.
+    // A viewer that has a slot gets a reply. One without a slot gets an error with the reason.
     one.send(Request::Reset).unwrap();
     assert_eq!(wait_for_answer(&mut one), Ok(1));
     let mut last = feed(ring.path());
@@ -80,7 +80,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     done.says(&["16 viewers are there already"]);
     place.tickscope(&["report", &path]).ok().prints(&["asked"]);
 
-    // All viewers are killed together. Their slots become free, and a waiting viewer gets one.
+    // All viewers are killed at once. Their slots become free, and a viewer that was waiting for one gets it.
     for watcher in &mut watchers {
         watcher.child.kill().unwrap();
     }
@@ -103,7 +103,7 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     asker.stop();
     let stopped = records(&ring, Duration::from_secs(2));
     println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
-    // It is still published for a viewer that may go on.
+    // The program keeps publishing at the rate for viewers, because the stopped viewer may continue.
     assert!(stopped > 3.0, "{stopped}");
     let mut other = feed(ring.path());
     other.poll();
@@ -115,8 +115,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     assert!(program.runs());
 }
 
-/// strace kills a viewer at its n-th system call, from its start to its first reply. All other moments are covered too,
-/// because what happens between two system calls has no effect on other processes.
+/// strace kills a viewer at its n-th system call, for increasing n until a viewer gets its reply. This also covers the
+/// moments between system calls, because nothing that happens there affects other processes.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace").arg("-V").output() else {
         skip("no strace here");
@@ -142,7 +142,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let (mut at, mut killed) = (1, 0);
     let mut epoch = ring.newest_snapshot().unwrap().1.capture.reset_epoch;
     let (mut done, mut not_done) = (0, 0);
-    // The signal is injected at the n-th call of each system call in `calls`.
+    // The signal is injected when any one system call in `calls` is made for the n-th time.
     loop {
         let status = reset(&format!("inject={calls}:signal=KILL:when={at}"));
         if status.success() {
@@ -150,7 +150,8 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         }
         killed += 1;
         at += every;
-        // A written request is carried out once, however often the program checks the slot; an unwritten one never.
+        // A request that was written is carried out once, however often the program checks the slot. A request that was
+        // not written is never carried out.
         looked_at(&ring, 3);
         let mut slot = until("its slot is free", || ring.take_slot().unwrap());
         let sent = slot.send(Op::PublishNow).unwrap();

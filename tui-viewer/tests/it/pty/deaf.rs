@@ -1,5 +1,5 @@
-//! The viewer ends without a key press: while the terminal accepts no bytes, when its shell is killed, and at a
-//! hang-up.
+//! The viewer ends without a key press: while the terminal accepts no output, when its shell is killed, and after a
+//! hangup.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use tickscope_testkit::suite::skip;
 use crate::pty::session::Session;
 use crate::support::until_true;
 
-/// Returns the line in /proc on the system call in which a process waits; `None` if it runs, or if /proc cannot be
-/// read.
+/// Returns the line in `/proc` that describes the system call in which a process is blocked, or `None` if it is running
+/// or if `/proc` cannot be read.
 fn call(pid: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
     (!call.starts_with("running")).then_some(call)
@@ -24,7 +24,7 @@ fn cpu(pid: u32) -> u64 {
     [11, 12].map(|at| fields[at].parse::<u64>().unwrap()).iter().sum()
 }
 
-/// Fills the terminal's buffer until the viewer blocks in a write. If this cannot be observed, the test is skipped.
+/// Fills the terminal's buffer until the viewer blocks in a write. If blocking cannot be observed, the test is skipped.
 fn fill(session: &mut Session) {
     let pid = session.pid();
     session.stop_reading();
@@ -40,7 +40,8 @@ fn fill(session: &mut Session) {
             }
             continue;
         };
-        // The viewer is blocked if two checks find the same call with standard output (descriptor 1) as its argument.
+        // The viewer is blocked if two checks in a row find the same system call, whose first argument is standard
+        // output (file descriptor 1).
         if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
             return;
         }
@@ -49,7 +50,7 @@ fn fill(session: &mut Session) {
 }
 
 fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
-    // A process that a signal has ended has no exit code. The library reports 1 for it.
+    // A process that was ended by a signal has no exit code. For such a process, `portable_pty` reports 1.
     for (signal, code) in [("-TERM", 143), ("-QUIT", 1)] {
         let mut session = Session::start_without_core(&["live"], (200, 60));
         session.wait_for_text("match::run");
@@ -58,7 +59,7 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
         let (busy, begin) = (cpu(pid), Instant::now());
         std::thread::sleep(Duration::from_millis(300));
         let used = cpu(pid) - busy;
-        // It waits and does not try again and again.
+        // A blocked viewer must sleep, not retry in a loop.
         assert!(
             used * 20 <= begin.elapsed().as_millis() as u64,
             "{used} hundredths"

@@ -1,4 +1,4 @@
-//! However the viewer ends, the terminal is as it was before.
+//! However the viewer ends, it leaves the terminal as it was before.
 
 use std::process::Command;
 
@@ -92,12 +92,13 @@ fn go_on_and_leave(mut session: Session) {
     leave(session);
 }
 
-/// Waits for the screen, then quits the viewer and the shell.
+/// Waits until the viewer shows its screen again, then quits the viewer and the shell.
 fn leave(mut session: Session) {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
-    // The viewer reads single keys again; in the line mode of the shell, the key would have no effect before Enter.
+    // The viewer reads single keys again. In the shell's line mode, the key would have no effect until Enter is
+    // pressed.
     session.send_for("?", "Keys");
     session.send("qq");
     session.wait_for("the shell", |screen| !screen.alternate_screen());
@@ -112,7 +113,7 @@ fn ctrl_z_stops_it_and_fg_repaints() {
     go_on_and_leave(session);
 }
 
-/// The viewer must restore the terminal before it stops, because otherwise the shell has no echo.
+/// The viewer must restore the terminal before it stops, because otherwise the shell would not echo what is typed.
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = Session::in_a_shell("", &std::env::temp_dir(), "still");
     session.send("M");
@@ -124,7 +125,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     go_on_and_leave(session);
 }
 
-/// If no shell is above the viewer in its session, nobody could continue it.
+/// If the viewer was not started by a shell in its session, it must not stop, because nothing could continue it.
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::shown("still", (80, 24));
     session.send_for("\x1a?", "Keys");
@@ -133,7 +134,7 @@ fn without_a_shell_nothing_stops_it() {
     session.quit();
 }
 
-/// In a container that another session has started, the viewer sees 0 as the number of its session and group.
+/// In a container that was started from another session, the viewer sees 0 as its session id and its process group id.
 fn ctrl_z_in_a_container_stops_nothing() {
     let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let can = Command::new("unshare").args(apart).arg("true").output();
@@ -164,7 +165,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
-    // Until the editor has stopped, it would read keys that are meant for the shell.
+    // Until the editor has stopped, it might read input that is meant for the shell.
     until_true("the editor is stopped", || stands(editor.parse().unwrap()));
     session.send("fg\n");
     session.wait_for("the job in front", |screen| {
@@ -173,7 +174,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
         parts.any(|behind| behind.contains("still"))
     });
     session.send("\n\n");
-    // The stop of the editor must not stop the viewer a second time.
+    // The editor's earlier stop must not make the viewer stop a second time.
     leave(session);
 }
 

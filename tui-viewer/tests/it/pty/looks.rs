@@ -1,4 +1,4 @@
-//! Keys as terminals send them, and which bytes are written to the terminal.
+//! Keys as terminals send them, and the bytes that the viewer writes to the terminal.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn an_idle_screen_writes_nothing() {
     // The first frame may still be incomplete.
     const FRAME: &str = "\x1b[?2026h";
     let drawn = session.written().matches(FRAME).count();
-    // Keys without an action wake the loop. The hint about the keys shows that they have been read.
+    // Keys without an action wake the event loop. The hint about the keys shows that they have been read.
     session.send("YY");
     session.send_for("\x1b[99~", "? shows the keys");
     let written = session.written();

@@ -8,7 +8,7 @@ use tickscope_testkit::orderbook;
 use crate::pty::session::Session;
 use crate::support::{Place, VIEWER, until_true};
 
-/// Starts a command line of a shell in a terminal. In it, `$0` is the viewer.
+/// Runs a shell command line in a terminal. In the command line, `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
     command.args(["-c", line, VIEWER]);

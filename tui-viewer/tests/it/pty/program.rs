@@ -8,7 +8,7 @@ use tickscope_testkit::{orderbook, ring};
 use crate::pty::session::Session;
 use crate::support::{Chance, Place, number, until_true};
 
-/// Kills the viewer 12 times, or as often as the variable KILLS says.
+/// Kills the viewer 12 times, or as often as the environment variable `KILLS` says.
 fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("telling");
@@ -29,7 +29,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
             let (_, next) = ring.newest_snapshot().unwrap();
             next.capture.seq > last.capture.seq && next.calls() > last.calls()
         });
-        // There are sixteen slots. If each kill lost one, none would be left soon.
+        // The ring has sixteen slots. If each kill leaked one, there would soon be none left.
         let is_free = ring.take_slot().unwrap().is_some();
         assert!(is_free, "no slot is free after kill {kill}");
         assert!(program.runs());
@@ -42,7 +42,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     assert_eq!((losses.dropped, losses.unbalanced), (0, 0));
 }
 
-/// The program has two thousand nodes, or as many as the variable NODES says.
+/// The program has two thousand nodes, or as many as the environment variable `NODES` says.
 fn a_large_program_with_a_thousand_threads_is_shown_a_hundred_times_a_second() {
     let nodes = number("NODES", 2_000) as u32;
     let dir = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     place.keep("before.tks", &orderbook::snapshot(670));
     let viewer = Session::beside(&place, &["now.tks", "--compare", "before.tks"]);
     viewer.wait_for_text("vs before.tks");
-    // The second snapshot has twice the time and twice the calls: no call became slower, but all totals doubled.
+    // The second snapshot has twice the time and twice the calls, so no call became slower, but all totals doubled.
     viewer.wait_for_text("AVG change");
     viewer.wait_for_text("+23.0s");
     viewer.quit();

@@ -16,7 +16,7 @@ use tickscope_testkit::until::until_shown;
 use crate::pty::synthetic;
 use crate::support::{Place, ROLE, VIEWER};
 
-/// A terminal, and the program in it.
+/// A terminal, and the program that runs in it.
 pub(crate) struct Session {
     child: Mutex<Box<dyn Child + Send + Sync>>,
     master: Option<Box<dyn MasterPty + Send>>,
@@ -32,13 +32,14 @@ pub(crate) struct Session {
     last_byte: Once,
 }
 
-/// Returns the path of this test binary. In the role that [`Session`] sets, it shows the screen with a synthetic
-/// program.
+/// Returns the path of this test binary. [`Session`] sets its role, in which it shows the viewer's screen for a
+/// synthetic program.
 pub(crate) fn example() -> PathBuf {
     std::env::current_exe().expect("this test is a file")
 }
 
-/// Makes a directory with the source file of the example's first row. Returns it, and the directory of the file.
+/// Creates a directory that contains the source file of the example's first row. Returns that directory, and the
+/// subdirectory with the file.
 pub(crate) fn source() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -100,7 +101,7 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    /// Starts `tickscope` in a terminal, without the environment variables of the tester.
+    /// Starts `tickscope` in a terminal. Colour and theme variables in the user's environment have no effect.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
@@ -125,7 +126,7 @@ impl Session {
         let tty = pair.master.tty_name().expect("it has a name");
         let modes_before = modes(&tty);
         for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
-            // Variables that a test has set remain.
+            // Variables that the test has set to another value are kept.
             if command.get_env(name) == std::env::var_os(name).as_deref() {
                 command.env_remove(name);
             }
@@ -163,8 +164,8 @@ impl Session {
         self.reader = Some(std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                // The bytes are stored under the lock of the screen, so whoever has seen them waits until the screen
-                // shows them.
+                // The screen is locked until it shows the bytes, so a test that has already seen them in `bytes` cannot
+                // look at the screen too early.
                 let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
                 terminal.process(&buffer[..read]);
@@ -193,8 +194,8 @@ impl Session {
         });
     }
 
-    /// Returns whether all output of the ended program was read. A NUL byte, which changes no screen, is written after
-    /// it.
+    /// Returns whether all output of the program, which has ended, has been read. To find out, writes a NUL byte to the
+    /// terminal after that output, and checks whether the byte has been read. A NUL byte does not change the screen.
     fn has_read_all(&self) -> bool {
         self.last_byte
             .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
@@ -221,7 +222,7 @@ impl Session {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
-    /// Quits the viewer, and asserts that the terminal is as it was before.
+    /// Quits the viewer, and asserts that it leaves the terminal as it was before.
     pub(crate) fn quit(mut self) {
         self.send("q");
         assert_eq!(self.end().exit_code(), 0);
@@ -241,7 +242,7 @@ impl Session {
         self.child.lock().unwrap().process_id().expect("it runs")
     }
 
-    /// Sends a signal, which is named like an option of `kill`, such as `-TERM`.
+    /// Sends a signal. Its name has the form of an option of `kill`, such as `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
         let killed = Command::new("kill").args([name, &pid]).status();
@@ -258,7 +259,7 @@ impl Session {
     /// Stops reading, so that the terminal accepts no bytes once its buffer is full.
     pub(crate) fn stop_reading(&mut self) {
         self.deaf.store(true, Ordering::Relaxed);
-        // The key makes the viewer write, which wakes the reading thread.
+        // The key makes the viewer write output, which wakes the reading thread.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
     }

@@ -1,4 +1,5 @@
-//! The terminal's size changes while the viewer runs. The screen then equals that of a viewer started at this size.
+//! The terminal is resized while the viewer is running. The screen must then look like that of a viewer started at the
+//! new size.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use crate::support::Chance;
 
 fn fifty_sizes_a_second_leave_nothing_behind() {
     let mut session = Session::shown("still", (120, 30));
-    // In the tree, the rows that are open depend on the size at the start, but not in the view Hot.
+    // In the tree, the initial size determines which rows are open. The Hot view does not depend on it.
     session.send("2");
     let mut chance = Chance(5);
     for last in [(60, 15), (80, 24)] {
@@ -32,7 +33,7 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
     assert_eq!(session.end().exit_code(), 0);
 }
 
-/// Returns the text and the look of each cell.
+/// Returns the text and the style of each cell.
 fn looks(screen: &vt100::Screen, (cols, rows): (u16, u16)) -> Vec<(String, String)> {
     let cells = (0..rows).flat_map(|y| (0..cols).map(move |x| (y, x)));
     cells

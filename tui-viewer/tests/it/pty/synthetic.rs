@@ -1,4 +1,5 @@
-//! The screen with a synthetic program. This test binary plays it, so `tickscope` itself needs no synthetic data.
+//! The viewer's screen for a synthetic program. It is implemented in this test binary, so that `tickscope` itself
+//! contains no synthetic data.
 //!
 //! ```text
 //! [live|slow|still|waiting] [--panic-after FRAMES]

@@ -17,8 +17,8 @@ fn cut(rings: &Path) {
     support::cut(&ring_in(rings), 5_000);
 }
 
-/// Ways to lose a ring, and the kind of target with which the viewer is started. The tests of the collector check that
-/// it replaces each of these rings.
+/// Ways to lose a ring, each with the kind of target that the viewer is given. The collector's own tests check that the
+/// collector replaces each of these rings.
 type Harm = (&'static str, fn(&Path), &'static str);
 const HARMS: [Harm; 3] = [
     ("cut", cut, "path"),
@@ -30,7 +30,7 @@ const HARMS: [Harm; 3] = [
     ),
 ];
 
-/// Returns the line of the screen with the calls of `counted`.
+/// Returns the line on the screen that shows the calls of `counted`.
 fn row(contents: &str) -> Option<String> {
     let mut lines = contents.lines();
     let line = lines.find(|line| line.contains("counted") && line.contains('%'));
@@ -76,10 +76,10 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         };
         let mut viewer = Session::beside(&place, &[&target]);
         viewer.wait_for_text("roles::counted");
-        // The data before the loss is marked for a comparison with the data after it.
+        // Mark the data before the loss, to compare it with the data after the loss.
         viewer.send_for("m", "is marked");
         harm(&place.rings());
-        // The message is shown for some seconds, so it can be waited for.
+        // The message stays on the screen for some seconds, long enough for the test to see it.
         let pid = program.pid();
         let lost = format!("the ring file of pid {pid} was lost; its next ring is followed");
         viewer.wait_for_text(&lost);
@@ -132,7 +132,7 @@ fn commands_go_on_with_the_next_ring_as_well() {
 
 fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let (place, program, viewer) = watched();
-    // The program replaces its first lost ring immediately, and later ones after up to a minute.
+    // The program immediately replaces the first ring that it loses, and later ones within a minute.
     let first = ring_in(&place.rings());
     cut(&place.rings());
     fs::remove_file(first).unwrap();

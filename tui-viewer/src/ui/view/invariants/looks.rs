@@ -43,8 +43,8 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
             for cell in test_driver::screen(&app).content() {
                 assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
             }
-            // Without colours, characters fill the frames of the flame graph, so its text differs. The next test checks
-            // them.
+            // Without colours, the frames of the flame graph are filled with characters, so its text differs. The next
+            // test covers this.
             let kinds = ThemeKind::ALL.into_iter();
             let kinds = kinds.filter(|kind| view != View::Flame || kind.fills());
             let mut texts: Vec<String> = kinds
@@ -60,8 +60,8 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
     }
 }
 
-/// Frames of the flame graph differ by their colour. Without colours they have an edge and a fill, in Unicode and in
-/// ASCII.
+/// The frames of the flame graph are told apart by their colours. Without colours, they have an edge and a fill pattern
+/// instead, in Unicode and in ASCII.
 #[test]
 fn frames_have_an_edge_where_they_have_no_colour() {
     for ascii in [false, true] {

@@ -25,7 +25,8 @@ use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
-/// Returns the cells of columns of numbers. Their titles end above the last digit of every row, and a blank follows.
+/// Returns the cells of each column of numbers. Such a column is recognized by its title, which ends above the last
+/// digit of every row and is followed by a blank.
 fn columns(app: &App) -> Vec<Range<usize>> {
     let screen = lines(app);
     let layout = app.layout();
@@ -83,7 +84,7 @@ fn columns_stand_still_over_many_snapshots() {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // From a tenth of a second to 30 years; each number of digits is equally likely.
+            // Uptimes from a tenth of a second to 30 years; each number of digits is equally likely.
             let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
             at(&mut app, 3_000 * (n + 1));
             events(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
@@ -169,7 +170,8 @@ fn titles<'a>(app: &App, screen: &'a [Vec<char>]) -> &'a [char] {
     &screen[usize::from(app.layout().columns.y)]
 }
 
-/// Names that would clear the screen, reorder a line, or take more or fewer cells than they have characters.
+/// Names that would clear the screen or reorder a line, or whose number of cells differs from their number of
+/// characters.
 const ODD: [&str; 10] = [
     "a\u{1b}[2Jb",
     "x\u{202e}y",
@@ -197,7 +199,7 @@ fn oddly_named() -> Snapshot {
     odd
 }
 
-/// Checks that no cell contains a character that moves the cursor, and that all characters are inside the screen.
+/// Checks that no cell contains a character that moves the cursor, and that no character extends beyond the screen.
 fn assert_harmless(buffer: &Buffer) {
     for y in 0..buffer.area.height {
         for x in 0..buffer.area.width {

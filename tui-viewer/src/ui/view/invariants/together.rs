@@ -27,10 +27,10 @@ const KEYS: &[u8] = b"wwmm''bbffFFiiccaEEHxx%%,,,..{}LLpp123456jjkklhJKGgtU#I<>\
 enum Deed {
     Key(Code),
     Letter(u8),
-    /// A new snapshot, this many tenths of a second later, and its shape (see [`Program::snapshot`]).
+    /// A new snapshot, this many tenths of a second later. The second number is its shape: see [`Program::snapshot`].
     Snapshot(u64, u8),
     Reset,
-    /// A new run of the program. If true, the feed follows this run.
+    /// The program restarts. If true, the feed reports the restart and follows the new run.
     Restart(bool),
     Wait(u64),
     Status(usize),
@@ -38,7 +38,7 @@ enum Deed {
     Drag(u16, u16),
     Wheel(isize),
     Resize(u16, u16),
-    /// The program's replies to its requests: success if true, else an error.
+    /// The program answers all pending requests: with success if true, otherwise with an error.
     Answer(bool),
     Looks,
 }
@@ -67,7 +67,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A simulated program, with the requests that it has not answered.
+/// A simulated program, and the requests that it has not answered yet.
 struct Program {
     pid: u32,
     tenths: u64,
@@ -88,8 +88,9 @@ impl Program {
         s.capture.unix_ns = orderbook::STARTED_UNIX_NS + self.tenths * 100_000_000;
         s.capture.seq = self.tenths - self.started + 1;
         s.capture.reset_epoch = self.epoch;
-        // Bits of the shape: 1 is recursion at the end of main, 2 is another name of a function, 4 is a thread that has
-        // ended, 8 is new thread ids.
+        // Bits of the shape: 1 adds recursive calls below the last row of `main`, 2 renames a function, 4 ends a
+        // thread, 8 changes all thread ids, 16 and 32 together remove threads, 64 switches sites off, and 64 and 128
+        // together add another viewer.
         if shape & 1 != 0 {
             let ms = |ms: u64| ms * 1_000_000 * since / 1_340;
             let publish = NodeId(s.nodes.len() as u32 - 1);
@@ -160,7 +161,7 @@ impl Program {
         let effects = match *deed {
             Deed::Key(code) => key(app, code),
             Deed::Letter(letter) => {
-                // An open search would take all later letters as its text.
+                // While a search is being typed, the letter would become part of its text.
                 if matches!(app.overlay, Some(Overlay::Search)) {
                     key(app, Code::Esc);
                 }
@@ -236,8 +237,8 @@ impl Program {
     }
 }
 
-/// Checks that the self time of a row and the totals of its children add up to its total: for both moments, and for the
-/// difference that the rows show.
+/// Checks that each row's total is the sum of its self time and its children's totals, at both moments of a comparison,
+/// and also for the differences that the rows show.
 fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     for data in [Some(data), data.then.as_deref()].into_iter().flatten() {
         for row in 0..data.tree.rows.len() as u32 {
@@ -314,7 +315,7 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     for row in &app.list().rows {
         let figures = data.figures(row.what);
         let whole = data.whole_ns(row.what, app.percent_of());
-        // Threads lists all threads, whichever is chosen, and rows of Sites have no time.
+        // The Threads view lists all threads even if one is chosen, and rows of the Sites view have no time.
         let listed = !matches!(row.what.of, View::Sites | View::Threads) && !row.is_heading();
         prop_assert!(
             !listed || figures.total_ns.max(figures.self_ns) <= whole,
@@ -389,8 +390,8 @@ proptest! {
                         prop_assert_eq!(found - list.cursor.offset, line, "step {}: another line", step);
                     }
                 }
-                // These keys change how a view shows its rows, but not the divisor of numbers per call. Slow and
-                // Timeline are left out, because they cover all threads.
+                // These keys change how a view shows its rows, but must not change the divisor of numbers per call. The
+                // keys for Slow and Timeline are left out, because those views cover all threads.
                 if matches!(deed, Deed::Letter(b'f' | b'F' | b'i' | b'c' | b'E' | b'H' | b'%' | b'1'..=b'6'))
                     && !popup && app.query.per_call.is_some() && !app.has_popup() && data.thread == thread
                 {

@@ -1,4 +1,4 @@
-//! Functions that run in signal handlers: on the thread's stack, and on an alternate stack.
+//! Functions that run inside signal handlers, first on the thread's own stack, then on an alternate stack.
 
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -42,7 +42,7 @@ extern "C" fn handler(_: i32) {
 #[inline(never)]
 fn raises(n: u64) -> u64 {
     for _ in 0..n {
-        // SAFETY: the signal has a handler, which only counts.
+        // SAFETY: the signal has a handler, which only increments a counter.
         unsafe { raise(SIGUSR1) };
     }
     HANDLED.swap(0, Ordering::Relaxed)
@@ -56,7 +56,7 @@ fn handle(flags: i32) {
         flags,
         restorer: 0,
     };
-    // SAFETY: the handler only counts.
+    // SAFETY: the handler only increments a counter.
     unsafe { sigaction(SIGUSR1, &action, std::ptr::null_mut()) };
 }
 

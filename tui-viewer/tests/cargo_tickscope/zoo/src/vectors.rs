@@ -1,4 +1,4 @@
-//! Functions whose arguments and results are in vector registers, including the upper halves.
+//! Functions that pass arguments and results in vector registers, including the upper halves of the registers.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_extract_epi64, _mm256_set_epi64x, _mm256_set1_epi64x,

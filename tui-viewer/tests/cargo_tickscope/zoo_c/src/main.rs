@@ -22,14 +22,14 @@ extern "C-unwind" fn falls(n: i64) -> i64 {
 
 #[inline(never)]
 fn rust_calls(n: i64) -> i64 {
-    // The addition prevents a tail call, after which this function would be over.
+    // The addition prevents a tail call, which would remove this function from the stack.
     // SAFETY: `c_sum` takes any number, and calls only `back`.
     black_box(unsafe { c_sum(n, back) }) + 1
 }
 
 #[inline(never)]
 fn panics_through_c() -> usize {
-    // SAFETY: `c_sum` takes any number, calls only `falls`, and has unwind tables, as all C on x86-64.
+    // SAFETY: `c_sum` takes any number, calls only `falls`, and has unwind tables, like all C code on x86-64.
     (0..5).filter(|_| catch_unwind(|| unsafe { c_sum(10, falls) }).is_err()).count()
 }
 
