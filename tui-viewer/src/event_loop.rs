@@ -115,7 +115,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // Whoever sent SIGQUIT expects it to kill the process, with a core dump if those are enabled.
+        // Whoever sent SIGQUIT expects it to kill the process, and to write a core dump if core dumps are enabled.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {

@@ -1,4 +1,4 @@
-//! The keyboard: decodes bytes to keys, and finds the actions of keys.
+//! The keyboard: decodes bytes into keys, and maps keys to actions.
 
 pub(crate) mod action;
 pub(crate) mod decoder;

@@ -1,7 +1,7 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
-//! This library is private to the package: tests and examples reach the parts of the `tickscope` command through it. It
-//! is not documented outside the sources, and any release may change all of it.
+//! This library is private to the package. It only gives tests and examples access to the parts of the `tickscope`
+//! command. It is documented only in its source, and any release may change all of it.
 //!
 //! ```text
 //! Feed -> Events -> App -> Layout -> rows -> Buffer -> terminal
@@ -9,8 +9,8 @@
 //!                    +----- update(Message) <------+    -> Effects, carried out by the loop
 //! ```
 //!
-//! [`event_loop::run`] is the loop that drives the others. Data comes through [`tickscope_programs::events::Feed`];
-//! files are written by [`event_loop::saved_files`].
+//! [`event_loop::run`] is the loop that drives everything else. Data comes in through
+//! [`tickscope_programs::events::Feed`], and files are written by [`event_loop::saved_files`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -19,14 +19,14 @@ use tickscope_command::console::say;
 use tickscope_fleet::{merge, metrics, push};
 use tickscope_programs::target::wanted::NoTarget;
 
-/// Allocator for `tickscope demo`, which runs in this process and shows its allocations.
+/// The global allocator. It counts allocations for `tickscope demo`, which runs in this process and shows them.
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
 fn main() -> ExitCode {
-    // With a handler for SIGXFSZ, a write beyond the file size limit (`ulimit -f`) returns an error, which names the
-    // file, and does not end the process. The signal is not ignored, because the programs started here would inherit
-    // that.
+    // With a handler for SIGXFSZ, a write beyond the file size limit (`ulimit -f`) does not kill the process, but
+    // returns an error, which is reported together with the file's name. Ignoring the signal would not do, because the
+    // programs started from here would inherit that.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let cli = parse::parse(std::env::args_os());
     match carry_out(cli) {

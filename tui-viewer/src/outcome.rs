@@ -1,4 +1,4 @@
-//! Messages about the effect of a request on the program, for commands and the screen.
+//! Messages that tell the user what effect a request had on the program. Both commands and the screen use them.
 
 pub mod switched;
 pub(crate) mod watched;

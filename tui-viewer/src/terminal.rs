@@ -20,7 +20,7 @@ use rustix::termios::{isatty, tcgetwinsize};
 
 use crate::terminal::signals::{Signals, Woken, is_orphaned};
 
-/// The terminal while the screen has it, from `enter` until it is dropped.
+/// The terminal, while the viewer controls it: from `enter` until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     input: OwnedFd,
@@ -36,7 +36,7 @@ impl Terminal {
         let input = if isatty(io::stdin()) {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
-            // In `something | tickscope` standard input is the pipe, so keys are read from the terminal itself.
+            // In `something | tickscope`, standard input is a pipe, so keys are read from the controlling terminal.
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
@@ -56,7 +56,7 @@ impl Terminal {
         }
     }
 
-    /// Sleeps until there is input or a signal, or until `longest` is over.
+    /// Sleeps until there is input or a signal, or until `longest` has elapsed.
     pub(crate) fn wait(&mut self, longest: Duration) -> io::Result<Woken> {
         let timeout = Timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
@@ -78,7 +78,7 @@ impl Terminal {
         Ok(woken)
     }
 
-    /// Reads available input up to the length of the buffer. Waits if there is none.
+    /// Reads the available input, up to the length of the buffer. Blocks if there is none.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match rustix::io::read(&self.input, &mut *buffer) {
@@ -91,7 +91,7 @@ impl Terminal {
         }
     }
 
-    /// Returns whether more input can be read without waiting.
+    /// Returns whether more input can be read without blocking.
     pub(crate) fn has_more(&self) -> bool {
         let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
         let now = Timespec {
@@ -115,14 +115,14 @@ impl Terminal {
         if is_orphaned() {
             return Ok(());
         }
-        // The terminal is restored first, because the shell that waits for the wrapper gets it as soon as the wrapper
-        // stops.
+        // Restore the terminal first. Once the wrapper stops, the shell that is waiting for it takes control of the
+        // terminal.
         guard::leave();
         rustix::process::kill_current_process_group(Signal::TSTP)?;
         self.stop()
     }
 
-    /// Stops this process as its shell expects. Returns when it is continued.
+    /// Stops this process, as the shell expects after SIGTSTP. Returns when the process is continued.
     pub(crate) fn stop(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());
@@ -132,10 +132,10 @@ impl Terminal {
         self.resume()
     }
 
-    /// Lends the terminal to another program until that program ends. The outer error is from the terminal, the inner
-    /// one from the program's start.
+    /// Lends the terminal to another program until that program exits. The outer error comes from the terminal, the
+    /// inner one from starting the program.
     pub(crate) fn lend(&mut self, command: &mut Command) -> io::Result<io::Result<ExitStatus>> {
-        // The other program reads keys from the viewer's input, which may differ from standard input.
+        // The other program must read from the same input as the viewer, which is not always standard input.
         command.stdin(self.input.try_clone()?);
         guard::leave();
         self.signals.lend();
@@ -157,8 +157,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52). This also works over ssh, where
-/// the viewer has no other way to the clipboard.
+/// Returns the escape sequence that copies the text to the clipboard of the terminal (OSC 52). This even works over
+/// SSH, where there is no other way to reach the clipboard.
 pub(crate) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", STANDARD.encode(text))
 }

@@ -1,4 +1,4 @@
-//! Drives an app in tests: keys in, screens out.
+//! Drives an app in tests: sends it keys, and returns what is on the screen.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -37,14 +37,14 @@ pub(crate) fn live(width: u16, height: u16) -> App {
     showing(width, height, orderbook::snapshot(1_340))
 }
 
-/// Returns an app that shows this snapshot of a running program.
+/// Returns an app that shows the given snapshot, as if its program were running.
 pub(crate) fn showing(width: u16, height: u16, snapshot: Snapshot) -> App {
     let mut app = empty(width, height);
     events(&mut app, Status::Live, Some(snapshot));
     app
 }
 
-/// Sends an app the events of a poll. Returns the app's effects.
+/// Sends an app the events of one poll. Returns the app's effects.
 pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
     let target = Target {
         name: "orderbook-sim".into(),
@@ -59,8 +59,8 @@ pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) 
     })))
 }
 
-/// Returns the test program as `cargo tickscope` would build it: its sites are functions. Some other functions were
-/// never called, and one function is over the budget.
+/// Returns a snapshot of the test program as if it had been built by `cargo tickscope`: its sites are functions. A few
+/// other functions were never called, and one function is over the budget.
 pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     let mut s = orderbook::snapshot(tenths);
     let function = |name: &str, module: &str, size: u32, origin: Origin| Function {
@@ -114,7 +114,7 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     (s, Rc::new(known))
 }
 
-/// Returns an app that shows [`fixture::sampled`] and has received the code of its samples.
+/// Returns an app that shows [`fixture::sampled`] and has already received the code for its samples.
 pub(crate) fn sampled(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
@@ -122,13 +122,13 @@ pub(crate) fn sampled(width: u16, height: u16) -> App {
     app.after("1")
 }
 
-/// Presses a key, and answers the app's requests for code. Returns its other effects.
+/// Presses a key, and answers the requests for code that the app makes. Returns the app's other effects.
 pub(crate) fn key_and_code(app: &mut App, code: Code) -> Vec<Effect> {
     let effects = key(app, code);
     find_code(app, effects)
 }
 
-/// Answers an app's requests for code of the program of [`fixture::sampled`]. Returns its other effects.
+/// Answers an app's requests for the code of the program in [`fixture::sampled`]. Returns the app's other effects.
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {
         function: function.into(),
@@ -189,7 +189,7 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     others
 }
 
-/// Sends an app a snapshot and the functions of its program, as [`with_functions`] returns them.
+/// Sends an app a snapshot and the functions of its program, both as returned by [`with_functions`].
 pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
     events(app, Status::Live, None);
     app.update(Message::Events(Box::new(Events {
@@ -199,7 +199,7 @@ pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<Known
     })));
 }
 
-/// Sets the time since the screen began.
+/// Sets the app's clock to `ms` milliseconds after the screen was opened.
 pub(crate) fn at(app: &mut App, ms: u64) {
     app.update(Message::Time(Duration::from_millis(ms)));
 }
@@ -210,7 +210,7 @@ pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     message.map_or_else(Vec::new, |message| app.update(message))
 }
 
-/// Types characters one after the other; a newline is the Enter key.
+/// Types the characters one after the other. A newline stands for the Enter key.
 pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
     let code = |c| match c {
         '\n' => Code::Enter,
@@ -226,7 +226,7 @@ impl App {
     }
 }
 
-/// Shows a view by pressing its digit.
+/// Shows a view by pressing its number key.
 pub(crate) fn show(app: &mut App, view: View) {
     let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");
     key(app, Code::Char(digit));
@@ -254,8 +254,8 @@ pub(crate) fn text(app: &App) -> String {
                 continue;
             }
             out.push_str(symbol);
-            // A character of one byte takes one cell. This test saves time, because all tests together read millions of
-            // cells.
+            // A single-byte character occupies one cell. Checking this first saves time, because the tests read
+            // millions of cells in total.
             if symbol.len() > 1 {
                 skip = crate::text::cells::width(symbol).saturating_sub(1);
             }
@@ -269,7 +269,7 @@ pub(crate) fn text(app: &App) -> String {
     out
 }
 
-/// Returns the screen as text, followed by the runs of cells that have a colour or a modifier.
+/// Returns the screen as text, followed by a list of the runs of cells that have a colour or a modifier.
 pub(crate) fn looks(app: &App) -> String {
     let buffer = screen(app);
     let mut out = text(app);
@@ -314,18 +314,18 @@ pub(crate) fn selected(app: &App) -> String {
     data.label(row.what).to_string()
 }
 
-/// Returns the selected row's line, counted from the first visible row.
+/// Returns the line of the selected row, counted from the first visible row.
 pub(crate) fn line(app: &App) -> usize {
     app.list().cursor.index - app.list().cursor.offset
 }
 
-/// Like [`line`], but `None` if no row is selected.
+/// Like [`line`], but returns `None` if no row is selected.
 pub(crate) fn line_or_none(app: &App) -> Option<usize> {
     let cursor = &app.list().cursor;
     app.list().selected().map(|_| cursor.index - cursor.offset)
 }
 
-/// Types the keys, and compares the app's screen with a stored snapshot, for each of these sizes.
+/// For each of the sizes, types the keys and compares the app's screen with a stored snapshot.
 macro_rules! golden {
     ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
         for (width, height) in $sizes {
@@ -337,7 +337,7 @@ macro_rules! golden {
 }
 pub(crate) use golden;
 
-/// Returns a snapshot encoded as feeds deliver records.
+/// Encodes a snapshot as a record, in the form in which feeds deliver it.
 pub(crate) fn past(snapshot: &Snapshot) -> Past {
     Past {
         unix_ns: snapshot.capture.unix_ns,

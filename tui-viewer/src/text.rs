@@ -1,4 +1,4 @@
-//! Words, widths and marks of text, independent of programs and screens.
+//! Text handling that does not depend on programs or screens: words, widths and symbols.
 
 pub(crate) mod cells;
 pub(crate) mod glyphs;

@@ -1,4 +1,4 @@
-//! The screen, drawn from the state, in the colours of a theme.
+//! Draws the app's state on the screen, in the colours of a theme.
 
 pub mod theme;
 pub(crate) mod view;

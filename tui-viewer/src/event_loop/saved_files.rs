@@ -121,7 +121,7 @@ fn stem(snapshot: &Snapshot, offset: UtcOffset) -> String {
     format!("{}-{}-{time}", tame(&snapshot.process.name), snapshot.process.pid)
 }
 
-/// Replaces special characters in a program's name, so that a path with that name cannot leave the current directory.
+/// Replaces special characters in a program's name, so that a path built from it stays in the current directory.
 fn tame(name: &str) -> String {
     let tame = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {

@@ -1,5 +1,4 @@
-//! The actions of keys, the contexts that may have the keyboard, and the lines of the table that assigns keys to
-//! actions.
+//! The actions of keys, the contexts that can have the keyboard focus, and the row type of the key binding table.
 
 use crate::keys::decoder::{Code, key_name};
 use crate::keys::view::View;
@@ -9,13 +8,13 @@ use crate::keys::view::View;
 pub(crate) enum Action {
     /// Show this view.
     Show(View),
-    /// Go one column of the timeline to the left.
+    /// Go one column to the left in the timeline.
     SlotEarlier,
-    /// Go one column of the timeline to the right.
+    /// Go one column to the right in the timeline.
     SlotLater,
     /// Select a range of the timeline, or extend it by a column to the left.
     RangeEarlier,
-    /// Select a range of the timeline, or extend it by a column to the right.
+    /// Switch the rows of the timeline between threads and functions.
     RangeLater,
     /// Switch the lines of the timeline between threads and functions.
     Lanes,
@@ -23,11 +22,11 @@ pub(crate) enum Action {
     NextView,
     /// Show the view to the left.
     PreviousView,
-    /// Show the list of keys, or hide it.
+    /// Show or hide the list of keys.
     Help,
-    /// Go one step back; never quits.
+    /// Go one step back, but never quit.
     Back,
-    /// Close the overlay; quit if there is none.
+    /// Close the overlay, or quit if there is none.
     Close,
     /// Quit, in any context.
     Quit,
@@ -43,45 +42,45 @@ pub(crate) enum Action {
     HalfDown,
     First,
     Last,
-    /// Open the row; if it is open, go to its first child.
+    /// Expand the row. If it is already expanded, go to its first child.
     Open,
-    /// Close the row; if it is closed, go to its parent.
+    /// Collapse the row. If it is already collapsed, go to its parent.
     Shut,
-    /// Open or close the row.
+    /// Expand or collapse the row.
     Fold,
-    /// Open all rows below.
+    /// Expand all rows below.
     OpenAll,
-    /// Close all rows below.
+    /// Collapse all rows below.
     CloseAll,
-    /// Open the rows along the hottest path, and go down to its end.
+    /// Expand the rows along the hottest path, and go to its end.
     HotPath,
     /// Go to the sibling above.
     PreviousSibling,
-    /// Go to the callers on the left, in the same line.
+    /// Go to the callers on the left, staying on the same line.
     ToCallers,
-    /// Go to the callees on the right, in the same line.
+    /// Go to the callees on the right, staying on the same line.
     ToCallees,
     /// Go to the sibling below.
     NextSibling,
-    /// Scroll until the selected row is in the middle.
+    /// Open the selected row: a function together with its callers and callees, or one thread by itself.
     Centre,
     /// Open the selected row: a function with its callers, or a thread alone.
     Enter,
     /// Choose the selected row of a list.
     Choose,
-    /// Show the function in the tree, at its heaviest row.
+    /// Show the function in the tree, at the row where it is heaviest.
     ToTree,
-    /// Show only the calls of this function, on all paths; again: show all calls.
+    /// Show only the calls of this function, whatever called it. Pressed again, show all calls.
     FocusFunction,
-    /// Show only the calls below this row; again: show all calls.
+    /// Show only the calls below this row. Pressed again, show all calls.
     FocusSubtree,
     /// Switch the tree between top-down and bottom-up.
     Invert,
-    /// Show recursive calls in one row, or each in a row.
+    /// Switch between one row for all levels of a recursion and one row per level.
     FoldRecursion,
-    /// Show groups instead of their members, or the members.
+    /// Switch between showing groups and showing their members.
     Groups,
-    /// Go to the next row of the same function.
+    /// Go to the next row in the tree that shows the same function.
     OtherPlace,
     /// Start a search.
     Search,
@@ -89,7 +88,7 @@ pub(crate) enum Action {
     NextMatch,
     /// Go to the previous match.
     PreviousMatch,
-    /// Show only matches and the rows above them, or all rows.
+    /// Switch between showing only matches (with the rows above them) and showing all rows.
     MatchesOnly,
     /// Sort by the column to the left.
     SortLeft,
@@ -99,13 +98,13 @@ pub(crate) enum Action {
     Reverse,
     /// Change what 100 % means.
     Percent,
-    /// Show every number per call of this row, or show totals.
+    /// Switch between numbers per call of the selected row and totals.
     PerCall,
     /// Show nanoseconds or ticks.
     Units,
-    /// Change the measure of shares, totals and the order.
+    /// Switch to the next measure, which determines shares, totals and the sort order.
     Measure,
-    /// Show numbers since the reset, or of the last seconds only.
+    /// Switch to the next window: since the reset, the last second, the last 10 s, or since the mark.
     Window,
     /// Go to the previous snapshot.
     Earlier,
@@ -123,9 +122,9 @@ pub(crate) enum Action {
     Live,
     /// Remember this moment.
     Mark,
-    /// Show differences from the mark or from a kept snapshot.
+    /// Show differences from the mark or from a saved snapshot.
     Compare,
-    /// Show one thread, or all threads.
+    /// Switch between one thread and all threads.
     Scope,
     /// Freeze the screen, or follow the program again.
     Freeze,
@@ -137,15 +136,15 @@ pub(crate) enum Action {
     Modes,
     /// Answer yes to a question.
     Yes,
-    /// Switch a site off, or on again.
+    /// Switch a site off, or back on.
     ToggleSite,
-    /// Switch the functions that the row calls off, or on again.
+    /// Switch off the functions that this row calls, or switch them back on.
     ToggleCallees,
-    /// Watch the function of the row; if it is watched, show why its slow calls are slow.
+    /// Watch the row's function. If it is already being watched, show why its slow calls are slow.
     Watch,
-    /// Stop watching the function on the screen.
+    /// Stop watching the function shown on the screen.
     Unwatch,
-    /// Show the function's source with the samples of each line, or hide it.
+    /// Show or hide the function's source, with the number of samples in each line.
     Source,
     /// Scroll down in the source.
     SourceDown,
@@ -153,11 +152,11 @@ pub(crate) enum Action {
     SourceUp,
     /// Show the next watched function.
     NextWatch,
-    /// Choose the next of the slowest calls.
+    /// Select the next slow call.
     NextCall,
-    /// Choose the previous of the slowest calls.
+    /// Select the previous slow call.
     PreviousCall,
-    /// Write the slow call for other tools.
+    /// Write the slow call to files for other tools.
     ExportCall,
     /// Zoom in on a part of the slow call.
     Closer,
@@ -169,9 +168,9 @@ pub(crate) enum Action {
     PartLater,
     /// Show the whole slow call.
     WholeCall,
-    /// Write the report of the screen to files.
+    /// Write a report of what is on the screen to files.
     Report,
-    /// Keep the snapshot on screen in a file.
+    /// Save the snapshot on the screen to a file.
     Keep,
     /// Copy the full name to the clipboard.
     Copy,
@@ -179,19 +178,19 @@ pub(crate) enum Action {
     Edit,
     /// Ask the program to publish less often.
     Slower,
-    /// Ask the program to publish more often.
+    /// Switch to the next secondary view below the tree, or to none.
     Faster,
-    /// Show another second view below the tree, or none.
+    /// Change what the colours of the flame graph stand for.
     Second,
     /// Change the meaning of the flame graph's colours.
     FlameColour,
     /// Switch to the next theme.
     Theme,
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse, or leave it to the terminal.
     Mouse,
 }
 
-/// Part of the screen that has the keyboard.
+/// The part of the screen that has the keyboard focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
     In(View),
@@ -201,9 +200,9 @@ pub(crate) enum Context {
     Help,
     /// The list of threads.
     Choosing,
-    /// The list of modes of measuring.
+    /// The list of measuring modes.
     Measuring,
-    /// The question before a reset or a change of mode.
+    /// The prompt that asks for confirmation of a reset or a change of mode.
     Asking,
     /// The list of programs, while there is no data yet.
     Start,
@@ -215,18 +214,18 @@ pub(crate) enum Section {
     Views,
     /// Moving the cursor.
     Move,
-    /// Opening and closing.
+    /// Moving within one view, such as expanding and collapsing rows.
     Tree,
     Find,
     /// Sorting and shares.
     Columns,
     /// Moments and ranges of time.
     Time,
-    /// Requests to the program, and files with its snapshots.
+    /// Requests to the program, and files with its data.
     Program,
     /// The screen itself.
     Screen,
-    /// Lists and questions over a view.
+    /// Lists and prompts shown on top of a view.
     OnTop,
 }
 
@@ -235,37 +234,37 @@ pub(crate) enum Section {
 pub(crate) struct Hint {
     /// Text of one or two words.
     pub(crate) text: &'static str,
-    /// Rank: if the footer is too narrow, hints with a higher rank are left out first.
+    /// Rank of the hint. If the footer is too narrow, hints with a higher rank are dropped first.
     pub(crate) rank: u8,
-    /// Whether the hint is at the right end of the footer.
+    /// Whether the hint is placed at the right end of the footer.
     pub(crate) right: bool,
 }
 
-/// Largest number of keys in a binding.
+/// Maximum number of keys in a binding.
 pub(crate) const KEYS_MOST: usize = 4;
 
-/// A line of the help: keys for one purpose.
+/// A line of the help: the keys for one purpose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// Section of the help.
     pub(crate) section: Section,
     /// Views in which the keys work.
     pub(crate) views: &'static [View],
-    /// Other contexts in which the keys work, such as lists.
+    /// Other contexts in which the keys work, such as lists and prompts.
     pub(crate) others: &'static [Context],
     /// Keys and their actions. Only the first `count` are used.
     pub(crate) keys: [(Code, Action); KEYS_MOST],
     pub(crate) count: usize,
     pub(crate) help: &'static str,
-    /// Addition to `help` in the documentation only; the screen has no space for it.
+    /// Text that is appended to `help` in the documentation, but not on the screen, which has no room for it.
     pub(crate) note: &'static str,
-    /// Hint in the footer, if there is one.
+    /// Hint for the footer, if any.
     pub(crate) hint: Option<Hint>,
-    /// Views in which the hint has the rank [`EARLY`].
+    /// Views in which the hint's rank is [`EARLY`].
     pub(crate) early: &'static [View],
 }
 
-/// Rank of a hint in the views of [`Binding::early`].
+/// Rank of a hint in the views listed in [`Binding::early`].
 const EARLY: u8 = 3;
 
 impl Binding {
@@ -278,13 +277,13 @@ impl Binding {
         &self.keys[..self.count]
     }
 
-    /// Returns the names of all keys, such as `↑ ↓ k j`.
+    /// Returns the names of all keys of this binding, such as `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys().iter().map(|&(key, _)| key_name(key, ascii)).collect();
         names.join(" ")
     }
 
-    /// Returns the hint in the footer while `context` has the keyboard.
+    /// Returns the hint for the footer while `context` has the keyboard focus.
     pub(crate) fn hint_in(&self, context: Context) -> Option<Hint> {
         let hint = self.hint?;
         let is_early = matches!(context, Context::In(view) if self.early.contains(&view));
@@ -292,7 +291,8 @@ impl Binding {
         Some(Hint { rank, ..hint })
     }
 
-    /// Returns the keys of the hint, such as `↑↓`: the first two if their actions differ, else only the first.
+    /// Returns the keys to show in the hint, such as `↑↓`: the first two if their actions differ, otherwise only the
+    /// first.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
         let two = self.count > 1 && self.keys[0].1 != self.keys[1].1;
         let first: Vec<String> = self.keys()[..1 + usize::from(two)]

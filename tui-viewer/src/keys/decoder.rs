@@ -1,7 +1,8 @@
-//! Decodes bytes from the terminal to keys.
+//! Decodes bytes from the terminal into keys.
 //!
-//! The usual decoder, crossterm's, blocks inside half a sequence, drops bytes that do not fit into its first read, and
-//! spins when the terminal is closed. Here the loop alone decides when to read and when to wait.
+//! The usual decoder, which is part of crossterm, blocks in the middle of an escape sequence, drops bytes that do not
+//! fit into its first read, and spins when the terminal is closed. This decoder does no I/O, so the event loop alone
+//! decides when to read and when to wait.
 
 /// A pressed key, or a mouse event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,25 +44,25 @@ pub(crate) enum Mouse {
     Drag,
     WheelUp,
     WheelDown,
-    /// The wheel moves one step to the left, or up with Shift.
+    /// The wheel moves one step to the left, or it moves one step up while Shift is held.
     WheelLeft,
-    /// The wheel moves one step to the right, or down with Shift.
+    /// The wheel moves one step to the right, or it moves one step down while Shift is held.
     WheelRight,
-    /// An event that the viewer does not use: another button, a release.
+    /// An event that the viewer does not use, such as another button or a release.
     Nothing,
 }
 
-/// Length in bytes that no key exceeds. A longer sequence is not from a keyboard.
+/// Maximum length of a key's byte sequence. A longer sequence does not come from a keyboard.
 const LONGEST: usize = 32;
 
-/// Decodes bytes to keys; keeps the bytes of an incomplete key.
+/// Decodes bytes into keys. The bytes of an incomplete key are held back until the rest arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Keyboard {
     held: Vec<u8>,
 }
 
 impl Keyboard {
-    /// Returns the keys in the kept and the new bytes.
+    /// Appends `bytes` to those held back so far, and returns the keys that are now complete.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
         self.held.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -83,12 +84,13 @@ impl Keyboard {
         keys
     }
 
-    /// Returns whether the bytes of an incomplete key are kept.
+    /// Returns whether the bytes of an incomplete key are being held back.
     pub(crate) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Returns the kept bytes as keys, because no more bytes have arrived. A single Escape byte is the Escape key.
+    /// Gives up waiting for the rest of an incomplete key, and decodes the bytes held back on their own. A single
+    /// Escape byte is the Escape key.
     pub(crate) fn give_up(&mut self) -> Vec<Code> {
         let held = std::mem::take(&mut self.held);
         match held.as_slice() {
@@ -104,7 +106,7 @@ impl Keyboard {
     }
 }
 
-/// Returns the first key and its length in bytes; `None` if more bytes are needed.
+/// Decodes the first key. Returns it together with its length in bytes, or `None` if more bytes are needed.
 fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
     match *bytes {
         [0x1b] => None,
@@ -139,7 +141,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         .iter()
         .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
     if rest[end].is_ascii_control() {
-        // A control character is not part of a sequence, so it begins the next key, such as Ctrl-C.
+        // A control character cannot be part of a sequence, so it starts the next key, such as Ctrl-C.
         return Some((Code::Other, end));
     }
     if rest.first() == Some(&b'<') {
@@ -170,13 +172,14 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     Some((key, end + 1))
 }
 
-/// Parses numbers separated by `;`. `None` stands for a part that is no number.
+/// Parses numbers separated by `;`. A part that is not a number yields `None`.
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = Option<u16>> {
     let parts = bytes.split(|&b| b == b';');
     parts.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u16>().ok())
 }
 
-/// Parses a mouse event: `button;column;row`, then `last`, which is `M` for a press and `m` for a release.
+/// Parses a mouse event: `button;column;row` in `bytes`, followed by `last`, which is `M` for a press or `m` for a
+/// release.
 fn mouse(bytes: &[u8], last: u8) -> Code {
     let mut numbers = numbers(bytes);
     let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())

@@ -1,4 +1,5 @@
-//! The actions of keys: one table, which is the source for dispatch, footer, help and the table in the documentation.
+//! The key bindings. They are all in one table, from which key dispatch, the footer, the help and the table in the
+//! documentation are derived.
 
 mod table;
 
@@ -6,7 +7,7 @@ use crate::keys::action::{Action, Binding, Context, Section};
 use crate::keys::decoder::{Code, key_name};
 pub(crate) use table::KEYS;
 
-/// Returns the action of a key in a context.
+/// Returns the action that a key triggers in a context.
 pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
     lines(context)
         .flat_map(|line| line.keys())
@@ -14,12 +15,12 @@ pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
         .map(|&(_, action)| action)
 }
 
-/// Returns the lines of the table that work in a context.
+/// Returns the bindings that work in a context.
 pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> {
     KEYS.iter().filter(move |line| line.works_in(context))
 }
 
-/// Returns the key table in Markdown, for the documentation.
+/// Returns the key binding table in Markdown, for the documentation.
 pub fn markdown() -> String {
     let mut out = String::from("| keys | what they do |\n| --- | --- |\n");
     for section in Section::ALL {
@@ -29,7 +30,8 @@ pub fn markdown() -> String {
                 .iter()
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
-            // On the screen, the heading above the lines names the view, so only the documentation needs its name.
+            // On the screen, a heading above these bindings names the view. The documentation has no such headings, so
+            // the name is added here.
             let place = if line.views == table::TREE {
                 " (in Tree)"
             } else {

@@ -1,8 +1,8 @@
-//! The views: their order, their names, and the help of the keys that show them.
+//! The views: their order, their names, and the help texts of the keys that show them.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum View {
-    /// Functions below their callers.
+    /// The call tree: each function below its caller.
     #[default]
     Tree,
     /// Functions by self time.
@@ -13,9 +13,9 @@ pub(crate) enum View {
     Threads,
     /// The call tree as a flame graph.
     Flame,
-    /// Sites met so far and sites switched off.
+    /// Sites executed so far, and sites that are switched off.
     Sites,
-    /// Calls of futures that are in flight, and what they wait for.
+    /// Calls of async functions that are in flight, and what they are waiting for.
     Tasks,
     /// Why slow calls of watched functions are slow.
     Slow,
@@ -26,10 +26,10 @@ pub(crate) enum View {
 /// Texts about a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// Title of its tab, and the title of a narrow tab.
+    /// Title on the view's tab. Narrow tabs use `short` instead.
     pub(crate) title: &'static str,
     pub(crate) short: &'static str,
-    /// Help on the key that shows the view, and an addition in the documentation only.
+    /// Help text of the key that shows the view. `note` is appended in the documentation only.
     pub(crate) help: &'static str,
     pub(crate) note: &'static str,
 }
@@ -73,7 +73,7 @@ impl View {
         }
     }
 
-    /// Returns the view that is `steps` tabs to the right. The first view follows the last.
+    /// Returns the view that is `steps` tabs to the right, wrapping around at the ends.
     pub(crate) fn beside(self, steps: isize) -> Self {
         let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
         Self::ALL[at as usize % Self::ALL.len()]

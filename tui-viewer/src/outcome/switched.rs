@@ -1,4 +1,4 @@
-//! Messages about the effect of switching sites.
+//! Messages about the effect of switching sites on or off.
 
 use tickscope_analysis::sites::sites;
 use tickscope_command::console::printable;
@@ -11,14 +11,14 @@ use tickscope_format::pattern::Pattern;
 pub enum Switch {
     /// The sites are no longer measured.
     Off,
-    /// The sites are measured again.
+    /// A rule is removed, so that the remaining rules determine which sites are measured.
     On,
     /// A rule is removed, so the remaining rules decide on the sites.
     Back,
 }
 
-/// Describes the effect of a switch, as the snapshot shows it. `unmet` is the number of functions that the pattern
-/// selects but that are not in the snapshot, because they were never called.
+/// Describes the effect of a switch, based on the snapshot. `unmet` is the number of functions that match the pattern
+/// but are missing from the snapshot because they were never called.
 pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     if snapshot.functions.is_some() {
         return of_functions(snapshot, unmet, pattern, switch);
@@ -44,7 +44,7 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
     }
 }
 
-/// Describes the effect in a program with prepared functions, which it knows from its start.
+/// Describes the effect of a switch in a program with prepared functions, all of which it knows from the start.
 fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     let name = printable(pattern.as_str());
     let chosen = sites(snapshot)

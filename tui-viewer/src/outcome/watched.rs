@@ -10,13 +10,13 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, Site, WATCHES_MAX, Watch, WatchState};
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
-/// Returns the watch with this pattern, or the first watch of a function that the pattern matches.
+/// Returns the watch with this pattern, or else the first watch on a function that matches the pattern.
 pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option<&'a Watch> {
     watches_of(snapshot, function).first().copied()
 }
 
-/// Returns the watches that a name may mean: the watch with exactly this pattern, else all watches of functions with
-/// this name, else all watches of functions that the pattern matches.
+/// Returns the watches that a name may refer to: the watch with exactly this pattern, otherwise all watches on
+/// functions with this name, otherwise all watches on functions that match the pattern.
 pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
     let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
         let has_it = |watch: &&Watch| watched_sites(snapshot, watch).any(is_it);
@@ -36,13 +36,13 @@ pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<
     }
 }
 
-/// Returns the sites of the functions that a watch has met.
+/// Returns the sites of those functions that a watch covers and that have been called.
 fn watched_sites<'a>(snapshot: &'a Snapshot, watch: &Watch) -> impl Iterator<Item = &'a Site> {
     let roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
     roots.map(|path| &snapshot.sites[path.site.index()])
 }
 
-/// Describes what the program did when it began to watch a function.
+/// Describes what the program did when it started to watch a function.
 pub(crate) fn began(
     before: Option<&Snapshot>,
     now: Option<&Snapshot>,
@@ -79,10 +79,11 @@ pub(crate) fn began(
     format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
 }
 
-/// Describes a new watch in the viewer, and names the next key. `is_shown`: the view with the slow calls is on screen.
+/// Describes a new watch to the user of the viewer, and mentions the key to press next. `is_shown` says whether the
+/// view with the slow calls is already on the screen.
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
-    // The function's modules would push the key off a narrow screen.
+    // Show only the last part of the path. With the full path, the key would not fit on a narrow screen.
     let name = tail(&full, 1);
     let next = match is_shown {
         true => "its slow calls come here",
@@ -138,7 +139,7 @@ pub(crate) fn others(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Returns why a program refused to watch a function.
+/// Returns the reason why a program refused to watch a function.
 pub(crate) fn refused(newest: Option<&Snapshot>) -> String {
     match newest.filter(|newest| newest.watches.len() >= WATCHES_MAX) {
         Some(newest) => format!(

@@ -1,5 +1,5 @@
-//! Reads functions and source lines from a program's files, on a separate thread because reading debug information is
-//! slow.
+//! Reads functions and source lines from a program's files. This happens on a separate thread, because reading debug
+//! information is slow.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -11,17 +11,17 @@ use tickscope_symbols::symbolizer::Symbols;
 
 use crate::source::source_files::{self, read_source};
 
-/// Request for code whose functions or lines are unknown.
+/// A request for functions or source lines that are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// Functions and lines of addresses in the modules of a process.
+    /// Find the functions and source lines of addresses in a process's modules.
     Addresses {
         /// Id of the process, which may have ended.
         pid: u32,
         /// Module and address of each sampled position.
         addresses: Vec<(Module, u64)>,
     },
-    /// A source file with the path that the program or its debug information gives.
+    /// Read a source file, given its path as reported by the program or its debug information.
     File {
         /// Id of the process, which may have ended.
         pid: u32,
@@ -38,12 +38,12 @@ pub(crate) enum FoundCode {
         pid: u32,
         /// Module, address and frames of each sampled position.
         frames: Vec<(Module, u64, Vec<Frame>)>,
-        /// Why information is missing, for each module's path.
+        /// Reasons for missing information, by the path of the module.
         problems: BTreeMap<String, String>,
     },
     /// The lines of a source file.
     File {
-        /// Process to which the file belongs.
+        /// Path exactly as it was requested.
         pid: u32,
         /// Path as it was requested.
         file: String,
@@ -52,7 +52,8 @@ pub(crate) enum FoundCode {
     },
 }
 
-/// Thread that reads code, started by the first request, and the number of answers that it owes.
+/// A thread that reads code, and the number of requests that it has not answered yet. The first request starts the
+/// thread.
 #[derive(Default)]
 pub(crate) struct CodeReader {
     thread: Option<(Sender<Unknown>, Receiver<FoundCode>)>,
@@ -103,7 +104,7 @@ impl CodeReader {
     }
 }
 
-/// Answers requests until the `CodeReader` has been dropped.
+/// Answers requests until the `CodeReader` is dropped.
 fn answer_all(unknown: &Receiver<Unknown>, found: &Sender<FoundCode>) {
     let mut symbols = Symbols::of(0);
     while let Ok(unknown) = unknown.recv() {

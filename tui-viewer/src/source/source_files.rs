@@ -9,11 +9,12 @@ use tickscope_analysis::code::located;
 use tickscope_format::Snapshot;
 use tickscope_report::SourceCode;
 
-/// Size above which a source file is not read, in bytes.
+/// Maximum size of a source file, in bytes. Larger files are not read.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
-/// Returns the text of a source file of the demo as it was compiled, if the process runs this executable. The file
-/// itself may be missing or have changed since.
+/// Returns the text of one of the demo's source files as it was at compile time, because the file itself may be missing
+/// or may have changed since. Returns `None` if the demo has no such file, or if the process does not run this
+/// executable.
 pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     let text = tickscope_demo::source(file)?;
     let of = |process: &str| fs::metadata(format!("/proc/{process}/exe")).ok();
@@ -21,8 +22,8 @@ pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     (own.dev() == its.dev() && own.ino() == its.ino()).then_some(text)
 }
 
-/// Returns directories to search for a program's source files, most likely first. The executable's directory comes
-/// first, because the user's current directory may belong to another project with files of the same names.
+/// Returns the directories to search for a program's source files, in search order. The executable's directory comes
+/// first, because the user's current directory may belong to another project that has files with the same names.
 pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
     let of_it = |what: &str| fs::read_link(format!("/proc/{}/{what}", pid?)).ok();
     let executable = of_it("exe").and_then(|exe| Some(exe.parent()?.to_path_buf()));
@@ -32,10 +33,10 @@ pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Finds a source file: an absolute path, or a path below one of `places` or below a directory above one of them.
+/// Finds a source file. A relative path may be relative to one of `places` or to any directory above it.
 ///
 /// # Errors
-/// The file does not exist. The message has its name and the places.
+/// The file does not exist. The message contains the file's name and the places that were searched.
 pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     if file.is_empty() {
         return Err("the program does not say where its source is".into());
@@ -51,7 +52,7 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
             looked.push(place);
         }
     }
-    // An absolute path is also tried if there are no places.
+    // If there are no places, the loop above has not tried the absolute path.
     if path.is_absolute() {
         return match path.is_file() {
             true => Ok(path.to_path_buf()),
@@ -76,7 +77,7 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the text of those source lines in which a snapshot has samples.
+/// Reads the text of all source lines in which the snapshot has samples.
 pub(crate) fn read_texts(snapshot: &Snapshot, code: &mut SourceCode) {
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
     let own = located(snapshot, &code.addresses).filter_map(|located| located.own_line());

@@ -1,4 +1,4 @@
-//! Takes over and restores the terminal. Further calls that restore it do nothing.
+//! Takes over and restores the terminal. Restoring it a second time does nothing.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,17 +11,19 @@ use rustix::termios::{
     Action, OptionalActions, QueueSelector, Termios, tcflow, tcflush, tcgetattr, tcsetattr,
 };
 
-/// Bytes that save the title, and show the alternate screen without a cursor.
+/// Escape sequences that save the title, switch to the alternate screen and hide the cursor.
 const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 
-/// Bytes that end an unfinished frame, and restore plain text, the main screen, the cursor and the former title.
+/// Escape sequences that end an unfinished frame, and restore plain text, the main screen, the cursor and the saved
+/// title.
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
-/// Bytes that turn mouse reports on: presses, drags and the wheel, in the encoding without a limit on columns.
+/// Escape sequences that enable mouse events (presses, drags and the wheel), in the encoding that does not limit the
+/// number of columns.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// Whether the viewer takes the mouse. No bytes about the mouse are written before it does.
+/// Whether the viewer captures the mouse. As long as it never has, no escape sequences for the mouse are written.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 struct Saved {
@@ -32,12 +34,13 @@ struct Saved {
 /// Whether output was discarded because the terminal did not accept it.
 static DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it
-/// too.
+/// The terminal's original state. It is set while the viewer controls the terminal. It is a static because the panic
+/// hook needs it too.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Takes the terminal. If the viewer already has it (after a SIGSTOP), only sets what a shell may have changed: one
-/// `leave` would not undo a title saved twice and an alternate screen entered twice.
+/// Takes over the terminal. If the viewer already controls it (after a SIGSTOP), resets only what a shell may have
+/// changed. Saving the title and entering the alternate screen twice would be wrong, because `leave` undoes each only
+/// once.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -68,15 +71,16 @@ pub(super) fn leave() {
     if MOUSE.load(Ordering::Relaxed) {
         let _ = write(MOUSE_OFF);
     }
-    // Keys pressed before this moment were meant for the screen, not for the shell. Errors are ignored, because nothing
-    // can be done about them.
+    // Discard keys pressed so far, because they were meant for the viewer, not for the shell. Errors are ignored,
+    // because nothing can be done about them.
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
-    // `SAVED` stays set during the writes above, because the hang-up watcher unblocks a write only while it is set.
+    // `SAVED` must stay set during the writes above, because the hang-up watcher unblocks a write only as long as
+    // `SAVED` is set.
     let mut left = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     if DROPPED.load(Ordering::Relaxed) {
-        // Part of `OUT` may have been discarded. The emptied buffer has space for all of `OUT`, so this write does not
-        // wait.
+        // Part of `OUT` may have been discarded. Once flushed, the buffer has room for all of `OUT`, so this write does
+        // not block.
         let _ = tcflush(tty, QueueSelector::OFlush);
         let _ = write(OUT);
     }
@@ -88,13 +92,13 @@ fn saved() -> Option<Arc<Saved>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Returns whether the viewer has the terminal now.
+/// Returns whether the viewer currently controls the terminal.
 pub(super) fn is_ours() -> bool {
     saved().is_some()
 }
 
-/// Discards output that the terminal has not accepted, so that a blocked write continues. Returns false if the viewer
-/// does not have the terminal.
+/// Discards output that the terminal has not accepted, so that a blocked write can continue. Returns false if the
+/// viewer does not control the terminal.
 pub(super) fn unblock() -> bool {
     let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(saved) = saved.as_ref() else { return false };
@@ -102,7 +106,7 @@ pub(super) fn unblock() -> bool {
     // Errors are ignored, because nothing can be done about them.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);
-    // Only this call wakes a blocked writer, even if output was not suspended.
+    // Discarding output does not wake a blocked writer. This call does, even if the output had not been suspended.
     let _ = tcflow(&saved.tty, Action::OOn);
     true
 }
@@ -114,7 +118,7 @@ pub(super) fn leave_silently() {
     }
 }
 
-/// Switches mouse reports on or off.
+/// Switches mouse events on or off.
 pub(super) fn mouse(on: bool) -> io::Result<()> {
     MOUSE.store(on, Ordering::Relaxed);
     write(if on { MOUSE_ON } else { MOUSE_OFF })
@@ -132,7 +136,8 @@ pub(super) fn install_panic_hook() {
     });
 }
 
-/// Writes all bytes past the standard library's buffer, which may contain half a frame after a panic.
+/// Writes all bytes directly to standard output. The standard library's buffer is bypassed, because it may contain half
+/// a frame after a panic.
 pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
     let out = io::stdout();
     while !bytes.is_empty() {
@@ -140,7 +145,7 @@ pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
             Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                // Another program has made the terminal non-blocking, so this waits until it accepts bytes.
+                // Another program has made the terminal non-blocking, so wait until it accepts more bytes.
                 let mut fds = [PollFd::new(&out, PollFlags::OUT)];
                 match poll(&mut fds, None) {
                     Ok(_) | Err(Errno::INTR) => {}

@@ -1,4 +1,5 @@
-//! Turns frames into bytes: those of changed cells in one synchronized update, or none if no cell has changed.
+//! Turns frames into bytes. Only cells that have changed are written, in one synchronized update. If none has changed,
+//! nothing is written.
 
 use std::io;
 
@@ -10,22 +11,22 @@ use ratatui_crossterm::CrosstermBackend;
 
 use crate::ui::theme::{Colours, indexed, sixteen};
 
-/// The frame on the terminal, and a buffer for the next one.
+/// The frame currently on the terminal, and a buffer for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Painter {
     shown: Buffer,
     next: Buffer,
-    /// Whether the terminal shows something other than `shown`.
+    /// Whether the terminal may no longer show the frame in `shown`, so that all cells must be redrawn.
     spoiled: bool,
-    /// How many colours the terminal shows.
+    /// How many colours the terminal supports.
     colours: Colours,
 }
 
 impl Painter {
-    /// Returns a painter whose first frame draws all cells.
+    /// Returns a painter that draws all cells in its first frame.
     pub(crate) fn new(colours: Colours) -> Self {
-        // The theme decides on colours. If the library obeyed NO_COLOR, it would write a plain reset, which also
-        // removes bold and reversed text.
+        // The theme decides whether to use colours. If the library obeyed NO_COLOR, it would write a plain reset, which
+        // would also remove bold and reverse video.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
@@ -34,12 +35,12 @@ impl Painter {
         }
     }
 
-    /// Makes the next frame draw all cells.
+    /// Makes the next frame redraw all cells.
     pub(crate) fn spoil(&mut self) {
         self.spoiled = true;
     }
 
-    /// Returns the bytes that turn the shown frame into a new frame; empty if no cell has changed.
+    /// Returns the bytes that turn the frame on the terminal into a new frame, or no bytes if no cell has changed.
     pub(crate) fn frame(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<Vec<u8>> {
         let area = Rect::new(0, 0, size.width, size.height);
         self.next.resize(area);
@@ -69,7 +70,7 @@ impl Painter {
             return Ok(Vec::new());
         }
         CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
-        // The cursor is hidden but is moved to the origin, because some terminals show where it is.
+        // The cursor is hidden, but some terminals still show where it is, so it is moved to the origin.
         bytes.extend_from_slice(b"\x1b[H\x1b[?2026l");
         std::mem::swap(&mut self.shown, &mut self.next);
         self.spoiled = false;

@@ -1,4 +1,4 @@
-//! Signals as events for the loop: each sets a flag, and writes a byte to a socket that wakes the loop.
+//! Turns signals into events for the loop. Each signal sets a flag and writes a byte to a socket, which wakes the loop.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -22,9 +22,9 @@ pub(super) struct Signals {
     wakeup: UnixStream,
     flags: [Arc<AtomicBool>; 7],
     ids: Vec<SigId>,
-    /// Whether SIGTSTP stops this process immediately, because it has no screen to close first.
+    /// Whether SIGTSTP stops this process immediately. This is set only while there is no screen to close first.
     stops_at_once: Arc<AtomicBool>,
-    /// Whether SIGQUIT ends this process immediately.
+    /// Whether SIGQUIT kills this process immediately.
     quits_at_once: Arc<AtomicBool>,
 }
 
@@ -34,7 +34,8 @@ impl Signals {
         wakeup.set_nonblocking(true)?;
         let flags: [Arc<AtomicBool>; 7] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         let [stops_at_once, quits_at_once] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // These handlers remain after the screen has closed, because handlers of this kind cannot be removed.
+        // These handlers stay registered after the screen is closed. Without them, the signals would then be ignored,
+        // because signal-hook never restores the default action of a signal.
         for (signal, at_once) in [(SIGTSTP, &stops_at_once), (SIGQUIT, &quits_at_once)] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(at_once))?;
         }
@@ -43,7 +44,7 @@ impl Signals {
             .into_iter()
             .zip(&flags)
         {
-            // The flag's handler is registered first, so that the flag is set when the byte wakes the loop.
+            // Register the handler that sets the flag first. The flag is then set before the byte wakes the loop.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
@@ -67,8 +68,8 @@ impl Signals {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
 
-    /// Takes the terminal back. Discards signals from keys that were pressed meanwhile, because they were meant for the
-    /// other program.
+    /// Takes the terminal back. Discards signals from keys pressed in the meantime, because those keys were meant for
+    /// the other program.
     pub(super) fn take_back(&self) {
         self.stops_at_once.store(false, Ordering::SeqCst);
         let [_, _, interrupted, _, _, stopped, quit] = &self.flags;
@@ -77,7 +78,7 @@ impl Signals {
         }
     }
 
-    /// Stops this process as SIGTSTP would without a handler. Returns when it is continued.
+    /// Stops this process as SIGTSTP would without a handler. Returns when the process is continued.
     pub(super) fn stop(&self) -> io::Result<()> {
         emulate_default_handler(SIGTSTP)?;
         let [.., stopped, _] = &self.flags;
@@ -85,7 +86,7 @@ impl Signals {
         Ok(())
     }
 
-    /// Returns the signals since the last call.
+    /// Returns the signals that have arrived since the last call.
     pub(super) fn take(&mut self) -> Woken {
         let mut bytes = [0; 64];
         while matches!(self.wakeup.read(&mut bytes), Ok(read) if read == bytes.len()) {}
@@ -121,25 +122,25 @@ impl Drop for Signals {
 pub(crate) struct Woken {
     /// Input can be read.
     pub(crate) input: bool,
-    /// The terminal was closed (SIGHUP).
+    /// The size of the terminal has changed (SIGWINCH).
     pub(crate) lost: bool,
-    /// The terminal has another size.
+    /// The process is running again after it was stopped (SIGCONT).
     pub(crate) resized: bool,
-    /// The process was stopped and runs again (SIGCONT).
+    /// The user wants to interrupt the process (SIGINT).
     pub(crate) resumed: bool,
-    /// The user wants the process to end (SIGINT).
+    /// Another program asks the process to terminate (SIGTERM).
     pub(crate) interrupted: bool,
-    /// Another program wants the process to end (SIGTERM).
+    /// The process is to stop until it is continued (SIGTSTP).
     pub(crate) terminated: bool,
-    /// The process must stop until it is continued (SIGTSTP).
+    /// The process is to be killed by SIGQUIT.
     pub(crate) stopped: bool,
     /// The process must end by SIGQUIT.
     pub(crate) quit: bool,
 }
 
-/// Returns whether this process group is orphaned: nobody would notice that it stops, nobody would continue it, and the
-/// kernel ignores SIGTSTP. No process of such a group has a parent in the same session but another group. Only this
-/// process and its ancestors are checked.
+/// Returns whether this process group is orphaned, which means that none of its processes has a parent that is in
+/// another group of the same session. Nobody would notice if such a group stopped, and nobody would continue it, so the
+/// kernel ignores SIGTSTP for it. This function checks only this process and its ancestors.
 pub(super) fn is_orphaned() -> bool {
     let Some(own) = Kin::of("self") else { return true };
     let mut above = own.parent;
@@ -152,8 +153,8 @@ pub(super) fn is_orphaned() -> bool {
     true
 }
 
-/// Parent, process group and session of a process. The kernel reports 0 for a process outside this PID namespace;
-/// `rustix` would panic at 0.
+/// Parent, process group and session of a process. They are plain numbers because the kernel reports 0 for a process
+/// outside this PID namespace, and `rustix` would panic on 0.
 struct Kin {
     parent: i32,
     group: i32,
@@ -176,22 +177,23 @@ impl Kin {
     }
 }
 
-/// A shell reports the death by a signal as this number plus the signal's number.
+/// When a signal kills a process, shells report this number plus the signal's number as its exit code.
 const BY_SIGNAL: i32 = 128;
 
-/// Time in which the loop may end by itself, before its output is discarded.
+/// How long the loop may take to exit by itself before its output is discarded.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
-/// Time in which the loop may end while its output is discarded: the rest of a frame, and the bytes that restore the
-/// screen.
+/// How long the loop may then take to exit while its output is being discarded. It has to write the rest of a frame and
+/// the bytes that restore the screen.
 const LAST_TURN: Duration = Duration::from_secs(2);
 
-/// Time in which a writing loop fills the terminal's buffer again.
+/// How long to wait before discarding output again. By then, a loop that is still writing has refilled the terminal's
+/// buffer.
 const FILLS: Duration = Duration::from_millis(20);
 
-/// Starts a thread that sleeps until the terminal is closed or a signal arrives. The thread ends the process in two
-/// cases in which the loop cannot: the terminal was closed but SIGHUP is ignored or was not sent, or SIGTERM, SIGHUP or
-/// SIGQUIT arrives while the loop is blocked on a terminal that accepts no bytes.
+/// Starts a thread that sleeps until the terminal is closed or a signal arrives. The thread terminates the process in
+/// two cases in which the loop cannot do so: if the terminal was closed but SIGHUP is ignored or was not sent, and if
+/// SIGTERM, SIGHUP or SIGQUIT arrives while the loop is blocked on a terminal that accepts no bytes.
 ///
 /// # Errors
 /// The system reports an error.
@@ -199,14 +201,14 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
     let sent = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGHUP, SIGQUIT] {
-        // The handler that stores the number is registered first, so that the number is set when the byte wakes the
+        // Register the handler that stores the signal's number first. The number is then set before the byte wakes the
         // watcher.
         signal_hook::flag::register_usize(signal, Arc::clone(&sent), signal as usize)?;
         signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
     }
     let sleep = move || {
         loop {
-            // No event of the terminal is requested, because `poll` always reports hang-up and error.
+            // No events are requested for the terminal, because `poll` reports hang-ups and errors in any case.
             let mut fds = [
                 PollFd::new(&tty, PollFlags::empty()),
                 PollFd::new(&asked, PollFlags::IN),
@@ -215,11 +217,11 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
                 Err(Errno::INTR) => {}
                 Err(_) => return,
                 Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
-                    // A closed terminal has no state to restore.
+                    // A closed terminal need not be restored.
                     std::process::exit(BY_SIGNAL + SIGHUP);
                 }
                 Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
-                    // The bytes only wake the thread; the signal's number is in `sent`.
+                    // The bytes only wake the thread. The signal's number is in `sent`.
                     let _ = (&asked).read(&mut [0; 64]);
                     insist(sent.load(Ordering::Relaxed) as i32);
                 }
@@ -227,13 +229,14 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    // If the thread cannot be started, only the loop reacts to these events.
+    // If the thread cannot be started, the loop alone reacts to these events.
     let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
     Ok(())
 }
 
-/// Ends the process if the loop does not. Returns once the loop has restored the terminal. If the terminal is lent to
-/// another program, returns immediately: that program must not be disturbed, and its keys may have caused the signal.
+/// Terminates the process unless the loop does so in time. Returns once the loop has restored the terminal. If the
+/// terminal is lent to another program, returns immediately: that program must not be disturbed, and the signal may
+/// come from a key that was pressed in it.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

@@ -1,11 +1,12 @@
-//! Text in terminal cells: escapes what would move the cursor, and cuts text to a number of cells.
+//! Text in terminal cells: escapes what would move the cursor, and cuts text to a given number of cells.
 
 use std::borrow::Cow;
 
 use tickscope_format::path::tail;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Escapes characters that take no cell, or that would reorder a line.
+/// Escapes characters that have no width, that merge with the character before them, or that would reorder a line. If
+/// `ascii` is set, escapes all other non-ASCII characters too.
 ///
 /// Right-to-left letters are escaped too, because a terminal that reorders a line also moves its columns.
 pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
@@ -29,23 +30,24 @@ fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// Returns whether a character merges with the character before it. Terminals disagree on the width of the two.
+/// Returns whether a character merges with the character before it. Terminals disagree on the width of such a pair.
 fn joins(c: char) -> bool {
     matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
 
-/// Returns the number of cells that a text takes.
+/// Returns the number of cells that a text occupies.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a name, or only its last part if the name does not fit into the cells. Closures count as part of their
-/// function.
+/// Returns a name, or only the last part of its path if the whole name does not fit into `cells`. A closure counts as
+/// part of the function that contains it.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
     if width(name) > cells { tail(name, 1) } else { name }
 }
 
-/// Cuts a name in the middle to at most `cells`. Keeps more of its end, which names the function itself.
+/// Shortens a name to at most `cells` by cutting out its middle. Keeps more of the end than of the start, because the
+/// end names the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| {
         let head = front(text, room / 3);
@@ -53,17 +55,18 @@ pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a,
     })
 }
 
-/// Cuts the end of a text, so that it takes at most `cells`.
+/// Shortens a text to at most `cells` by cutting off its end.
 pub(crate) fn cut_end<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| format!("{}{mark}", front(text, room)))
 }
 
-/// Cuts the beginning of a text, so that it takes at most `cells`.
+/// Shortens a text to at most `cells` by cutting off its beginning.
 pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     cut(text, cells, mark, |room| format!("{mark}{}", back(text, room)))
 }
 
-/// Returns the text if it fits. Otherwise `part` makes a shorter text for the cells that the mark leaves.
+/// Returns the text unchanged if it fits. Otherwise returns the result of `part`, which gets the number of cells that
+/// remain beside the mark.
 fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> String) -> Cow<'a, str> {
     match cells.saturating_sub(width(mark)) {
         _ if width(text) <= cells => Cow::Borrowed(text),
@@ -72,7 +75,8 @@ fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> 
     }
 }
 
-/// Cuts the beginning of a path, so that it takes at most `cells`. Cuts before a slash if a whole component fits.
+/// Shortens a path to at most `cells` by cutting off its beginning, just before a slash if at least the last component
+/// fits.
 pub(crate) fn cut_path<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);
@@ -106,7 +110,7 @@ fn back(text: &str, cells: usize) -> &str {
     text
 }
 
-/// Splits a text into lines of whole words. A word that is longer than a line is split.
+/// Wraps a text at its spaces. A word that is longer than a line is split.
 pub(crate) fn wrapped(text: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
     let mut lines = Vec::new();

@@ -1,62 +1,62 @@
-//! Symbols on the screen, in Unicode and in ASCII.
+//! The symbols used on the screen, in Unicode and in ASCII.
 
 use tickscope_programs::status::Mark;
 
-/// Characters for everything but words and numbers.
+/// The symbols for everything on the screen that is not a word or a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Glyphs {
-    /// Mark before a row that has siblings below it.
+    /// Tree line in front of a row that has siblings below it.
     pub(crate) branch: &'static str,
-    /// Mark before the last sibling.
+    /// Tree line in front of the last of several siblings.
     pub(crate) last: &'static str,
-    /// Mark in the lines below a row that has further siblings.
+    /// Tree line beside the descendants of a row that has siblings below it.
     pub(crate) line: &'static str,
-    /// Mark of a row whose children are shown.
+    /// Marker for a row whose children are shown.
     pub(crate) open: &'static str,
-    /// Mark of a row whose children are hidden.
+    /// Marker for a row whose children are hidden.
     pub(crate) closed: &'static str,
-    /// Mark of a row that has a parent but no children.
+    /// Marker for a row that has a parent but no children.
     pub(crate) leaf: &'static str,
-    /// Mark of a row that is open now, in a thread that runs or is ready to run.
+    /// Marker for a call in progress, if a thread in it is running or ready to run.
     pub(crate) running: &'static str,
-    /// Mark of a row that is open now, but only in threads that wait.
+    /// Marker for a call in progress, if all threads in it are waiting.
     pub(crate) waits: &'static str,
-    /// Mark of recursion in one row, or of a function that calls its own caller.
+    /// Marker for a row that combines recursive calls, or for a function that calls its own caller.
     pub(crate) again: &'static str,
-    /// Marks before callers, before the function itself, and before callees.
+    /// Symbols in front of callers, the function itself, and callees.
     pub(crate) calls: [&'static str; 3],
     /// Mark where a text was cut.
     pub(crate) cut: &'static str,
-    /// Mark of a column that is sorted by falling values.
+    /// Marker for the column by which rows are sorted in descending order.
     pub(crate) falls: &'static str,
-    /// Mark of a column that is sorted by rising values.
+    /// Marker for the column by which rows are sorted in ascending order.
     pub(crate) rises: &'static str,
     /// Piece of a dividing line.
     pub(crate) rule: &'static str,
-    /// Mark between the parts of a path.
+    /// Separator between the parts of a path.
     pub(crate) then: &'static str,
-    /// Mark between items in one line.
+    /// Separator between items on the same line.
     pub(crate) dot: &'static str,
-    /// Mark between the ends of a range.
+    /// Separator between the ends of a range.
     pub(crate) to: &'static str,
-    /// Mark before a number that is an upper bound.
+    /// Symbol in front of a number that is an upper bound.
     pub(crate) at_most: &'static str,
     pub(crate) at_least: &'static str,
-    /// Mark before the standard error of a number.
+    /// Symbol in front of a standard error.
     pub(crate) give_or_take: &'static str,
-    /// Mark of a row whose calls are hardly longer than the cost of measuring them.
+    /// Marker for a row whose calls hardly take longer than measuring them does.
     pub(crate) doubtful: &'static str,
     /// Mark before a counter's sum.
     pub(crate) sum: &'static str,
-    /// Columns of a small chart, from empty to full height.
+    /// Bars of a small column chart, from empty to full height.
     pub(crate) heights: &'static [&'static str],
-    /// Parts of a cell of a bar, from empty to full.
+    /// Partly filled cells of a horizontal bar, from empty to full.
     pub(crate) eighths: &'static [&'static str],
-    /// Cell for time off the CPU: in a bar, and in a frame of the view Flame.
+    /// Fill for time off the CPU: first in a bar, then in a frame of the Flame view.
     pub(crate) off_cpu: [&'static str; 2],
     /// Corners and sides of a box: top left, top right, bottom left, bottom right, vertical.
     pub(crate) frame: [&'static str; 5],
-    /// Marks of the program's state: live, frozen, stale, ended, kept, waiting.
+    /// Symbols for the program's state: live, frozen, stale, ended, kept, waiting.
     marks: [&'static str; 6],
 }
 
@@ -121,7 +121,7 @@ pub(crate) const ASCII: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// Returns the characters for a terminal.
+    /// Returns the ASCII symbols if `ascii` is set, otherwise the Unicode symbols.
     pub(crate) fn of(ascii: bool) -> &'static Self {
         if ascii { &ASCII } else { &UNICODE }
     }

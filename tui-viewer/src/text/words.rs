@@ -1,8 +1,9 @@
-//! Splits a line into words like a shell: at blanks, except between quotes.
+//! Splits a line into words the way a shell does: at whitespace that is not quoted.
 
 use std::path::PathBuf;
 
-/// Returns the words of a line without their quotes. A quote without an end reaches to the end of the line.
+/// Returns the words of a line, without their quotes. An unterminated quote extends to the end of the line. Only a
+/// quote at the start of a word counts.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut inside = false;
@@ -30,7 +31,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Formats paths that differ only in their endings: `./a.txt and .html`.
+/// Lists paths that differ only in their extensions: `./a.txt and .html`.
 pub(crate) fn in_words(paths: &[PathBuf]) -> String {
     let Some((first, others)) = paths.split_first() else {
         return String::new();
@@ -50,7 +51,7 @@ pub(crate) fn in_words(paths: &[PathBuf]) -> String {
             .zip(other.bytes())
             .take_while(|(a, b)| a == b)
             .count();
-        // The ending begins at the last dot before the first difference.
+        // The extension starts at the last dot before the first difference.
         let begin = other.as_bytes()[..same].iter().rposition(|&byte| byte == b'.');
         let word = if at + 1 < others.len() { "," } else { " and" };
         words.push_str(&format!("{word} {}", &other[begin.unwrap_or(0)..]));

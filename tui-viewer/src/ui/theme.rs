@@ -1,5 +1,5 @@
-//! The meanings of texts, and the theme, which gives each meaning a look. The option chooses the theme, or else the
-//! environment.
+//! What texts mean, and the themes, which decide how each meaning looks. The theme is chosen with an option or, without
+//! one, by an environment variable.
 
 use tickscope_programs::status::Mark;
 
@@ -11,25 +11,25 @@ pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
 mod ground;
 mod palette;
 
-/// Meaning of a text. The theme decides how it looks.
+/// What a text means. The theme decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Plain,
     /// Text that should catch the eye.
     Strong,
-    /// Text that the eye may skip: labels, hints.
+    /// Text that may be skipped, such as labels and hints.
     Quiet,
     /// Dividing lines.
     Rule,
     /// The selected row.
     Selected,
-    /// A share of a quarter or more.
+    /// A share of 25 % or more.
     Hottest,
-    /// A share of a twentieth or more.
+    /// A share of 5 % or more.
     Warm,
-    /// A share below a hundredth.
+    /// A share below 1 %.
     Small,
-    /// Title of the column that rows are sorted by.
+    /// Title of the column by which rows are sorted.
     Sorted,
     /// A match of the search.
     Match,
@@ -37,16 +37,16 @@ pub(crate) enum Meaning {
     Good,
     /// Time off the CPU, and threads that wait.
     Waiting,
-    /// Unusual state, which is not wrong.
+    /// A state that is unusual but not wrong.
     Notable,
     /// State that is over, or wrong.
     Ended,
-    /// Error or question that the user should notice.
+    /// Something that has ended or is wrong.
     Alarm,
 }
 
 impl Meaning {
-    /// Returns the meaning of a state.
+    /// Returns the meaning of a program's state.
     pub(crate) fn of(mark: Mark) -> Self {
         match mark {
             Mark::Live => Self::Good,
@@ -57,13 +57,13 @@ impl Meaning {
     }
 }
 
-/// Variable that names the theme if no option does.
+/// Environment variable that selects the theme if no option does.
 const VARIABLE: &str = "TICKSCOPE_THEME";
 
-/// Returns the theme that the option names, else the theme that the variable names.
+/// Returns the theme selected by the option or, without one, by the environment variable.
 ///
 /// # Errors
-/// The variable names no theme.
+/// The variable does not name a theme.
 pub(crate) fn chosen(
     option: Option<ThemeKind>,
     variable: impl Fn(&str) -> Option<String>,
@@ -79,8 +79,8 @@ pub(crate) fn chosen(
     }
 }
 
-/// Returns the theme: Mono without colours, else `wish` or the default theme. `--color` decides on colours, then
-/// NO_COLOR, then FORCE_COLOR, then the kind of terminal.
+/// Returns the theme to use: Mono if colours are off, otherwise `wish` or the default theme. Whether colours are on is
+/// decided by `--color`, then NO_COLOR, then FORCE_COLOR, then the type of terminal.
 pub(crate) fn decide(
     choice: ColorChoice,
     wish: Option<ThemeKind>,
@@ -105,20 +105,20 @@ pub(crate) fn decide(
     }
 }
 
-/// Number of colours that a terminal shows.
+/// Number of colours that a terminal supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Colours {
-    /// The sixteen colours of the oldest terminals and of consoles.
+    /// The sixteen basic colours, as on very old terminals and on text consoles.
     Sixteen,
-    /// 256 colours, as in nearly all terminals.
+    /// 256 colours, as on nearly all terminals.
     #[default]
     Indexed,
     /// All 24-bit colours.
     All,
 }
 
-/// Returns how many colours the terminal shows: `COLORTERM` marks terminals with all colours, `TERM` the few with
-/// sixteen.
+/// Returns how many colours the terminal supports. `COLORTERM` identifies most of the terminals with 24-bit colours,
+/// and `TERM` identifies the rest of them as well as the few terminals with only sixteen.
 pub(crate) fn colours(variable: impl Fn(&str) -> Option<String>) -> Colours {
     let all = |value: String| value == "truecolor" || value == "24bit";
     if variable("COLORTERM").is_some_and(all) {

@@ -130,8 +130,8 @@ fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
         .max_by_key(|row| data.figures(row.what).total_ns)
 }
 
-/// Lays out the call tree and returns the rows of the list. `zoom` is a path of rows, of which the innermost one that
-/// still exists fills the width.
+/// Lays out the call tree and returns the rows of the list. `zoom` is a path of rows, outermost first. The innermost of
+/// them that still exists fills the width.
 pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, height): (u16, u16)) -> Listing {
     let tree = &data.tree;
     let zoom = zoom.iter().rev().find_map(|id| {
@@ -255,7 +255,7 @@ impl App {
         }
     }
 
-    /// Zooms in until the selected frame fills the width.
+    /// Zooms in so that the selected frame fills the width.
     pub(crate) fn zoom_in(&mut self) {
         let want = self.list().lineage_of(self.list().cursor.index);
         self.zoom_to(want);

@@ -52,7 +52,8 @@ const ACTS: &[Act] = &[
 ];
 
 impl App {
-    /// Returns the areas for the lists of callers and callees, if they fit into `area` side by side.
+    /// Returns the areas for the lists of callers and callees, if the current view is Function and they fit into `area`
+    /// side by side.
     pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
         halves(area).filter(|_| self.views.current == View::Function)
     }
@@ -320,7 +321,8 @@ impl App {
         }
     }
 
-    /// Moves the selection to the other one of two lists that are side by side, to the row at the same height.
+    /// Moves the selection to the other of the two lists that are side by side, to the row on the same line of the
+    /// screen.
     pub(crate) fn go_beside(&mut self, to: usize) {
         let list = self.list();
         let both: Vec<Range<usize>> = list.on_screen().collect();

@@ -19,7 +19,7 @@ use crate::ui::view::place::{gap, names_first};
 use crate::ui::view::{charts, difference, rows};
 use crate::views::function::parts;
 
-/// Help of the columns for the state of a thread and of a site.
+/// Help text for the STATE columns of the Threads and Sites views.
 pub(crate) const STATE_HELP: &str = "what a thread does; if a site is off";
 
 static TOT_SHARE: Column = numbers("%TOT", 6, "share of all time shown, callees included")
@@ -28,12 +28,12 @@ static TOT_SHARE: Column = numbers("%TOT", 6, "share of all time shown, callees 
 static OWN_SHARE: Column = numbers("%SELF", 6, "share of all time shown, without callees")
     .of(Value::Share(Portion::Own))
     .by(Order::SELF)
-    // In a bottom-up tree, a row's own part is time in calls without a caller.
+    // In a bottom-up tree, a row's self time is the part spent in calls that have no caller.
     .titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
 static OF_SHARE: Column = numbers("%OF", 6, "share of the function that is shown")
     .of(Value::Share(Portion::Total))
     .by(Order::TOTAL);
-/// The main share of the view as a bar. If moments are compared, the change of the mean replaces the bar.
+/// The view's main share, drawn as a bar. While two moments are compared, the change of the mean is shown instead.
 static BAR: Column = texts("", "the first share, as a bar")
     .drawn(draw_bar)
     .titled(|app, width| {
@@ -56,7 +56,7 @@ static SELF: Column = numbers("SELF", 6, "time in it, without measured callees")
 pub(crate) static CALLS: Column = numbers("CALLS", 6, "calls that began")
     .of(Value::Calls)
     .by(Order::CALLS);
-// The width is enough for two counts with a mark between them.
+// Wide enough for two counts with a separator between them.
 static CALLS_OF: Column = numbers("CALLS", 11, "in Function: calls by it, of all calls")
     .of(Value::CallsOf)
     .by(Order::CALLS);
@@ -71,7 +71,7 @@ static P50: Column = numbers("P50", 6, "half of the calls took no longer")
 static P99: Column = numbers("P99", 6, "99 of 100 calls took no longer")
     .of(Value::Quantile(99))
     .by(Order::P99);
-// One of the cells is for the mark of an upper bound.
+// One cell wider than the other columns, to make room for the mark of an upper bound.
 static MAX: Column = numbers("MAX", 7, "the longest call")
     .of(Value::Longest)
     .by(Order::of("max", |data, what| match data.figures(what).tally {
@@ -95,7 +95,7 @@ pub(crate) static WHERE: Column = texts("WHERE", "file and line")
     })
     .looks(|_| Meaning::Quiet);
 
-/// All columns, in the order of the help.
+/// All columns, in the order in which the help lists them.
 pub(crate) static ALL: [&Column; 17] = [
     &TOT_SHARE, &OWN_SHARE, &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &SELF, &CALLS, &CALLS_OF, &AVG, &P50,
     &P99, &MAX, &SPARK, &NAME, &WHERE,
@@ -121,12 +121,12 @@ pub(crate) fn of_tree(width: u16) -> Vec<Place> {
     places(&TREE, width, false)
 }
 
-/// Returns the columns of the hotspots, from left to right.
+/// Returns the columns of the list of hotspots, from left to right.
 pub(crate) fn of_hot(width: u16) -> Vec<Place> {
     places(&HOT, width, false)
 }
 
-/// Returns the columns of the lists of callers and callees in this area, list by list, each from left to right.
+/// Returns the area of each list in the Function view, together with the list's columns from left to right.
 pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     let Some(halves) = halves(area) else {
         return vec![(area, places(&FUNCTION, area.width, false))];
@@ -148,9 +148,11 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     halves.map(places_on).to_vec()
 }
 
-/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half` is whether another list is beside it.
+/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half` says whether there is
+/// another list beside it.
 fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> {
-    // The least needed columns are left out first, until enough of the line is left for the name. The pane shows all values.
+    // Leaves out the least important columns first, until the name has enough room. The detail pane shows all values
+    // anyway.
     let (share, time) = match *columns[0] == TOT_SHARE {
         true => (&OWN_SHARE, &SELF),
         false => (&TOT_SHARE, &TOTAL),
@@ -172,29 +174,31 @@ fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> 
     if !is_half {
         return places(if width >= 100 { LONG_BAR } else { SHORT_BAR });
     }
-    // Takes the longest bar that leaves out no more columns than a short bar.
+    // Makes the bar as long as possible without losing a column that fits when the bar is short.
     let short = places(SHORT_BAR);
     let longer = (SHORT_BAR + 1..=LONG_BAR).rev().map(places);
     let mut fitting = longer.filter(|places| places.len() == short.len());
     fitting.next().unwrap_or(short)
 }
 
-/// Cells of a bar, on a narrow and on a wide line.
+/// Width of a bar in cells: `SHORT_BAR` in a narrow list, `LONG_BAR` in a wide one.
 const SHORT_BAR: u16 = 5;
 const LONG_BAR: u16 = 10;
 
-/// Minimum width in cells for a bar, because in a narrower list the bar says too little.
+/// Minimum width in cells of a list with bars. In a narrower list, a bar says too little for the space it takes. This
+/// does not apply to lists that are side by side.
 const ROOM_FOR_BAR: u16 = 60;
 
-/// Minimum width in cells at which one of two lists also shows the number of all calls next to the calls by a function.
+/// If two lists are side by side, each must be at least this many cells wide for CALLS to include the total number of
+/// calls.
 const ROOM_FOR_ALL_CALLS: u16 = 72;
 
-/// Maximum number of cells of a function's file and line.
+/// Maximum width in cells of the column with a function's file and line.
 const LONGEST_WHERE: u16 = 40;
 
 fn side_by_side(columns: &[&'static Column], width: u16, bar: u16) -> Vec<Place> {
     let gap = gap(width);
-    // The first cell is for the mark of the selected row.
+    // The first cell is reserved for the mark of the selected row.
     let mut x = gap;
     let mut out = Vec::with_capacity(columns.len());
     for &column in columns {
@@ -231,17 +235,18 @@ fn bottom_up(app: &App) -> bool {
     app.data().is_some_and(|data| data.bottom_up)
 }
 
-/// Minimum width at which the filter of calls fits into the line of tabs.
+/// Minimum width in cells at which the description of the filters fits on the tab line.
 const ROOM_IN_TABS: u16 = 110;
 
-/// Returns the title of names with the filter of calls; `None` if there is no filter, or a line above shows it.
+/// Returns the title of the name column, with a description of the filters; `None` if there are no filters, or if the
+/// tab line already describes them.
 fn title_of_names(app: &App, cells: u16) -> Option<String> {
     let layout = app.layout();
     let words = app.query.filter.words(app.views.current).join("  ");
     if words.is_empty() || (layout.tabs.is_some() && layout.columns.width >= ROOM_IN_TABS) {
         return None;
     }
-    // The mark of the sort order needs one cell.
+    // One cell is left for the mark of the sort order.
     let room = usize::from(cells.saturating_sub(1));
     let all = format!("{}  {words}", NAME.title);
     Some(match width(&all) <= room {
@@ -250,8 +255,8 @@ fn title_of_names(app: &App, cells: u16) -> Option<String> {
     })
 }
 
-/// Returns the larger share of a row at both moments, so that a row that has become small keeps the colour of its
-/// former share.
+/// Returns a row's main share, or its share at the moment of comparison if that is larger. A row that has shrunk
+/// therefore keeps the colour of its former share.
 fn main_share(app: &App, data: &Data, what: What) -> f64 {
     let share = |data: &Data, what| {
         let (total, own) = app.shares(data, what);
@@ -264,7 +269,7 @@ fn main_share(app: &App, data: &Data, what: What) -> f64 {
     share(data, what).max(then.map_or(0.0, |(then, there)| share(then, there)))
 }
 
-/// Returns the look of the first cell of a row, and of the other cells.
+/// Returns the look of a row's first cell, and the look of its other cells.
 pub(crate) fn weigh(app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
     if data.figures(row.what).tally.is_some() {
         return [Meaning::Plain; 2];
@@ -283,7 +288,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         let (text, meaning) = difference::of_avg(canvas, data, what, area.width);
         return cell.put(canvas, &text, meaning);
     }
-    // The selected row reverses the bar too: a dark bar on the light row.
+    // On the selected row, the bar is reversed too: dark on a light background.
     let share = main_share(app, data, what);
     let off = rows::off_cpu(app, data, what);
     let [working, off] = charts::in_two(share, off, area.width, canvas.glyphs);
@@ -292,10 +297,10 @@ fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     pen.put(&off, cell.look.of(Meaning::Waiting));
 }
 
-/// Minimum number of cells for marks after the name.
+/// If the name has fewer cells than this in the Function view, no marks follow it.
 const ROOM_FOR_MARKS: usize = 14;
 
-/// Draws tree lines, the mark of the fold, the name, and its marks.
+/// Draws the tree lines, the fold mark, the name, and the marks that follow it.
 fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let Cell { app, data, row, .. } = *cell;
     let glyphs = canvas.glyphs;
@@ -320,7 +325,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         marks.push((glyphs.doubtful, Meaning::Notable));
     }
     if row.what.of == View::Function && pen.room() < ROOM_FOR_MARKS {
-        // The name needs the cells that the arrow leaves, so there are no marks.
+        // The arrow before the name leaves too little room for both the name and the marks.
         marks.clear();
     }
     let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
@@ -329,20 +334,20 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         Fold::Open | Fold::Leaf => String::new(),
     };
     let room = pen.room();
-    // The count of hidden rows is left out first, because the mark before the name says that there are some.
+    // The count of hidden rows is the first to go, because the fold mark already shows that some rows are hidden.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {
-        // There is no title with the name of the function, so the line of the function itself shows the name.
+        // No title names the function, so the row of the function itself does.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };
     let hidden_fits = width(text) + marks_cells + extra <= room;
-    // If the module does not fit, the function alone says more than parts of both.
+    // If the module does not fit, the function alone says more than fragments of both.
     let cells = room.saturating_sub(marks_cells);
     let name = pen.canvas.without_module(text, cells);
     let start = pen.x;
-    // The module is drawn in the quiet colour, the function in the plain one.
+    // The module is drawn in the quiet colour, and the function in the colour of the row.
     let split = name.len() - tail(&name, 1).len();
     pen.put(&name[..split], cell.look.of(Meaning::Quiet));
     pen.put(&name[split..], cell.look.of(cell.weights[1]));

@@ -1,4 +1,4 @@
-//! View Hot: functions by self time.
+//! The Hot view: functions by self time.
 
 #[cfg(test)]
 mod tests;
@@ -80,7 +80,7 @@ impl RowTable for Hot {
 
     fn sorted_self_ns(&self, data: &Data, row: u32) -> u64 {
         let row = &data.hot()[row as usize];
-        // Waits are left out, so that joins and parks are not the hottest functions.
+        // Waiting is left out, because otherwise functions that join or park threads would come first.
         match sort::leaves_out_waits(&data.snapshot) {
             true => row.self_ns.saturating_sub(row.self_off.ns()),
             false => row.self_ns,

@@ -1,5 +1,5 @@
-//! View Sites: sites that were reached, and sites that are switched off. Its pane tells why a site is on or off, and what
-//! the key that switches it does.
+//! The Sites view: sites that have been reached, and sites that are switched off. Its pane says why the selected site
+//! is on or off, and what pressing Space would do.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,8 @@ pub(super) const ABOUT: About = About {
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_place),
     act(&[Action::ToggleSite], has_rows, App::toggle_site),
-    // Rows can be opened only if sites are listed below modules, which needs a program with functions.
+    // Rows can be opened only if sites are listed below their modules, as they are in a program with instrumented
+    // functions.
     only(
         &[
             Action::Open,
@@ -63,7 +64,8 @@ const ACTS: &[Act] = &[
 ];
 
 impl App {
-    /// Shows the function of a site, opens or closes a module, or tells that the callers of a function are not known.
+    /// Goes to the function of a site, or opens or closes a module. If the function was never called, says that its
+    /// callers are not known.
     fn enter_place(&mut self) {
         if let Some(chosen) = self.selected_function() {
             return self.go_to_function(chosen);
@@ -184,7 +186,8 @@ impl RowTable for Sites {
     }
 }
 
-/// Draws the path and the source place of a row that no snapshot has: a module, or a function that was never called.
+/// Draws the path and source location of a row that appears in no snapshot: a module, or a function that was never
+/// called.
 fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let name = data.full_name(View::Sites.row(index));
     let source = data.site_table().source(index);
@@ -244,8 +247,8 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
     }
 }
 
-/// Returns the functions that are charged with the time of a function that is off: the nearest functions that are on, above its
-/// known calls. An entry is `None` if no function above is on.
+/// Returns the functions that are charged with the time of a function that is off: for each of its known calls, the
+/// nearest caller that is on. The functions with the most such calls come first. An entry is `None` if no caller is on.
 fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     let Some(own) = data.function(what) else {
         return Vec::new();
@@ -277,7 +280,7 @@ fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     heirs.into_iter().map(|(heir, _)| heir).collect()
 }
 
-/// Returns in words which functions are charged with the time of a function that is off.
+/// Describes which functions are charged with the time of a function that is off.
 fn whose_time(data: &Data, index: u32, cells: usize) -> String {
     let heirs = heirs(data, View::Sites.row(index)).into_iter();
     let short = |function: FunctionId| data.names.short[function.index()].as_str();
@@ -298,7 +301,8 @@ fn whose_time(data: &Data, index: u32, cells: usize) -> String {
     text
 }
 
-/// Draws the pane below: the whole path, the source place, the state with its rule, and the effect of Space.
+/// Draws the rest of the pane: why a site is on or off, which functions its time is charged to, and what Space would
+/// do. For a module, says how many of its functions and scopes are on.
 fn why_and_next(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let table = data.site_table();
     let site = &table.rows[index as usize];

@@ -1,4 +1,4 @@
-//! View Slow: causes of slow calls of watched functions.
+//! The Slow view: why slow calls of watched functions are slow.
 
 pub(crate) mod call;
 mod columns;
@@ -65,7 +65,7 @@ impl ViewType for Slow {
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {
-            // Functions with a tail have no order by the columns of paths.
+            // Functions with a tail cannot be sorted by the columns of paths.
             let sort = Some(shape.sort).filter(|sort| sort.key == columns::ORDER);
             let sort = sort.unwrap_or(Sort::by(columns::ORDER));
             let tails = View::Hot.rows(data.tails().iter().map(|tail| tail.hot));
@@ -108,7 +108,8 @@ impl ViewType for Slow {
         number_of(&app.views.slow.function)
     }
 
-    /// While a function is watched, keys choose calls and move in time, so they do not hold the order of rows.
+    /// While a function is watched, keys select calls and move along the time axis, so a key press need not keep the
+    /// rows in place.
     fn holds(&self, app: &App) -> bool {
         let data = app.data();
         data.is_some_and(|data| data.slow().watches.is_empty())

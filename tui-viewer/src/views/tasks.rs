@@ -1,4 +1,4 @@
-//! View Tasks: calls of futures in flight, and their waits.
+//! The Tasks view: calls of futures that are in flight, and where they wait.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::{AsyncCalls, Figures};
@@ -23,7 +23,7 @@ mod columns;
 #[cfg(test)]
 mod tests;
 
-/// Text while no future was polled.
+/// Shown until a profiled future has been polled.
 const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile] on async functions and tickscope::wait! \
     at awaits show them here.";
 
@@ -109,7 +109,8 @@ impl RowTable for Tasks {
     }
 }
 
-/// Draws the pane below: the waits of the selected future's calls, and their outcome.
+/// Draws the pane below the tree: how long calls of the selected future have been in flight, how the other calls ended,
+/// how soon a poll follows a wake-up, and whether polls block the executor.
 fn calls_of(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let tasks = data.tasks();
     let task = &tasks.rows[index as usize];
@@ -154,7 +155,7 @@ fn calls_of(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     canvas.line(area, area.height - 1, legend, Meaning::Quiet);
 }
 
-/// Draws a line, unless it is the line of the legend.
+/// Draws a line of text, unless that line is reserved for the legend.
 fn canvas_line(canvas: &mut Canvas<'_>, area: Rect, line: u16, text: &str) {
     if line < area.height - 1 {
         canvas.line(area, line, text, Meaning::Quiet);

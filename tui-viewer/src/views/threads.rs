@@ -1,5 +1,5 @@
-//! View Threads: threads with their load and current function. Its pane has figures of a thread, and the times at which
-//! its open scopes began.
+//! The Threads view: each thread with its load and its current function. The pane has details of the selected thread,
+//! and the times at which its open scopes began.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;
@@ -112,7 +112,8 @@ impl RowTable for Threads {
     }
 }
 
-/// Returns the threads as a list. Equal threads are sorted by name, and numbers in names by value: `job-2` before `job-10`.
+/// Returns the list of threads. Threads that rank equally are sorted by name, with numbers compared by value: `job-2`
+/// comes before `job-10`.
 pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
     let all = threads::busiest_first(&data.snapshot);
     listing::walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
@@ -125,7 +126,8 @@ fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Draws the pane below: figures of the selected thread, and its open scopes with the clock times at which they began.
+/// Draws the pane below the list: details of the selected thread, and its open scopes with the time of day at which
+/// each began.
 fn figures_and_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
@@ -166,7 +168,7 @@ fn figures_and_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32,
     canvas.line(area, area.height - 1, &states, Meaning::Quiet);
 }
 
-/// Explains the columns and the time that they cover.
+/// Explains the columns, and the period that they cover.
 fn legend(app: &App) -> String {
     let span = span_words(app.derived.stretch);
     match app.compared() {
@@ -175,7 +177,7 @@ fn legend(app: &App) -> String {
     }
 }
 
-/// Explains the words for a thread's state, in one line.
+/// Explains the words for a thread's state, on one line.
 fn states(dot: &str, cells: usize) -> String {
     let words = |long: bool| {
         let word = |run_state: RunState| {
@@ -189,7 +191,8 @@ fn states(dot: &str, cells: usize) -> String {
     if width(&long) <= cells { long } else { words(false) }
 }
 
-/// Draws `match::run 14:00:00 › match::step 14:02:13` on the lines of the area. Of a path that is too long, draws only the end.
+/// Draws the open scopes as `match::run 14:00:00 › match::step 14:02:13`, on as many lines as the area has. If there is
+/// not enough room for all, only the innermost scopes are drawn.
 fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {
@@ -206,7 +209,7 @@ fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: 
         let room = (cells / 2).saturating_sub(width(&since) + 1);
         (canvas.cut_middle(name, room).into_owned(), since)
     };
-    // Takes scopes from the innermost outwards while they fit, and wraps them into lines like words.
+    // Takes as many scopes as fit, starting with the innermost one, and wraps them onto lines like words.
     let then = canvas.glyphs.then;
     let lead = "open since  ";
     let lines = |pieces: &[(String, String)], hidden: usize| {

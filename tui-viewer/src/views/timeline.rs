@@ -1,4 +1,4 @@
-//! View Timeline: load of threads and functions over time.
+//! The Timeline view: load of threads and functions over time.
 
 use std::ops::RangeInclusive;
 
@@ -118,7 +118,7 @@ impl ViewType for Timeline {
 }
 
 impl App {
-    /// Reads the slots of the timeline, or of the strips beside threads, while they are on the screen.
+    /// Reads the slots for the timeline, or for the strips beside the threads, whichever is on the screen.
     pub(crate) fn read_timeline(&mut self) {
         let wanted = self.views.current.kind().time_columns(self);
         let known = self.derived.data.as_ref().zip(self.program.newest.as_ref());
@@ -150,14 +150,15 @@ impl App {
         self.views.timeline.sum_up(range);
     }
 
-    /// Returns the columns of the window, which may be a chosen time; `None` if the window begins with a reset.
+    /// Returns the columns that the window covers, which may be a stretch of time chosen by the user; `None` if the
+    /// window begins at a reset.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u16>> {
         let stretch = self.derived.stretch.filter(|stretch| !stretch.since_reset)?;
         let end_ns = self.shown()?.capture.unix_ns;
         self.views.timeline.columns_of(end_ns, stretch.ns)
     }
 
-    /// Whether some slots on the screen have still to be read.
+    /// Whether some slots on the screen still have to be read.
     pub(crate) fn reads_times(&self) -> bool {
         let wanted = self.views.current.kind().time_columns(self);
         wanted.is_some_and(|wanted| match wanted.is_strip {
@@ -166,23 +167,23 @@ impl App {
         })
     }
 
-    /// Returns the unix time in ns of the moment on screen, while the screen stands still.
+    /// Returns the Unix time in ns of the moment on screen; `None` while the screen follows the program.
     pub(crate) fn cursor_ns(&self) -> Option<u64> {
         let shown = self.shown().filter(|_| self.playback.stands_still());
         shown.map(|shown| shown.capture.unix_ns)
     }
 
-    /// Returns the area of the timeline below the tree, while it is there.
+    /// Returns the area of the timeline below the tree; `None` if it is not shown.
     pub(crate) fn timeline_below(&self) -> Option<Rect> {
         self.layout().second.filter(|_| self.below() == Below::Timeline)
     }
 
-    /// Returns the number of screen lines of a thread or a function.
+    /// Returns the height in screen lines of the lane of a thread or a function.
     pub(crate) fn lane_lines(&self) -> u16 {
         lines_of_lane(self.list().rows.len(), self.layout().rows.height)
     }
 
-    /// Whether the user chose a part of the time in the timeline.
+    /// Whether the user has chosen a stretch of time in the timeline.
     pub(crate) fn has_range(&self) -> bool {
         matches!(self.query.window, Window::Chosen(_))
     }
@@ -227,7 +228,7 @@ impl App {
         }
     }
 
-    /// Extends the chosen time by a column, or shortens it.
+    /// Extends the chosen stretch of time by one column, or shortens it.
     pub(crate) fn extend_range(&mut self, later: bool) {
         let timeline = &self.views.timeline;
         let last = timeline.columns().saturating_sub(1);
@@ -245,7 +246,7 @@ impl App {
         let (begin_ns, end_ns) = self.views.timeline.choose_to(from, to, anew);
         let history = &self.playback.past.history;
         let end = history.nearest(end_ns);
-        // The chosen time reaches at least from one moment to the next.
+        // The chosen stretch covers at least the time between two neighbouring snapshots.
         let begin = end.and_then(|end| {
             let begin = history.nearest(begin_ns).filter(|&begin| begin < end);
             begin.or_else(|| history.at_or_before(end.checked_sub(1)?))
@@ -262,7 +263,7 @@ impl App {
         }
     }
 
-    /// Drops the chosen part of the time.
+    /// Discards the chosen stretch of time.
     fn choose_no_range(&mut self) {
         self.views.timeline.choose_none();
         if self.has_range() {
@@ -270,7 +271,8 @@ impl App {
         }
     }
 
-    /// Shows all time again, and the newest moment; returns false if no part of the time was chosen.
+    /// If a stretch of time was chosen, goes back to showing all time and the newest moment. Returns false if none was
+    /// chosen.
     pub(crate) fn leave_range(&mut self) -> bool {
         let had = self.has_range();
         if had {
@@ -280,7 +282,7 @@ impl App {
         had
     }
 
-    /// Puts the cursor on a column by a click.
+    /// Moves the cursor to the column that was clicked.
     pub(crate) fn click_slot(&mut self, x: u16) {
         let Some(column) = self.column_at(x) else { return };
         self.choose_no_range();
@@ -292,7 +294,7 @@ impl App {
         }
     }
 
-    /// Extends the chosen time to the mouse while its button is held.
+    /// Extends the chosen stretch of time to the column under the mouse, while the button is held down.
     pub(crate) fn drag(&mut self, x: u16, y: u16) {
         let rows = self.layout().rows;
         if (rows.top()..rows.bottom()).contains(&y)
@@ -307,7 +309,7 @@ impl App {
         (column < self.views.timeline.columns()).then_some(column)
     }
 
-    /// Shows functions in place of threads, or threads again.
+    /// Switches from lanes for threads to lanes for functions, or back.
     pub(crate) fn turn_lanes(&mut self) {
         let timeline = &mut self.views.timeline;
         timeline.lanes = match timeline.lanes {
@@ -334,7 +336,7 @@ impl App {
         }
     }
 
-    /// Returns the length of the timeline in words: `the last 30 s`, `these 2 min`.
+    /// Describes how much time the timeline shows: `the last 30 s`, `these 2 min`.
     pub(crate) fn timeline_words(&self) -> String {
         let is_recording = self.playback.recorded_ns(&self.program).is_some();
         let has_whole = self.playback.whole_ns(&self.program).is_some();

@@ -1,4 +1,4 @@
-//! View Tree: functions below their callers.
+//! The Tree view: functions below their callers.
 
 use std::collections::BTreeSet;
 
@@ -225,12 +225,12 @@ impl RowTable for Tree {
 }
 
 impl App {
-    /// Turns the tree bottom-up, or top-down.
+    /// Switches the tree between top-down and bottom-up.
     pub(crate) fn invert(&mut self) {
         let chosen = self.selected_function();
         self.query.filter.inverted = !self.query.filter.inverted;
         if self.query.filter.inverted {
-            // The order is by total time, because most rows have no self time.
+            // Sorts by total time, because most rows of a bottom-up tree have no self time.
             self.views.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
         }
         self.refresh();
@@ -243,7 +243,7 @@ impl App {
         });
     }
 
-    /// Shows recursion in one row, or call by call.
+    /// Switches between folding recursion into one row and showing it call by call.
     pub(crate) fn fold_recursion(&mut self) {
         self.query.filter.folded = !self.query.filter.folded;
         self.refresh();

@@ -1,4 +1,5 @@
-//! Facts about views, and the trait that every view implements. Its default methods suit most views.
+//! [`About`], which describes a view, and [`ViewType`], the trait that every view implements. The default methods of
+//! the trait suit most views.
 
 use ratatui::layout::{Position, Rect};
 
@@ -20,27 +21,27 @@ use crate::views::functions;
 /// Facts about a view.
 #[derive(Debug)]
 pub(crate) struct About {
-    /// Actions that act differently in the view, or are available at other times.
+    /// Actions that work differently in this view, or that are available under different conditions.
     pub(crate) acts: &'static [Act],
     /// Initial order of the rows.
     pub(crate) sort: Order,
-    /// Part of a row's time that shares, bars and colours show.
+    /// Which part of a row's time is the basis for shares, bars and colours.
     pub(crate) main: Portion,
     /// Plural noun for the rows, such as `threads`.
     pub(crate) rows: &'static str,
-    /// Whether the rows are parts of the measured time.
+    /// Whether rows stand for parts of the measured time, so that each has a share of it.
     pub(crate) is_of_time: bool,
-    /// Whether the view's own rows ignore the choices of threads and of groups.
+    /// Whether the view's own rows are the same no matter which threads are chosen and whether groups are shown.
     pub(crate) is_of_all: bool,
-    /// Whether the call tree is of all threads too, whichever are chosen.
+    /// Whether the view's call tree also covers all threads, even if only some are chosen.
     pub(crate) is_of_all_threads: bool,
     /// Whether a focus limits the calls that the view shows.
     pub(crate) has_focus: bool,
-    /// Whether the view shows the calls as a tree, which can be bottom-up, and rows as shares of their parents.
+    /// Whether the view shows calls as a tree. Only then can it be bottom-up, and show rows as shares of their parents.
     pub(crate) has_parents: bool,
     /// Whether the rows are paths of the call tree.
     pub(crate) has_paths: bool,
-    /// Whether the view shows watched functions. Its tab has a mark while functions are watched.
+    /// Whether the view shows watched functions. Its tab is marked while any function is being watched.
     pub(crate) is_of_watches: bool,
     /// Whether a function that the user selected by hand in another view is selected here too.
     pub(crate) follows: bool,
@@ -49,7 +50,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Facts of a list whose rows are not parts of the measured time.
+    /// Defaults for a list whose rows are not parts of the measured time.
     pub(crate) const LIST: Self = Self {
         acts: &[],
         sort: Order::TOTAL,
@@ -66,7 +67,7 @@ impl About {
         stays_at_top: false,
     };
 
-    /// Facts of a view of the measured time.
+    /// Defaults for a view of the measured time.
     pub(crate) const TIME: Self = Self {
         is_of_time: true,
         ..Self::LIST
@@ -74,7 +75,7 @@ impl About {
 }
 
 impl App {
-    /// Returns the columns of the view on screen, on the cells of `area`, from left to right.
+    /// Returns the columns of the current view, laid out in `area` from left to right.
     pub(crate) fn places(&self, area: Rect) -> Vec<Place> {
         let lists = self.views.current.kind().lists(self, area);
         lists.into_iter().flat_map(|(_, places)| places).collect()
@@ -88,38 +89,38 @@ pub(crate) trait ViewType: Sync {
     /// Returns the rows of the view.
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing;
 
-    /// Returns the columns of the view on a list that is `width` cells wide, from left to right.
+    /// Returns the view's columns for a list that is `width` cells wide, from left to right.
     fn columns(&self, _width: u16) -> Vec<Place> {
         Vec::new()
     }
 
-    /// Returns the columns of the view on these cells of the screen, list by list.
+    /// Returns the area and the columns of each of the view's lists within `area`.
     fn lists(&self, _app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
         vec![(area, self.columns(area.width))]
     }
 
-    /// Returns the columns of the view's tables, in the order of the help.
+    /// Returns the columns of the view's tables, in the order in which the help lists them.
     fn all_columns(&self) -> Vec<&'static Column> {
         let widest = self.columns(u16::MAX).into_iter();
         widest.map(|place| place.column).collect()
     }
 
-    /// Returns the look of the first cell of a row, and of the other cells.
+    /// Returns the look of a row's first cell, and the look of its other cells.
     fn weigh(&self, app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         functions::weigh(app, data, row)
     }
 
-    /// Returns a number that changes with each choice in the view that decides its rows.
+    /// Returns a number that changes whenever a choice made in the view changes which rows it has.
     fn choices(&self, _app: &App) -> u64 {
         0
     }
 
-    /// Whether a key press holds the order of the view's rows for a moment.
+    /// Whether the view's rows keep their order for a moment after a key press.
     fn holds(&self, _app: &App) -> bool {
         true
     }
 
-    /// Returns the row that is selected if no row was selected before.
+    /// Returns the row to select if none has been selected yet.
     fn first<'a>(&self, _data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
         rows.first()
     }
@@ -130,7 +131,7 @@ pub(crate) trait ViewType: Sync {
         (count as usize, app.views.current.about().rows)
     }
 
-    /// Chooses the subject of the view when it is first shown.
+    /// Chooses what the view is about, such as a function, unless that has already been chosen.
     fn begin(&self, _app: &mut App) {}
 
     /// Returns the key of the function whose callers and callees the view shows.
@@ -138,7 +139,7 @@ pub(crate) trait ViewType: Sync {
         None
     }
 
-    /// Corrects the state of the view after its rows were made.
+    /// Adjusts the state of the view after its rows have been computed.
     fn settle(&self, _app: &mut App) {}
 
     /// Returns the reason for an empty list.
@@ -147,67 +148,68 @@ pub(crate) trait ViewType: Sync {
             .or_else(|| rows::why_no_calls(app, data))
     }
 
-    /// Returns the columns of time that the view shows.
+    /// Returns which columns of time the view shows; `None` if it shows none.
     fn time_columns(&self, _app: &App) -> Option<TimeColumns> {
         None
     }
 
     // Keys and mouse
 
-    /// Takes one step back inside the view; returns false without a step.
+    /// Goes back one step within the view. Returns false if there is no step to undo.
     fn step_back(&self, _app: &mut App) -> bool {
         false
     }
 
-    /// Returns the word for the state to which Escape leads.
+    /// Returns a label for what Escape goes back to, such as `all time`; `None` if there is nothing to go back to.
     fn way_back(&self, app: &App) -> Option<&'static str> {
         app.way_back()
     }
 
-    /// Selects a row that may be hidden. Returns false if the caller must do so, by opening the rows above it in the list.
+    /// Selects a row that may be hidden. Returns false to leave this to the caller, who then opens the rows above it in
+    /// the list.
     fn reveal(&self, _app: &mut App, _what: What) -> bool {
         false
     }
 
-    /// Takes a click on line `line` of the view's rows.
+    /// Handles a click on line `line` of the view's rows.
     fn click(&self, app: &mut App, at: Position, line: usize) {
         app.click_row_of(0, at.x, line);
     }
 
-    /// Takes a click on the pane of the selected row.
+    /// Handles a click on the pane of the selected row.
     fn click_pane(&self, _app: &mut App, _at: Position) {}
 
-    /// Takes a move of the mouse while its button is held.
+    /// Handles a movement of the mouse while its button is held down.
     fn drag(&self, _app: &mut App, _at: Position) {}
 
-    /// Takes a turn of the wheel; returns false if it should scroll the list.
+    /// Handles a turn of the mouse wheel. Returns false if the wheel should scroll the list instead.
     fn wheel(&self, _app: &mut App, _rows: isize, _at: Position) -> bool {
         false
     }
 
-    /// Takes a sideways turn of the wheel.
+    /// Handles a sideways turn of the mouse wheel.
     fn wheel_aside(&self, _app: &mut App, _right: bool, _at: Position) {}
 
     // Screen
 
-    /// Adjusts a layout to the parts of the view.
+    /// Adapts the layout to the parts that the view has.
     fn layout(&self, _app: &App, layout: Layout) -> Layout {
         layout
     }
 
-    /// Returns the number of screen lines of a row.
+    /// Returns the height of a row, in screen lines.
     fn lines_of_row(&self, _app: &App) -> u16 {
         1
     }
 
-    /// Returns the index of the first line on the screen, and the number of all lines.
+    /// Returns the index of the first visible line, and the total number of lines.
     fn scrolled(&self, app: &App) -> (usize, usize) {
         let list = app.list();
         let together = list.together();
         (list.cursor.offset.saturating_sub(together.start), together.len())
     }
 
-    /// Returns the meaning of 100 % in the view, and its words.
+    /// Returns what 100 % stands for in the view, and a label for it.
     fn percent_of(&self, app: &App) -> (PercentOf, &'static str) {
         app.percent_of_query()
     }
@@ -217,15 +219,15 @@ pub(crate) trait ViewType: Sync {
         app.next_percent_of_query();
     }
 
-    /// Returns settings that only this view has, in words.
+    /// Describes the settings that only this view has.
     fn settings(&self, _app: &App) -> Option<String> {
         None
     }
 
-    /// Draws the lines above the titles of the columns.
+    /// Draws the text above the column titles.
     fn title(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _area: Rect) {}
 
-    /// Draws the line above the rows.
+    /// Draws the line above the rows, which by default has the column titles.
     fn heading(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
         table::titles(canvas, app, area);
     }
@@ -238,13 +240,13 @@ pub(crate) trait ViewType: Sync {
     /// Draws the view's parts below the rows.
     fn below(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _layout: &Layout) {}
 
-    /// Returns the line that says how to read the view's columns.
+    /// Returns the line that explains how to read the view's columns.
     fn legend(&self, legend: &Legend) -> String {
         let (dot, itself, inside) = (legend.glyphs.dot, legend.itself, &legend.inside);
         format!("{itself}{dot}{inside}{dot}recursion counts once{}", legend.bars())
     }
 
-    /// Draws the facts of the selected row in the pane.
+    /// Draws the details of the selected row in the pane.
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         detail::figures_of(canvas, app, data, row, area);
     }

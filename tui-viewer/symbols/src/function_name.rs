@@ -1,7 +1,8 @@
-//! Readable names of functions, split into the path of the module and the name in the module.
+//! Readable names of functions, split into the module path and the name within the module.
 //!
-//! Names look like names of scopes that are marked by hand, such as `Searcher::search_path`: the method's type without
-//! module path and trait, then the method. Generic arguments stay, because instances differ in their time.
+//! Names have the form in which users would name scopes by hand, such as `Searcher::search_path`: the method's type,
+//! without its module path and without a trait, and then the method. Generic arguments are kept, because instances take
+//! different amounts of time.
 
 pub mod async_bodies;
 mod text;
@@ -18,7 +19,7 @@ use crate::function_name::v0::{Base, TYPE, head};
 /// Maximum length of a name, in characters.
 const LONGEST: usize = 120;
 
-/// Depths of generic arguments that are tried, until the name is short enough.
+/// Nesting depths of the generic arguments to keep. They are tried in this order until the name is short enough.
 const DEPTHS: [usize; 6] = [32, 4, 3, 2, 1, 0];
 
 /// Crates of the standard library.
@@ -37,7 +38,7 @@ const STD: [&str; 9] = [
 /// Name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// Path of the function's module, which begins with the crate; empty if the symbol names no module.
+    /// Path of the module that contains the function, starting with the crate; empty if the symbol names no module.
     pub module: String,
     /// The function's name in the module.
     pub name: String,
@@ -50,12 +51,12 @@ struct Split<'a> {
     module: String,
     subject: Option<&'a str>,
     rest: String,
-    /// Path in front of `rest`, as debug information writes it.
+    /// Path that precedes `rest`, as written in debug information.
     parent: String,
 }
 
 impl Name {
-    /// Splits the name of a symbol. `path` is the result of [`rust_path`] for this symbol.
+    /// Splits the name of a symbol into module and name. `path` must be the result of [`rust_path`] for this symbol.
     pub fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
         let (module, name, is_rust) = if let Some(path) = path {
             let split = split(path, symbol);
@@ -82,7 +83,7 @@ impl Name {
             });
             (module.join("::"), name, false)
         } else {
-            // Debug information names inlined functions as the source does: `get<app::Node, usize>`.
+            // Debug information names inlined functions the way the source code does: `get<app::Node, usize>`.
             let has_arguments = symbol.contains('<') && !symbol.starts_with("operator");
             let name = limited(|depth| match has_arguments {
                 true => Shortener { depth, async_body }.of_type(symbol),
@@ -97,7 +98,7 @@ impl Name {
         }
     }
 
-    /// Returns the name of a function without a symbol.
+    /// Returns a name for a function without a symbol: its address.
     pub fn of_address(address: u64) -> Self {
         Self {
             module: String::new(),
@@ -112,14 +113,14 @@ impl Name {
     }
 }
 
-/// Returns the readable path of a symbol of Rust, without hashes.
+/// Demangles a Rust symbol to a readable path without hashes. Returns `None` for other symbols.
 pub fn rust_path(symbol: &str) -> Option<String> {
     let path = try_demangle(symbol).ok()?;
     if symbol.starts_with("_ZN") && !has_hash(symbol) {
         return None;
     }
     let path = format!("{path:#}");
-    // The compiler and the linker mark copies of a function by a suffix after a dot.
+    // The compiler and the linker mark copies of a function with a suffix that starts with a dot.
     let copy = if symbol.starts_with("_R") {
         path.find('.')
     } else {
@@ -136,12 +137,12 @@ pub fn crate_of(path: &str) -> &str {
     crates_in(path).next().unwrap_or_default()
 }
 
-/// Returns whether the crate is one of the standard library.
+/// Returns whether the crate belongs to the standard library.
 pub fn is_std(crate_name: &str) -> bool {
     STD.contains(&crate_name)
 }
 
-/// Returns the crates in a name: the first word of each path.
+/// Returns the crates that a name mentions: the first segment of each path in it.
 pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     path.split(move |c| !is_word(c) && c != ':')
@@ -150,10 +151,11 @@ pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty() && !KEYWORDS.contains(word))
 }
 
-/// Words in types that belong to no path.
+/// Keywords in types. They are not part of any path.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether a mangled name ends with a hash, as legacy names of Rust do. Names of C++ also begin with `_ZN`.
+/// Returns whether a mangled name ends with a hash, as Rust's legacy names do. This distinguishes them from C++ names,
+/// which also begin with `_ZN`.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -162,7 +164,7 @@ fn has_hash(symbol: &str) -> bool {
     })
 }
 
-/// Returns the readable path of a symbol of C++, without parameters.
+/// Demangles a C++ symbol to a readable path without parameters.
 fn cpp_path(symbol: &str) -> Option<String> {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = cpp_demangle::Symbol::new(symbol.strip_prefix("_Z").and(Some(symbol))?).ok()?;
@@ -170,7 +172,7 @@ fn cpp_path(symbol: &str) -> Option<String> {
     Some(path.replace("(anonymous namespace)", "{anonymous}"))
 }
 
-/// Splits a path of C++. Writes lambdas like closures of Rust, without their `operator()`.
+/// Splits a C++ path into its parts. Lambdas are written like Rust closures, without their `operator()`.
 fn cpp_parts(path: &str) -> Vec<String> {
     let path = path.trim_end_matches(['&', ' ']);
     let path = path.strip_suffix(" volatile").unwrap_or(path);
@@ -187,8 +189,8 @@ fn cpp_parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// Converts a part of a path that is a lambda to `{lambda#0}`. Clang writes `$_0`, or `{lambda(int)#1}` if several
-/// files may contain the lambda. All three stand for the first lambda of a function.
+/// Converts a part of a path that is a lambda to the form `{lambda#0}`. Clang writes `$_0`, or `{lambda(int)#1}` for a
+/// lambda that several files may contain. These three examples all stand for the first lambda of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
         Some(number) => number.parse().ok(),
@@ -200,7 +202,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Returns the index of the first part that is a function, where the module's path ends.
+/// Returns the index of the first part that is a function. The parts before it are the module path.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
@@ -237,7 +239,8 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
             parent,
         };
     }
-    // Names mark traits and types like modules, but these begin with a capital letter.
+    // Mangled names do not distinguish traits and types from modules, but the names of traits and types begin with a
+    // capital letter.
     let is_module = |at: usize, part: &str| {
         let is_plain =
             !part.starts_with(|c: char| c.is_uppercase() || "{<".contains(c)) && !part.ends_with('>');
@@ -248,12 +251,12 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
         .enumerate()
         .take_while(|(at, part)| is_module(*at, part));
     let mut modules = (modules.count() + 1).min(parts.len() - 1);
-    // Legacy names do not mark functions, but the part before a closure is always a function.
+    // Legacy names do not say which parts are functions, but the part before a closure always is one.
     if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
         modules -= 1;
     }
     let module = parts[..modules].join("::");
-    // Legacy names have impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
+    // In a legacy name, an `impl` can be in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
     let inner = subject_and_trait(parts[modules]);
     Split {
         parent: module.clone(),
@@ -263,8 +266,9 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     }
 }
 
-/// Returns the probable module of an `impl`, which is in the crate of its type or of its trait: the type's module. The
-/// trait's module is used if the type has no module, or if only the type is of the standard library.
+/// Guesses the module of an `impl`. An `impl` is in the crate of its type or of its trait, most likely in the module of
+/// the type. The module of the trait is used if the type has no module, or if the type belongs to the standard library
+/// and the trait does not.
 fn module_of_type(subject: &str, of: Option<&str>) -> String {
     let subject = first_module(subject);
     let of = of.map(first_module).unwrap_or_default();
@@ -300,7 +304,8 @@ fn without_arguments(path: &str) -> String {
         .to_string()
 }
 
-/// Writes a name with the deepest generic arguments that fit into [`LONGEST`]. If none fit, the middle of the name is cut out.
+/// Writes a name with as many levels of generic arguments as fit into [`LONGEST`] characters. If the name is too long
+/// even without them, its middle is cut out.
 fn limited(write: impl Fn(usize) -> String) -> String {
     let mut name = String::new();
     for depth in DEPTHS {

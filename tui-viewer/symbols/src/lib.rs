@@ -1,8 +1,8 @@
-//! Names of functions from the symbols of a program, and frames of its code addresses from debug information.
+//! Names the functions of a program: from its symbols, and from its code addresses with the help of debug information.
 //!
 //! ```text
-//! symbol -> function_name (module and name, as scopes are named by hand)
-//! module, address -> symbolizer -> frames, the innermost first -> function_name
+//! symbol          -> function_name -> module and name, like those of scopes named by hand
+//! module, address -> symbolizer    -> frames, innermost first, named by function_name
 //! ```
 
 #![forbid(unsafe_code)]

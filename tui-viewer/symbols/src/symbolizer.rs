@@ -1,7 +1,8 @@
-//! Finds functions, also inlined ones, and source lines of a program's code addresses, from the program's files.
+//! Finds the functions, including inlined ones, and the source lines for a program's code addresses. They are read from
+//! the program's files.
 //!
-//! A file is used only if the program has loaded this very file. That is checked by the build id, if the file has one.
-//! The debug information may be in a separate file, as distributions ship it.
+//! A file is used only if it is the very file that the program has loaded. This is checked with the build id, if the
+//! file has one. The debug information may be in a separate file, as distributions ship it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -17,17 +18,17 @@ use tickscope_format::snapshot::{Lines, Module};
 use crate::function_name::async_bodies::{async_bodies, name_of_body};
 use crate::function_name::{Name, rust_path};
 
-/// Folder where distributions keep debug information.
+/// Directory in which distributions install debug information.
 const DEBUG_FILES: &str = "/usr/lib/debug";
 
-/// Debug information of the modules that a program's samples were in.
+/// Debug information for the modules in which a program was sampled.
 pub struct Symbols {
     /// Process id of the program, which may have ended.
     pid: u32,
     modules: HashMap<Module, Known>,
 }
 
-/// Names of sampled code for a recording. Each address is looked up once.
+/// Names of the sampled code in a recording. Each address is looked up only once.
 #[derive(Debug)]
 pub struct Names {
     symbols: Symbols,
@@ -38,9 +39,9 @@ pub struct Names {
 #[derive(Default)]
 struct Known {
     loader: Option<Loader>,
-    /// Names of the module's async bodies, by the paths that symbols give them.
+    /// Names of the module's async bodies, keyed by their paths in symbols.
     async_bodies: HashMap<String, String>,
-    /// Message why functions or lines are missing.
+    /// Says why functions or lines are missing.
     problem: Option<String>,
 }
 
@@ -58,7 +59,7 @@ impl Symbols {
         self.pid
     }
 
-    /// Looks up those addresses of samples that `known` does not contain.
+    /// Looks up the addresses of samples that are not yet in `known`.
     pub fn new_in(&mut self, lines: &Lines, known: &Addresses) -> Addresses {
         let mut new = Addresses::default();
         for sample in &lines.samples {
@@ -72,15 +73,15 @@ impl Symbols {
         new
     }
 
-    /// Finds the frames of an address, the innermost first. Reads the module's file on the first call for this module.
+    /// Finds the frames at an address, innermost first. The first call for a module reads the module's file.
     pub fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
         let known = self.modules.entry(module.clone());
         let known = known.or_insert_with(|| Known::of(module, self.pid));
         let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
             frames(loader, &known.async_bodies, address)
         });
-        // Any program contains debug information of the standard library. Only a function without lines shows that its
-        // own is missing.
+        // Every program contains debug information for the standard library. Only a function without lines shows that
+        // the program's own debug information is missing.
         if !has_lines
             && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
@@ -97,7 +98,8 @@ impl Symbols {
         frames
     }
 
-    /// Returns a sentence for each file whose functions or lines are missing, by path.
+    /// For each file whose functions or lines are missing, returns a sentence that says why. The keys are the files'
+    /// paths.
     pub fn problems(&self) -> BTreeMap<String, String> {
         let problems = self
             .modules
@@ -124,7 +126,7 @@ impl Names {
         }
     }
 
-    /// Names the code of a record's samples at addresses that no earlier record had.
+    /// Names the code at the sampled addresses of a record, except for addresses that an earlier record already had.
     pub fn new_in(&mut self, payload: &[u8]) -> Addresses {
         // A damaged record counts as empty here, and is reported when it is written.
         self.new_of(&codec::lines(payload).unwrap_or_default())
@@ -139,15 +141,16 @@ impl Names {
         new
     }
 
-    /// Returns the names of all code that was looked up so far, including the code of these samples.
+    /// Returns the names of all code looked up so far, including the code of these samples.
     pub fn with(&mut self, lines: &Lines) -> &Addresses {
         self.new_of(lines);
         &self.known
     }
 }
 
-/// Returns the frames of an address, the innermost first, and whether debug information has the function's name or line. One
-/// is enough: line tables alone name few functions, and code that the compiler has generated belongs to no line.
+/// Returns the frames at an address, innermost first, and whether debug information has the name or the line of the
+/// outermost function. Either is enough: line tables alone name few functions, and code generated by the compiler
+/// belongs to no line.
 fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     let mut has_place = false;
@@ -165,7 +168,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             });
         }
     }
-    // Without debug information, a symbol names the function around the address.
+    // If debug information does not name the function, the symbol that contains the address does.
     let has_name = |frame: &Frame| !frame.function.is_empty() && !is_closure_alone(frame);
     let outermost_is_named = frames.last().is_some_and(has_name);
     if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
@@ -175,7 +178,8 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             None => frames.push(named),
         }
     }
-    // Line tables alone give an inlined closure only a number. It gets the name of the function that it is inlined into.
+    // With line tables alone, only the number of an inlined closure is known. It gets the name of the function that it
+    // was inlined into.
     for at in (1..frames.len()).rev() {
         if is_closure_alone(&frames[at - 1]) {
             let Frame { module, function, .. } = frames[at].clone();
@@ -185,12 +189,12 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
     (frames, outermost_is_named || has_place)
 }
 
-/// Whether a frame is a closure whose surrounding function is unknown.
+/// Whether a frame is a closure whose enclosing function is unknown.
 fn is_closure_alone(frame: &Frame) -> bool {
     frame.module.is_empty() && frame.function.starts_with('{')
 }
 
-/// Names a function of the C library as its callers do: `read`, not `__GI___libc_read`.
+/// Gives a function of the C library its public name: `read`, not `__GI___libc_read`.
 fn in_public(frame: &mut Frame) {
     let name = frame.function.as_str();
     let name = name.strip_prefix("__GI_").unwrap_or(name);
@@ -201,7 +205,7 @@ fn in_public(frame: &mut Frame) {
     }
 }
 
-/// Returns the function of a symbol, named as counted functions are.
+/// Returns a frame for a symbol, with its function named in the same way as functions that are counted.
 fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
     let body = |path: &str| async_bodies.get(path).map(String::as_str);
     let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &body);
@@ -232,7 +236,8 @@ impl Known {
         ];
         let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
         let Some(file) = there.iter().find(|file| is_it(file, module)) else {
-            // Only files with the module's path count. The last candidate, the program's executable, exists for every module.
+            // Only candidates with the module's path count here. The last candidate is the program's executable, which
+            // exists whatever the module is.
             return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
                 false => "the file is not there, so its functions and lines are not known",
                 true => {
@@ -262,7 +267,7 @@ impl Known {
     }
 }
 
-/// Reads a part of an object file. Returns `None` for other files.
+/// Reads a part of an object file. Returns `None` if the file is not an object file.
 fn read<T>(path: &Path, part: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Option<T>) -> Option<T> {
     let cache = ReadCache::new(File::open(path).ok()?);
     part(&object::File::parse(&cache).ok()?)
@@ -279,7 +284,7 @@ fn has_debug_info(path: &Path) -> bool {
     read(path, |file| file.section_by_name(".debug_info").map(|_| ())).is_some()
 }
 
-/// Finds the file with the debug information of another file, by the build id or by the file name in `.gnu_debuglink`.
+/// Finds the separate file with this file's debug information, by the build id or by the file name in `.gnu_debuglink`.
 fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
     let mut candidates = Vec::new();
     if let Some((first, rest)) = module.build_id.split_first() {

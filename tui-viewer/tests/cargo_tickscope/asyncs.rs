@@ -1,5 +1,5 @@
-//! Async functions without marks in the source. Their counted calls match the program's own account, and the counts of
-//! the same program with marks.
+//! Async functions that are not marked in the source. The counts of their calls must match the counts that the program
+//! itself keeps, and those of the same program with marked functions.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, TARGET, finish};
 
-/// Calls of each function: begun, ready, and dropped before they were ready.
+/// Number of calls of each function: begun, completed, and dropped before completion.
 type Calls = BTreeMap<String, [i64; 3]>;
 
 /// Sums over all rows of an async function in a report.
@@ -22,7 +22,7 @@ struct Row {
     vanished: i64,
     in_flight: i64,
     polls: i64,
-    /// Number of ended calls and their median wall time in ns, from the row with most ended calls.
+    /// Number of ended calls and their median wall time in ns, taken from the row with the most ended calls.
     median_ns: (i64, f64),
     below: Vec<String>,
 }
@@ -44,7 +44,7 @@ fn account(out: &str) -> Calls {
 }
 
 impl Report {
-    /// Runs a program. Returns the account that it prints, and its report.
+    /// Runs a program. Returns the counts that it keeps itself, which it prints, and its report.
     fn of(project: &Project, program: &Path, name: &str) -> (Calls, Self) {
         let (mut command, kept) = project.measured(program, name);
         let out = finish(&mut command).with_code(0).out;
@@ -96,13 +96,13 @@ fn tasks() -> Project {
     Project::copy_of("tasks")
 }
 
-/// Builds the program with marks on its functions, by cargo alone. Returns its report.
+/// Builds the program with marked functions, using plain cargo, and runs it. Returns its report.
 fn marked(source: &Path) -> Report {
     let text = |name: &str| std::fs::read_to_string(source.join(name)).unwrap();
     let project = depending_on_tickscope("\"enable\"", &text("src/main.rs"));
     project.write("src/executor.rs", &text("src/executor.rs"));
     let mut command = project.command("cargo");
-    // Marks need no debug information.
+    // Marked functions need no debug information.
     let flags = [("RUSTFLAGS", "--cfg marked"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
     finish(command.arg("build").envs(flags)).with_code(0);
     let (account, report) = Report::of(&project, &project.dir().join("target/debug/small"), "marked");
@@ -111,7 +111,7 @@ fn marked(source: &Path) -> Report {
     report
 }
 
-/// Returns the calls in a report of those functions that the account names.
+/// Returns the calls in a report, for the functions that the program counts itself.
 fn calls(report: &Report, account: &Calls) -> Calls {
     let of = |name: &String| Some((name.clone(), report.rows.get(name)?.calls));
     account.keys().filter_map(of).collect()
@@ -127,20 +127,21 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     let marked = marked(&project.dir());
     for (name, by_hand) in &marked.rows {
         let row = &report.rows[name];
-        // Calls are not compared, because the two programs may drop different numbers of tasks before their first poll.
+        // The calls are not compared, because the two programs may drop different numbers of tasks before the first
+        // poll.
         assert_eq!(row.in_flight, by_hand.in_flight, "{name}");
-        // The number of wake-ups of a task depends on when threads run.
+        // How often a task is woken depends on when threads run.
         let polls = row.polls.abs_diff(by_hand.polls);
         assert!(
             polls * 10 <= by_hand.polls.unsigned_abs(),
             "{name}: {row:?} {by_hand:?}"
         );
-        // The nearest counted caller is the same, or is `first`, which has no mark in the marked program.
+        // The nearest counted caller must be the same, or `first`, which is not marked in the marked program.
         let is_below =
             |other: &String| row.below.contains(other) || row.below.iter().any(|b| b.starts_with("first"));
         assert!(by_hand.below.iter().all(is_below), "{name}: {row:?} {by_hand:?}");
     }
-    // Each fifth call of `leaf` sleeps for at least 3 ms.
+    // Every fifth call of `leaf` sleeps for at least 3 ms.
     let sleepers = |report: &Report| report.rows["leaf"].median_ns.1;
     println!(
         "medians: {} unmarked, {} marked",
@@ -156,7 +157,8 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     assert_eq!(waits, 3);
 }
 
-/// In a release build some polls are inlined into other functions, so fewer calls may be counted, but never more.
+/// In a release build, some polls are inlined into other functions, so fewer calls may be counted than happened, but
+/// never more.
 fn check_release_build(profile: &str) {
     let project = tasks();
     let manifest = std::fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
@@ -194,7 +196,7 @@ fn what_a_small_release_build_shows_of_async_functions_is_right() {
 /// A row that counts polls instead of calls has `{poll}` in its name.
 fn other_polls_are_called_polls() {
     let project = tasks();
-    // This body never returns. It lacks the panic by which bodies of async functions are recognized.
+    // This function never returns, so it lacks the panic by which bodies of async functions are recognized.
     project.write(
         "src/main.rs",
         "use std::future::Future; use std::pin::pin; use std::task::{Context, Waker};
@@ -295,7 +297,7 @@ fn main() {
 }
 "#;
 
-/// A running program that is controlled by lines on its input, and is examined with commands of `tickscope`.
+/// A running program that reads commands from its standard input, one per line, and is examined with `tickscope`.
 struct Asked<'a> {
     project: &'a Project,
     program: Child,
@@ -321,7 +323,7 @@ impl Asked<'_> {
         self.project.viewer(&[on, &pattern, "small"]).with_code(0);
     }
 
-    /// Returns a report that was made after the program had carried out all lines.
+    /// Returns a report that was made after the program had executed all the lines it was sent.
     fn report(&self) -> Report {
         loop {
             let done = self.project.viewer(&["report", "-f", "json", "small"]);
@@ -338,8 +340,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns the begun, ready and cancelled calls of a function, its calls in flight, and its calls whose end was not
-    /// seen.
+    /// Returns how many calls of a function have begun, completed and been cancelled, how many are in flight, and how
+    /// many ended unseen.
     fn counted(&self, function: &str) -> ([i64; 3], i64, i64) {
         let report = self.report();
         let row = &report.rows[function];
@@ -347,8 +349,8 @@ impl Asked<'_> {
     }
 }
 
-/// Calls in flight stay counted when their function is switched off and on. A call that ends meanwhile counts as ended
-/// unseen. A call that begins meanwhile is not counted.
+/// Calls in flight stay counted when their function is switched off and on again. A call that ends while the function
+/// is off counts as ended unseen. A call that begins while the function is off is not counted.
 fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
@@ -397,7 +399,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
         "drop call 4",
         "end call 5",
     ]);
-    // At the latest, new calls at the addresses of calls 2 and 3 show the collector that the old calls are over.
+    // The collector learns that calls 2 and 3 are over when new calls reuse their addresses, if not before.
     asked.does(&["begin call 2", "begin call 3"]);
     let ([began, ended, cancelled], in_flight, vanished) = asked.counted("call");
     assert_eq!((began, ended + cancelled + vanished, in_flight), (7, 4, 3));
@@ -421,7 +423,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let (calls, in_flight, _) = asked.counted("other");
     assert_eq!((calls[0], calls[2], in_flight), (calls[1], 0, 0));
 
-    // The function is switched during a poll of the call.
+    // The function is switched off and on while the call is being polled.
     asked.does(&["begin inside 0"]);
     assert_eq!(asked.counted("inside"), ([1, 0, 0], 1, 0));
     asked.switch("off", "inside");
@@ -433,7 +435,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     asked.does(&[""]);
     asked.switch("on", "inside");
     asked.does(&["end inside 1"]);
-    // If the end of that poll was not seen, the collector does not know whether the call was over.
+    // If the end of the poll was not seen, the collector does not know whether the call was over.
     let (calls, in_flight, unseen) = asked.counted("inside");
     assert_eq!((calls, in_flight), ([2, 2 - unseen, 0], 0));
     let Asked {
@@ -443,8 +445,8 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     assert!(program.wait().unwrap().success());
 }
 
-/// Functions are switched from outside while threads poll. The sums still add up, and no call is counted that did not
-/// happen. `STORM_SECONDS` makes the test longer.
+/// Functions are switched on and off from outside while threads poll them. The sums must still add up, and no call may
+/// be counted that did not happen. Set `STORM_SECONDS` to make the test longer.
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
     project.run("build").with_code(0);
@@ -516,8 +518,8 @@ fn main() {
 }
 "#;
 
-/// An async function of an unedited program can be watched. Time between two polls counts as waiting in the future that
-/// is awaited.
+/// An async function of an unedited program can be watched. The time between two polls counts as waiting, and is
+/// charged to the future that is being awaited.
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
@@ -526,7 +528,7 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
     let watch = &snapshot.watches[0];
     let (typical, slow) = watch.calls();
-    // The publisher's thread handles watches, so the first calls may be over before the watch begins.
+    // Watches are set up on the publisher's thread, so the first calls may be over before the watch begins.
     assert!(typical + slow <= 2_000, "{typical} {slow} {:?}", watch.lost);
     assert!(slow >= 8, "{typical} {slow} {:?}", watch.lost);
     assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));

@@ -1,4 +1,4 @@
-//! Which files a build writes, and which it does not touch.
+//! Tests of which files a build writes, and which it does not touch.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::support::{Project, TARGET, finish, look, sleds_in_library};
 fn the_target_has_sleds_and_the_build_itself_has_none() {
     let project = Project::fixture();
     let done = project.run("build --workspace --release").with_code(0);
-    // The profile strips symbols and omits debug information, which `cargo tickscope` overrides.
+    // The profile strips symbols and omits debug information. `cargo tickscope` overrides both settings.
     let app = look(&project.built("release/app"));
     assert!(app.sleds > 4 && app.symbols && app.lines, "{app:?}");
     let plugin = look(&project.built("release/libplugin.so"));
@@ -20,7 +20,7 @@ fn the_target_has_sleds_and_the_build_itself_has_none() {
         assert_eq!(files.len(), 1, "{files:?}");
         assert!(sleds_in_library(&files[0]) > 0, "{files:?}");
     }
-    // Files for the compiling machine: `mylib` for the build script, and the macros.
+    // These files are for the host: `mylib` as used by the build script, and the macros.
     let host = project.files("release/deps", "lib");
     assert!(host.len() > 1, "{host:?}");
     for file in &host {
@@ -69,7 +69,7 @@ fn ordinary_builds_are_not_touched() {
     times(&project.dir().join("target/debug"), &mut after);
     assert_eq!(before, after);
     plain(&project).says_nothing_of(&["Compiling"]);
-    // `cargo tickscope` also builds nothing a second time, and removes its temporary files.
+    // `cargo tickscope` does not rebuild anything the second time either, and it removes its temporary files.
     project
         .run("--report run")
         .with_code(0)
@@ -142,6 +142,6 @@ tickscope_testkit::tests![
     bitcode_serves_programs_with_link_time_optimisation,
     a_program_may_have_the_collectors_dependencies_in_the_same_versions;
     ignored:
-    // This test is slower than the one with thin LTO, and a test of async functions covers fat LTO.
+    // This test takes longer than the one with thin LTO, and fat LTO is also covered by a test of async functions.
     bitcode_serves_programs_with_fat_link_time_optimisation,
 ];

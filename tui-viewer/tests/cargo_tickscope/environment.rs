@@ -1,4 +1,4 @@
-//! The user's settings for cargo stay effective: compiler wrappers, runners, flags.
+//! The user's settings for cargo still take effect: compiler wrappers, runners, flags.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let done = by_variable
         .run_with("run -- 0", "RUSTC_WRAPPER", &wrapper)
         .with_code(0);
-    // The variable that the program sees names the user's wrapper.
+    // The `RUSTC_WRAPPER` that the program sees is the user's wrapper.
     let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
@@ -40,7 +40,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     assert_eq!(compiled(&by_file), [""; 0]);
 }
 
-/// A caching wrapper, such as sccache, finds its entries by the compiler's arguments and cargo's variables.
+/// A caching wrapper such as sccache looks up its entries by the compiler's arguments and cargo's variables.
 fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     let project = Project::fixture();
     let calls = project.dir().join("calls");

@@ -1,4 +1,4 @@
-//! Programs whose sleds are on: their results stay right, and their counts are right.
+//! Programs whose functions are instrumented must still compute correct results, and the counts must be correct.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
-/// Acts of `zoo` that end by themselves, and their exit codes.
+/// Acts of `zoo` that terminate on their own, with their exit codes.
 const ACTS: [(&[&str], i32); 4] = [
     (&[], 0),
     (&["child"], 0),
@@ -33,7 +33,7 @@ impl Counted {
         self.report["functions"][what].as_u64().unwrap()
     }
 
-    /// Returns the calls of the functions with this name, or of all functions.
+    /// Returns the number of calls of the functions with this name, or of all functions.
     pub(crate) fn calls(&self, name: Option<&str>) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));
@@ -64,7 +64,7 @@ impl Counted {
         })
     }
 
-    /// Returns the number of begun calls of all functions; an async function counts with its polls.
+    /// Returns how many calls of all functions have begun. For an async function, each poll counts.
     pub(crate) fn begun(&self) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let begun = nodes.map(|node| match node["futures"]["polls"].as_u64() {
@@ -78,7 +78,7 @@ impl Counted {
         self.of_functions("returned") + self.of_functions("unwound")
     }
 
-    /// Asserts that each begun call has returned, was unwound or is open.
+    /// Asserts that each call that began has returned, was unwound, or is still open.
     #[track_caller]
     pub(crate) fn assert_balanced(&self) {
         assert_eq!(
@@ -129,8 +129,8 @@ fn long() -> u64 { (0..5_000_000).map(tiny).sum() }
 fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
-/// A function that the budget has switched off by the end of a run is off and sampled from the start of the next run
-/// with the same build and the same budget.
+/// A function that the budget has switched off by the end of a run starts the next run switched off and sampled, if the
+/// build and the budget are the same.
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -192,7 +192,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     assert!(!run("2%").0, "nothing is left to learn from");
 }
 
-/// On a stack overflow, a program prints the standard library's message as it does without tickscope.
+/// On a stack overflow, a program prints the standard library's message, just as it does without tickscope.
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
@@ -202,8 +202,8 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
 
-/// C code that a build script compiles has no counted calls. It is sampled below the innermost Rust function. Rust code
-/// that C calls is counted, even if a panic passes through the C code.
+/// C code that a build script compiles is not counted. It is sampled below the innermost Rust function. Rust code
+/// called from C is counted, even if a panic passes through the C code.
 fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
@@ -292,8 +292,8 @@ fn main() {
 }
 "#;
 
-/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes the test longer,
-/// and `STORM_UNDER` names a program, with options, under which the test runs.
+/// All sleds are switched on or off every 50 us while four threads compute and check their results. Set `STORM_SECONDS`
+/// to make the test longer, and `STORM_UNDER` to run it under another program, given with its options.
 fn results_stay_right_while_all_sleds_are_switched() {
     let project = shared_with_tickscope();
     project.run("build --release --bin storm").with_code(0);
@@ -318,8 +318,8 @@ fn results_stay_right_while_all_sleds_are_switched() {
     assert!(counted.calls(Some("fib")) > 10_000);
 }
 
-/// At the start and the end of a function, registers hold its arguments and its result. The code that runs there must
-/// not use instructions that clear the upper halves of vector registers, nor call functions that might.
+/// Registers hold a function's arguments at its start, and its result at its end. The code that runs at these points
+/// must not use instructions that clear the upper halves of vector registers, nor call functions that might.
 fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -405,14 +405,14 @@ impl Running<'_> {
         self.project.viewer(words).with_code(0).out
     }
 
-    /// Returns the calls so far of hot::inner, hot::outer and cold::other.
+    /// Returns the number of calls so far of `hot::inner`, `hot::outer` and `cold::other`.
     fn calls(&self) -> [u64; 3] {
         let report = self.project.report("small");
         let counted = Counted { report };
         ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
     }
 
-    /// Returns the calls at present, and the calls after at least 100 more of cold::other.
+    /// Returns the numbers of calls now, and again after more than 100 further calls of `cold::other`.
     fn calls_meanwhile(&self) -> ([u64; 3], [u64; 3]) {
         let before = self.calls();
         loop {
@@ -424,7 +424,7 @@ impl Running<'_> {
     }
 }
 
-/// Program in which one call of `handle` in a hundred is slow: it looks up 40 000 keys, and the others look up 40.
+/// A program in which every hundredth call of `handle` is slow: it looks up 40 000 keys instead of 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -448,11 +448,11 @@ fn main() {
 }
 "#;
 
-/// A function of an unedited program can be watched. Each of its calls counts as typical or slow, and the causes of
-/// slow calls are functions that they call.
+/// A function of an unedited program can be watched. Each of its calls counts as typical or slow, and slow calls are
+/// explained by the functions that they call.
 fn slow_calls_of_a_function_are_told_by_what_they_call() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
-    // A slow call takes a thousand times as long as the others. Without optimization all calls take longer.
+    // A slow call takes a thousand times as long as the others. Without optimization, all calls take longer.
     for (profile, folder, threshold) in [("", "debug", "5ms"), ("--release", "release", "100us")] {
         project.run(&format!("build {profile}")).with_code(0);
         let (mut program, kept) = project.measured(project.built(&format!("{folder}/small")), folder);
@@ -460,10 +460,10 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // The publisher's thread handles watches, so the first calls may be over before the watch begins.
+        // Watches are set up on the publisher's thread, so the first calls may be over before the watch begins.
         assert!((1_000..=4_000).contains(&(typical + slow)), "{typical} {slow}");
         assert!(slow >= 10, "{typical} {slow}");
-        // Calls count even if they could not be kept completely.
+        // Calls are counted even if they could not be kept in full.
         assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;
@@ -491,8 +491,8 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     }
 }
 
-/// The counts of a module's functions stop when it is switched off, and continue when it is switched on. A small
-/// function, which is off at the start, can be switched on by name. `on '*'` restores the state at the start.
+/// The counts of a module's functions stop when the module is switched off, and continue when it is switched on again.
+/// A small function, which is off at the start, can be switched on by name. `on '*'` restores the initial state.
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
     // Builds are incremental by default, so this one is too.

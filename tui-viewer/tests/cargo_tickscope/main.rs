@@ -1,7 +1,8 @@
-//! `cargo tickscope` on small projects, with the real cargo and compiler. Nothing is downloaded.
+//! Tests of `cargo tickscope` on small projects, with the real cargo and compiler. Only the ignored test in `unedited`
+//! downloads anything.
 //!
-//! The projects are copies of `fixture/` or are written by a test. The tests share a cache, so the collector is built
-//! once.
+//! The projects are copies of `fixture/` and the other directories here, or are written by a test. The tests share a
+//! cache, so that the collector is built only once.
 
 #![allow(
     clippy::unwrap_used,

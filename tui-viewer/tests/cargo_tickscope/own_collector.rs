@@ -40,7 +40,7 @@ fn project(features: &str) -> Project {
     depending_on_tickscope(features, PROGRAM)
 }
 
-/// Makes a program that depends on the tickscope of this repository, with these features.
+/// Creates a program that depends on the tickscope in this repository, with these features.
 pub(crate) fn depending_on_tickscope(features: &str, program: &str) -> Project {
     depends_on_tickscope(Project::empty(), features, "", program)
 }
@@ -58,8 +58,8 @@ fn depends_on_tickscope(project: Project, features: &str, manifest: &str, progra
     project
 }
 
-/// Returns a package for release builds with the feature `enable`. It has two programs, one with scopes and the storm,
-/// so that their tests build the collector only once.
+/// Returns a package for release builds with the feature `enable`. It contains two programs (`small`, which has scopes,
+/// and `storm`), so that the tests of both need only one build of the collector.
 pub(crate) fn shared_with_tickscope() -> &'static Project {
     static SHARED: OnceLock<Project> = OnceLock::new();
     SHARED.get_or_init(|| {
@@ -96,7 +96,7 @@ fn check_scopes(project: &Project, build: &str) {
         .lines()
         .skip_while(|line| !line.ends_with("waiting  test"))
         .collect();
-    // The longest test comes first. Its sleep is waiting time.
+    // The test that took longest comes first. It sleeps, which counts as waiting.
     let cells = |line: &str| {
         line.split_whitespace()
             .map(ToString::to_string)

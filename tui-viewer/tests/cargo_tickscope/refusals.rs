@@ -1,4 +1,4 @@
-//! A failure is reported once, with the next step, and if possible before anything is built.
+//! A failure is reported once, together with what to do next, and before anything is built if possible.
 
 use tickscope_testkit::suite::skip;
 
@@ -80,7 +80,7 @@ fn a_compiler_whose_flag_has_another_name() {
 
 fn places_that_cannot_be_written() {
     let project = Project::fixture();
-    // A file has the name of the directory, so not even root can create the directory.
+    // A regular file is in the place of the directory, so not even root can create the directory.
     let file = project.write("file", "");
     project
         .run_with("run", "CARGO_TARGET_DIR", &file)

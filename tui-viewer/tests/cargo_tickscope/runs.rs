@@ -1,4 +1,4 @@
-//! Runs of programs: output and exit codes are those of the program.
+//! Running programs: the output and the exit code are those of the program.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn the_collector_is_told_what_to_measure() {
         "BUDGET Err(NotPresent)",
     ]);
     let done = project.run("--only a,b::* --not c --not d --budget 2.50 --every-function --report run -- 0");
-    // Options for measuring do not change the build.
+    // Options for measuring do not cause a rebuild.
     done.with_code(0).says_nothing_of(&["Compiling"]).prints(&[
         "FUNCTIONS Ok(\"every\")",
         "ONLY Ok(\"a,b::*\")",
@@ -59,7 +59,7 @@ fn the_projects_own_choice_is_passed_on() {
     assert!(!done.err.contains("main::main"), "{done}");
     let done = project.run("--report --not mylib run -- 0").with_code(0);
     done.prints(&["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"]);
-    // The file of the package replaces that of the workspace.
+    // The file in the package replaces the one in the workspace.
     project.write("app/tickscope.toml", "[functions]\nevery = true\n");
     let done = finish(
         project
@@ -106,7 +106,7 @@ fn what_is_built_can_be_run_by_hand() {
     project.run("build -p app").with_code(0);
     let done = finish(Command::new(project.built("debug/app")).arg("3")).with_code(3);
     assert!(done.out.contains("answer 42"), "{done}");
-    // An invalid value of a variable is reported, but the program runs.
+    // A variable with an invalid value is reported, but the program still runs.
     let report = project.dir().join("report.txt");
     let mut command = project.command(project.built("debug/app"));
     command

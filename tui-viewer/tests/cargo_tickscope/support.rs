@@ -9,7 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use serde_json::Value;
 use tickscope_testkit::command;
 
-/// Target of the built programs, unless the environment named another target when the tests were built.
+/// Target for which programs are built, unless `TARGET_WITH_SLEDS` was set to another one when the tests were compiled.
 pub(crate) const TARGET: &str = match OTHER_TARGET {
     Some(other) => other,
     None => "x86_64-unknown-linux-gnu",
@@ -25,7 +25,7 @@ pub(crate) struct Project {
     _temporary: Option<tempfile::TempDir>,
 }
 
-/// Output and exit code of an ended command.
+/// Output and exit code of a finished command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) out: String,
@@ -169,8 +169,9 @@ impl Project {
         path
     }
 
-    /// Returns a command that runs in the project, without the environment variables of the build of the tests. Builds
-    /// are not incremental, because most tests build only once.
+    /// Returns a command that runs in the project. From the environment of the tests, it inherits no settings for
+    /// tickscope, cargo or the compiler, except for which toolchain to use. Builds are not incremental, because most
+    /// tests build only once.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -195,7 +196,7 @@ impl Project {
         command
     }
 
-    /// Returns the command `cargo tickscope LINE`, in the form in which cargo starts it.
+    /// Returns the command `cargo tickscope LINE`, in the form in which cargo runs it.
     pub(crate) fn tickscope(&self, line: &str) -> Command {
         let mut command = self.command(US);
         command.arg("tickscope").args(line.split_whitespace());
@@ -206,7 +207,7 @@ impl Project {
         finish(&mut self.tickscope(line))
     }
 
-    /// Runs `cargo tickscope LINE` with a variable in its environment.
+    /// Runs `cargo tickscope LINE` with an additional environment variable.
     pub(crate) fn run_with(&self, line: &str, variable: &str, value: impl AsRef<OsStr>) -> Done {
         finish(self.tickscope(line).env(variable, value))
     }
@@ -216,14 +217,15 @@ impl Project {
         finish(self.command(env!("CARGO_BIN_EXE_tickscope")).args(words))
     }
 
-    /// Returns the report, as JSON, on a kept file or a program.
+    /// Returns the report on a snapshot file or on a running program, as JSON.
     pub(crate) fn report(&self, target: impl AsRef<OsStr>) -> Value {
         let target = target.as_ref().to_str().unwrap();
         let done = self.viewer(&["report", "-f", "json", target]).with_code(0);
         serde_json::from_str(&done.out).unwrap()
     }
 
-    /// Returns a command that measures all functions, and the path of the snapshot file that it keeps with its report.
+    /// Returns a command that measures all functions, and the path of the snapshot file that it writes along with its
+    /// report.
     pub(crate) fn measured(&self, program: impl AsRef<OsStr>, name: &str) -> (Command, PathBuf) {
         let report = self.dir().join(format!("{name}.txt"));
         let mut command = self.command(program);
@@ -268,7 +270,7 @@ pub(crate) fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Copies those files below a directory that `is_wanted` selects.
+/// Copies the files below a directory for which `is_wanted` returns true.
 pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -282,7 +284,7 @@ pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     }
 }
 
-/// Number of sleds in a program or library, and whether it has symbols and line tables.
+/// What was found in a program or library: the number of its sleds, and whether it has symbols and line tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Looked {
     pub(crate) sleds: u64,

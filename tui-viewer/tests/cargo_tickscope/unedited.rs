@@ -1,5 +1,5 @@
-//! Unedited programs from the registry. Only `.ci/nightly` runs this test, because downloads and builds take long.
-//! `UNEDITED=ripgrep,fat` restricts it to a program, a profile, or both.
+//! Unedited programs from the registry. This test runs only in `.ci/nightly`, because downloads and builds take a long
+//! time. `UNEDITED=ripgrep,fat` restricts it to a program, a profile, or both.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::functions::Counted;
 use crate::support::{Done, Project, copy, finish};
 
-/// Profiles to build, with the options of `build`.
+/// Profiles to build, and the options of `build` for each.
 const PROFILES: [(&str, &str); 5] = [
     ("debug", ""),
     ("release", "--release"),
@@ -18,13 +18,15 @@ const PROFILES: [(&str, &str); 5] = [
     ("abort", "--release --config profile.release.panic=\"abort\""),
 ];
 
-/// A program and a task for it. `work` gets a function that makes the program's command, and an empty directory.
+/// A program and some work for it. `work` is given a function that creates the command for the program, and an empty
+/// directory.
 struct Unedited {
     name: &'static str,
     version: &'static str,
     program: &'static str,
     work: fn(&dyn Fn() -> Command, &Path) -> Done,
-    /// Whether threads still run when the program ends, so that their counts are read at different moments.
+    /// Whether threads are still running when the program ends. Their counts are then read at slightly different
+    /// moments, and need not match exactly.
     ends_in_motion: bool,
 }
 
@@ -71,7 +73,7 @@ const PROGRAMS: [Unedited; 4] = [
     },
 ];
 
-/// Runs a server. Returns the output of its clients, and its exit code after a signal.
+/// Runs a server. Returns the output of its clients, and the exit code of the server after SIGINT.
 fn serve(start: &dyn Fn() -> Command) -> Done {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
@@ -203,6 +205,6 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
 tickscope_testkit::tests![
     ;
     ignored:
-    // The test downloads programs and builds for half an hour.
+    // This test downloads programs, and building them takes half an hour.
     unedited_programs_do_the_same_and_each_call_ends_once,
 ];

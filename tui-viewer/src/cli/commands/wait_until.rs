@@ -26,7 +26,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::trigger::{Watch, words};
 
-/// Maximum pause between two polls of the program, unless evaluating the condition takes long.
+/// Maximum pause between two polls of the program, unless evaluating the condition is slow.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits until the condition is true, the timeout expires, or the program ends.

@@ -1,4 +1,4 @@
-//! `tickscope watch`: tells a program to watch a function, which shows how its slow calls differ from typical ones.
+//! `tickscope watch`: makes a program watch a function, to find out how its slow calls differ from typical ones.
 
 use tickscope_command::console;
 use tickscope_format::Snapshot;

@@ -58,8 +58,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns the target's snapshot with its data about the function. With `--for`, first makes the program watch the
-/// function for that duration, or until `stop` is set.
+/// Returns a snapshot of the target that contains data about the function. With `--for`, first makes the program watch
+/// the function for that duration, or until `stop` is set.
 ///
 /// # Errors
 /// The function is not watched, there is no such target, or it cannot be read.

@@ -36,7 +36,7 @@ pub(super) struct Recent {
     bytes: usize,
     /// Sequence number of the newest record.
     seq: u64,
-    /// Whether the newest record is the one that made the records span a full window for the first time.
+    /// Whether it took the newest record to make the records span a full window.
     pub(super) fills: bool,
     decoder: RefCell<Decoder>,
 }
@@ -49,8 +49,8 @@ pub(super) enum NoWindow {
         /// Time span of the records, in nanoseconds.
         ns: u64,
     },
-    /// The counts were reset, or a reset was undone, within the window, and the record with the counts from just before
-    /// is missing.
+    /// Within the window, the counts were reset or a reset was undone, and the record with the counts from just before
+    /// that is missing.
     Gap,
     /// A record cannot be read. The string says why.
     Unreadable(String),

@@ -20,7 +20,7 @@ const SORTED: &[View] = match VIEWS {
 /// Views whose rows are functions or sites.
 const ROWS: &[View] = &[Tree, Hot, Function, Sites, Tasks, Slow];
 pub(super) const TREE: &[View] = &[Tree];
-/// Views whose rows open and close.
+/// Views whose rows can be expanded and collapsed.
 const FOLDING: &[View] = &[Tree, Sites];
 
 /// All contexts except the views.
@@ -28,7 +28,7 @@ pub(super) const EVERYWHERE: &[Context] = &[Typing, Help, Choosing, Measuring, A
 const NOT_TYPING: &[Context] = &[Help, Choosing, Measuring, Asking, Start];
 const LISTS: &[Context] = &[Help, Choosing, Measuring, Start];
 
-/// Returns a line of the table for keys that work in these views.
+/// Returns a binding, without keys yet, that works in these views.
 const fn within(views: &'static [View], help: &'static str) -> Binding {
     Binding {
         section: Section::Views,
@@ -43,12 +43,12 @@ const fn within(views: &'static [View], help: &'static str) -> Binding {
     }
 }
 
-/// Returns a line of the table for keys that work in all views.
+/// Returns a binding, without keys yet, that works in all views.
 const fn all(help: &'static str) -> Binding {
     within(VIEWS, help)
 }
 
-/// Returns a line of the table for keys that work while one of these contexts has the keyboard.
+/// Returns a binding, without keys yet, that works while one of these contexts has the keyboard focus.
 const fn top(others: &'static [Context], help: &'static str) -> Binding {
     within(&[], help).and(others)
 }
@@ -79,7 +79,7 @@ impl Binding {
         self
     }
 
-    /// Lets the keys work in these contexts as well.
+    /// Makes the binding work in these contexts as well.
     const fn and(mut self, others: &'static [Context]) -> Self {
         self.others = others;
         self
@@ -103,7 +103,7 @@ pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     show.chain(others).collect()
 });
 
-/// All keys except those that show a view, grouped by section of the help.
+/// All keys except those that switch to a view, grouped by the sections of the help.
 const GROUPS: &[(Section, &[Binding])] = &[
     (
         Section::Views,
@@ -322,7 +322,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .key(Char('('), Action::FarEarlier)
                 .key(Char(')'), Action::FarLater)
                 .left("5 s back", 12)
-                // In these views users ask about a thread's earlier work.
+                // In these views, users often want to know what a thread did earlier, so the hint matters more here.
                 .early(&[Threads, Timeline]),
             all("the oldest, the newest snapshot")
                 .key(Char('{'), Action::Oldest)

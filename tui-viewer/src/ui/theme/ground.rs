@@ -1,7 +1,8 @@
-//! Solid colours behind text: frames of the flame graph, and other filled areas.
+//! Solid background colours for text: frames of the flame graph, and other filled areas.
 //!
-//! A program found the colours by search. They are distinct in normal vision and in the three kinds of colour
-//! blindness, which the tests below check. Each colour has a second, darker tone for neighbours of the same meaning.
+//! The colours were found with a search program. They can be told apart both with normal vision and with each of the
+//! three kinds of colour blindness, as the tests below verify. Each colour has a second, darker tone for adjacent areas
+//! with the same meaning.
 
 use ratatui::style::{Color, Modifier, Style};
 use tickscope_report::modules::{COLOURS, HUES};
@@ -12,40 +13,41 @@ use crate::cli::args::look::ThemeKind;
 /// Meaning of a filled area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ground {
-    /// A module, by the number of its hue.
+    /// A module, identified by the index of its hue.
     Module(u8),
-    /// Self time of a function, as a share of all time.
+    /// Self time of a function, as a share of the total time.
     Own(Heat),
-    /// Change of the share since the moment of comparison.
+    /// Change of a share, in a comparison with another snapshot.
     Change(Trend),
     /// Time off the CPU.
     Waiting,
-    /// Frames that do not match the search, and old data.
+    /// Frames that do not match the search, frames too small to draw separately, outdated data, and the chosen columns
+    /// of the timeline.
     Faded,
     /// The selected frame.
     Selected,
 }
 
-/// Self time of a function, as a share of all time.
+/// Self time of a function, as a share of the total time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heat {
-    /// Less than a hundredth.
+    /// Less than 1 %.
     Cold,
-    /// Less than a twentieth.
+    /// From 1 % to less than 5 %.
     Mild,
-    /// Less than a quarter.
+    /// From 5 % to less than 25 %.
     Warm,
-    /// A quarter or more.
+    /// 25 % or more.
     Hot,
 }
 
-/// A colour, with its replacements on terminals with fewer colours.
+/// A colour, and its replacements on terminals with fewer colours.
 #[derive(Clone, Copy, Debug)]
 struct Tone {
     rgb: Color,
-    /// Replacement among the 256 colours of nearly every terminal.
+    /// Replacement from the 256 colours that nearly every terminal has.
     indexed: u8,
-    /// Replacement among the sixteen colours.
+    /// Replacement from the sixteen basic colours.
     ansi: Color,
 }
 
@@ -73,10 +75,11 @@ const INK: Color = Color::from_u32(trend::INK);
 /// Text on dark areas.
 const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
 
-/// Text on faded areas, on black and on white.
+/// Text on faded areas: first on a black background, then on a white one.
 const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
 
-/// Colours of modules. Only four pairs of the sixteen colours are distinct for everybody, so some hues share a pair.
+/// Colours of modules. Among the sixteen basic colours, only four pairs can be told apart by everybody, so some hues
+/// share a pair.
 const MODULES: [Pair; HUES] = [
     pair(COLOURS[0], [216, 173], [Color::LightYellow, Color::Yellow]),
     pair(COLOURS[1], [110, 67], [Color::LightBlue, Color::Blue]),
@@ -132,7 +135,7 @@ const WAITING: Pair = pair(
     [Color::DarkGray, Color::DarkGray],
 );
 
-/// Faded areas on black, then on white.
+/// Faded areas: first on a black background, then on a white one.
 const FADED: [Pair; 2] = [
     pair(
         [0x343434, 0x2a2a2a],
@@ -143,7 +146,7 @@ const FADED: [Pair; 2] = [
 ];
 
 impl ThemeKind {
-    /// Returns the look of a filled area. Mono uses no colours: it only reverses the selected frame.
+    /// Returns the style of a filled area. Mono uses no colours and only inverts the selected frame.
     pub(crate) fn ground(self, ground: Ground, darker: bool) -> Style {
         let pair = match (self, ground) {
             (Self::Mono, Ground::Selected) => return Style::new().add_modifier(Modifier::REVERSED),
@@ -164,7 +167,7 @@ impl ThemeKind {
         Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
     }
 
-    /// Returns whether areas are filled with colour. Without colours, characters mark them.
+    /// Returns whether areas are filled with colour. Otherwise, they are marked with characters.
     pub(crate) fn fills(self) -> bool {
         self != Self::Mono
     }
@@ -180,14 +183,16 @@ fn tones() -> impl Iterator<Item = &'static Tone> {
     pairs.flatten()
 }
 
-/// Returns the replacement that was chosen for terminals with 256 colours.
+/// Returns the colour that replaces one of the tones above on terminals with 256 colours. `None` if `rgb` is not such a
+/// tone.
 pub(super) fn indexed(rgb: Color) -> Option<Color> {
     tones()
         .find(|tone| tone.rgb == rgb)
         .map(|tone| Color::Indexed(tone.indexed))
 }
 
-/// Returns the replacement that was chosen for terminals with sixteen colours.
+/// Returns the colour that replaces one of the tones above on terminals with sixteen colours. `None` if `rgb` is not
+/// such a tone.
 pub(super) fn ansi(rgb: Color) -> Option<Color> {
     tones().find(|tone| tone.rgb == rgb).map(|tone| tone.ansi)
 }
@@ -197,9 +202,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::ui::theme::palette::{SIXTEEN, parts_of};
 
-    /// Matrices that convert linear RGB to what the three kinds of dichromats see: protanopia, deuteranopia,
-    /// tritanopia. From Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
-    /// Deficiency", IEEE TVCG 15(6), 2009, table 1 of its supplement, severity 1.0.
+    /// Matrices that convert linear RGB to what people with the three kinds of dichromacy see: protanopia,
+    /// deuteranopia, tritanopia. From Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of
+    /// Color Vision Deficiency", IEEE TVCG 15(6), 2009, table 1 of the supplement, severity 1.0.
     const DICHROMATS: [[[f64; 3]; 3]; 3] = [
         [
             [0.152286, 1.052583, -0.204868],
@@ -226,7 +231,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Returns the contrast ratio of two colours, by the formula of WCAG.
+    /// Returns the contrast ratio between two colours, as defined by WCAG.
     pub(in crate::ui::theme) fn contrast(one: Color, other: Color) -> f64 {
         let [one, other] = [one, other].map(|colour| {
             let [r, g, b] = linear(colour);
@@ -235,7 +240,7 @@ pub(crate) mod tests {
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
-    /// Converts linear sRGB to CIE L*a*b*, for the white of D65 (IEC 61966-2-1, CIE 15).
+    /// Converts linear sRGB to CIE L*a*b* with the D65 white point (IEC 61966-2-1, CIE 15).
     fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
         let x = 0.4124564 * r + 0.3575761 * g + 0.1804375 * b;
         let y = 0.2126729 * r + 0.7151522 * g + 0.0721750 * b;
@@ -248,7 +253,7 @@ pub(crate) mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// Returns a colour in L*a*b* as it is seen in normal vision and by three kinds of dichromats.
+    /// Returns a colour as it appears with normal vision and with the three kinds of dichromacy, in L*a*b*.
     fn seen(colour: Color) -> Vec<[f64; 3]> {
         let rgb = linear(colour);
         let through = |matrix: &[[f64; 3]; 3]| {
@@ -261,8 +266,8 @@ pub(crate) mod tests {
         std::iter::once(rgb).chain(all).map(lab).collect()
     }
 
-    /// Returns the smallest difference of two colours (CIE 1976) among the four kinds of vision. 2.3 is just
-    /// noticeable.
+    /// Returns the smallest difference between two colours (CIE 1976) over the four kinds of vision. A difference of
+    /// 2.3 is just noticeable.
     fn least(one: Color, other: Color) -> f64 {
         let distance = |a: &[f64; 3], b: &[f64; 3]| {
             let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -272,7 +277,8 @@ pub(crate) mod tests {
         pairs.map(|(a, b)| distance(&a, &b)).fold(f64::MAX, f64::min)
     }
 
-    /// Returns groups of colours that may be next to each other but differ in meaning.
+    /// Returns groups of colours. Colours of the same group may appear next to each other, so they must be easy to tell
+    /// apart.
     fn families() -> [Vec<Pair>; 3] {
         let with_waiting = |pairs: &[Pair]| pairs.iter().copied().chain([WAITING]).collect();
         [
@@ -314,7 +320,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The sixteen default colours of xterm, the Linux console, GNOME's terminal and the Windows terminal.
+    /// The sixteen default colours of xterm, the Linux console, GNOME Terminal and Windows Terminal.
     const TERMINALS: [[u32; 16]; 4] = [
         [
             0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,
@@ -340,7 +346,7 @@ pub(crate) mod tests {
             let place = SIXTEEN.iter().position(|(one, _)| *one == colour);
             place.expect("one of the sixteen")
         };
-        // Modules share four pairs; each heat and each trend has a separate pair.
+        // Modules share four pairs of colours, whereas each heat and each trend has its own pair.
         for (family, different) in families().iter().zip([4, HEATS.len(), TRENDS.len()]) {
             let mut seen: Vec<[Color; 2]> = Vec::new();
             for pair in family {

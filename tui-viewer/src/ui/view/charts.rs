@@ -85,8 +85,8 @@ pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> St
     text
 }
 
-/// Draws a chart that is several lines tall. `parts` are the heights of its columns, from 0 to 1. A column above 0 is
-/// never blank.
+/// Draws a chart that is several lines tall. `parts` are the heights of its columns, from 0 to 1. A column is never
+/// blank unless its height is 0.
 pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     let heights = canvas.glyphs.heights;
     let steps = (heights.len() - 1) as u16;

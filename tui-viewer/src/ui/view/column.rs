@@ -25,7 +25,7 @@ pub(crate) struct Column {
     pub(crate) is_number: bool,
     /// Whether the column contains the names of the rows.
     pub(crate) is_name: bool,
-    /// Order by which a click on the title sorts the rows.
+    /// Order in which the rows are sorted after a click on the title.
     pub(crate) sort: Option<Order>,
     pub(crate) content: Content,
     /// Look of a cell, if it differs from that of the rest of its row.
@@ -53,7 +53,7 @@ pub(crate) enum Value {
     /// A time that adds up over rows.
     Time(Portion),
     Calls,
-    /// Calls from one function to another, and the number of times that the callee was called in total.
+    /// Calls from one function to another, and all calls to the callee.
     CallsOf,
     /// Mean total time of a call.
     Mean,
@@ -128,7 +128,7 @@ impl Column {
         self
     }
 
-    /// Returns the column with this order, by which a click on its title sorts the rows.
+    /// Returns the column with this order, in which a click on its title sorts the rows.
     pub(crate) const fn by(mut self, order: Order) -> Self {
         self.sort = Some(order);
         self

@@ -91,7 +91,7 @@ pub(crate) fn no_latencies(of: Tally) -> &'static str {
     }
 }
 
-/// Describes a counter's row as it was at the moment being compared with.
+/// Describes a counter's row as it was at the reference moment of the comparison.
 pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |value| text(canvas, data, what, of, Portion::Total, value);
     let mut text = format!(

@@ -22,10 +22,10 @@ use crate::ui::view::{charts, counter, figure, latency, unit};
 /// Minimum number of free cells on a line for drawing the chart of the last 30 seconds at its end.
 const ROOM_FOR_PULSE: usize = 105;
 
-/// Maximum number of system calls that are listed as what a row waits in.
+/// Maximum number of system calls that are listed for a row's waits.
 const CALLS_MOST: usize = 4;
 
-/// Minimum share of a row's time spent ready to run, but without a CPU, for it to be mentioned.
+/// Smallest share of time without a CPU (ready to run, but not running) that is mentioned.
 const READY_LEAST: f64 = 0.005;
 
 /// Minimum number of cells for listing threads: a name with its share, and the number of threads left out.
@@ -37,7 +37,7 @@ const ROOM_FOR_NOTES: usize = 12;
 /// Width in cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
 
-/// Returns the part of a pane in which text is written, which is the pane without its margins.
+/// Returns the area of a pane without its margins, in which text is written.
 pub(crate) fn inside(area: Rect) -> Rect {
     let (x, width) = (area.x + 2, area.width.saturating_sub(3));
     Rect { x, width, ..area }
@@ -87,8 +87,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // If waits and notes share a line, waits come first. In a comparison, the line is left to the figures being
-        // compared with, because they are shown nowhere else.
+        // If waits and notes share a line, waits come first. In a comparison, the whole line is left to the figures of
+        // the reference moment, because they are shown nowhere else.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -322,8 +322,8 @@ fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
     pen.cut_off(3);
 }
 
-/// Returns the text at the end of the pane: the figures at the moment being compared with or, without a comparison,
-/// what the row's marks mean.
+/// Returns the text at the end of the pane: in a comparison, the figures of the reference moment, otherwise what the
+/// row's marks mean.
 pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     match &data.then {
         Some(_) => compared(canvas, app, data, row),
@@ -331,7 +331,7 @@ pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) ->
     }
 }
 
-/// Describes the row's figures at the moment being compared with.
+/// Describes the row's figures at the reference moment of the comparison.
 fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();

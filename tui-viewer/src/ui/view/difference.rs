@@ -1,4 +1,5 @@
-//! The change of a row's numbers between two moments, shown as a sign and a number so that it is clear without colours.
+//! The change of a row's numbers from a reference moment to now, shown as a sign and a number so that it is clear
+//! without colours.
 
 use tickscope_report::number;
 
@@ -21,7 +22,7 @@ const SAME: &str = "0";
 /// Maximum width of a number without its sign, because columns are six cells wide.
 const LONGEST_SIGNED: usize = 5;
 
-/// Change of a column's value between two moments, or the value itself at one of them.
+/// Change of a column's value from the reference moment to now, or the value itself at one of the two moments.
 enum Change {
     /// A time in nanoseconds.
     Time(i128),
@@ -33,7 +34,7 @@ enum Change {
     Points(f64),
     /// The value exists only now.
     New,
-    /// The value existed only at the moment being compared with.
+    /// The value existed only at the reference moment.
     Gone,
     Unknown,
 }
@@ -51,8 +52,8 @@ impl Change {
     }
 }
 
-/// Formats the change of a number in a column: its current value minus its value at the moment being compared with. The
-/// text takes no more space than the number itself would.
+/// Formats the change of a number in a column: its current value minus its value at the reference moment. The text
+/// takes no more space than the number itself would.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     let tally = now.figures(what).tally;
@@ -74,7 +75,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     let change = match (amount(app, now, what, value), then) {
         (_, _) if matches!(value, Value::OffCpu(_)) && !now.snapshot.waits => Change::Unknown,
         (Some(now), Some(then)) => now.minus(&then),
-        // A row that did not exist at the moment being compared with had no time and no calls then.
+        // A row that did not exist at the reference moment had no time and no calls then.
         (Some(now), None) if adds_up && there.is_none() => now,
         (Some(_), None) if !adds_up => Change::New,
         (None, Some(_)) if !adds_up && is_gone(now, what) => Change::Gone,
@@ -166,8 +167,8 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     }
 }
 
-/// Returns `n * parts`, divided by the number of calls if numbers are shown per call. Returns `None` if that number is
-/// 0.
+/// Returns `n * parts`, divided by the number of calls if numbers are shown per call. Returns `None` if there are no
+/// calls.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -237,7 +238,7 @@ fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     Some(mean(now)? / mean(then)? - 1.0)
 }
 
-/// Returns the change of the mean time per call as text, such as `▲ +9%`, and the look of that text.
+/// Formats the change of the mean time per call, such as `▲ +9%`. Also returns the look of the text.
 pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let then = data.counterpart(what);
     let calls = data.figures(what).calls;

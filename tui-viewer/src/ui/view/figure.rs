@@ -94,8 +94,8 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// Formats the latency of the longest call. If it is not exact, it is marked as an upper bound, or as a lower bound if
-/// not all calls were timed.
+/// Formats the latency of the longest call. It is marked as a lower bound if not all calls were timed, and otherwise as
+/// an upper bound if it is not exact.
 pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
@@ -106,7 +106,7 @@ pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -
     })
 }
 
-/// Formats a share. If it is marked, 100% is shown without its decimal, because the column has no room for both.
+/// Formats a share. A 100% with a mark is shown without its decimal, because the column has no room for both.
 fn percent(share: f64, marked: bool) -> String {
     match number::percent(share) {
         text if marked && text == "100.0%" => "100%".to_string(),

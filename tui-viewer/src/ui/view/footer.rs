@@ -193,7 +193,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
 }
 
-/// Minimum width at which the first hint names keys, if the pane already explains the columns.
+/// Minimum width at which the first hint suggests keys instead of explaining the columns, if the pane explains them.
 const WORDY: u16 = 110;
 
 /// Minimum height in lines at which the pane below the list explains the columns.

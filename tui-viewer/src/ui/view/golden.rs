@@ -1,7 +1,7 @@
 //! Golden screens: the expected text and style of each cell.
 //!
-//! To write all of them again, run `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo test -p
-//! tickscope-cli --lib`.
+//! To write all of them again, run
+//! `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib`.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;

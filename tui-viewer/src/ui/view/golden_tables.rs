@@ -73,8 +73,8 @@ fn who_waits_and_for_what() {
 #[test]
 fn working_and_waiting_have_two_tones_in_every_theme() {
     let mut app = showing(80, 24, orderbook::waiting(1_340));
-    // For each view, the positions of a cell for work and of one for waiting: first in a bar, then in the frame of
-    // `match::step`.
+    // The positions of a cell that shows work and of one that shows waiting: in the bar of `match::step` in the Tree
+    // view, and in its frame in the Flame view.
     for (view, y, working, waiting) in [("1", 4, 10, 11), ("5", 6, 50, 70)] {
         keys(&mut app, view);
         for (theme, ascii) in ThemeKind::ALL

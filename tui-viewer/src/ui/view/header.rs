@@ -116,7 +116,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     let Some((name, pid)) = process_id.or(target) else {
         return;
     };
-    // The name is shortened enough for the word for the state to fit.
+    // The name is shortened so that the word for the state fits.
     let most = match wordy {
         true => 30,
         false => usize::from(app.screen.size.width.saturating_sub(12)).min(20),

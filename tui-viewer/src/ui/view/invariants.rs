@@ -156,8 +156,8 @@ fn wall_time_has_a_row_for_what_is_outside() {
     let screen = text(&app);
     assert!(screen.contains("(outside)"), "{screen}");
     assert!(screen.contains("% of wall time"), "{screen}");
-    // Each of the four threads spends a fifth of its 134 s outside of scopes, 107.2 s in total. Together they spend 268
-    // s in scopes.
+    // Each of the four threads is outside of scopes for a fifth of 134 s. Together, that is 107.2 s, as against 268 s
+    // in scopes.
     assert!(screen.contains("28.6%"), "{screen}");
 }
 

@@ -10,7 +10,7 @@ use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Minimum load, in CPUs, that is drawn.
+/// Loads below this many CPUs are not drawn.
 const LEAST: f64 = 0.002;
 
 /// Mark for a column of the timeline that has no data, in Unicode and in ASCII.

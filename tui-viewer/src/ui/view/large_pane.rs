@@ -15,7 +15,7 @@ use crate::ui::view::charts::{Column, bar, seconds};
 use crate::ui::view::detail;
 use crate::ui::view::latency::latencies;
 
-/// Maximum number of entries in each of the lists: callers, callees, and threads.
+/// Maximum number of entries in each list of callers, callees or threads.
 const NAMED: usize = 6;
 
 /// Width in cells of the bar next to a name.

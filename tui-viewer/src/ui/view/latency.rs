@@ -60,7 +60,7 @@ fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(Stri
     if saturating_sum(calls) > FEW || unit::timed_in_part(data, what) {
         return None;
     }
-    // For one or two calls, percentiles and a distribution say nothing, so the latencies themselves are shown.
+    // Percentiles and a distribution of one or two calls would say little, so their latencies are shown instead.
     let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
         let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
         (0..count).map(move |_| ticks)
@@ -214,7 +214,7 @@ fn outermost(latency: &Histogram) -> (usize, usize) {
     (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
 }
 
-/// Formats the labels for the ends of the chart: the shortest latency in the first bucket and the longest one in the
+/// Formats the labels at the ends of the chart: the shortest latency in the first bucket and the longest one in the
 /// last.
 fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [String; 2] {
     let (first, last) = outermost(latency);
@@ -224,8 +224,8 @@ fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [St
     ]
 }
 
-/// Counts the calls in each of `steps` ranges of latency, which have equal widths on a logarithmic scale. Together they
-/// span the shortest to the longest call.
+/// Divides the span from the shortest to the longest call into `steps` ranges of equal width on a logarithmic scale,
+/// and counts the calls in each range.
 fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     let (first, last) = outermost(latency);
     let mut columns = vec![0u64; steps.max(1)];

@@ -14,7 +14,7 @@ pub(crate) enum Width {
     Parts(u16),
 }
 
-/// Columns from left to right, each with its width and the minimum width of the line at which it is shown.
+/// Columns from left to right, each with its width and the minimum line width at which it is shown.
 pub(crate) type Columns = [(&'static Column, Width, u16)];
 
 /// Percentage of a line that is meant for names.
@@ -25,9 +25,9 @@ pub(crate) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Positions columns so that the columns with names together take up at least [`NAME_PERCENT`] of the line. For this,
-/// leaves out the columns in `leaving`, one after another, as far as needed. `place` positions all columns except those
-/// that it is given.
+/// Positions columns so that the columns with names together take up at least [`NAME_PERCENT`] of the line. To make
+/// room, leaves out the columns in `leaving`, in that order, until the names have enough. `place` positions all columns
+/// except those passed to it.
 pub(crate) fn names_first(
     names: &[&'static Column],
     leaving: &[&'static Column],

@@ -18,7 +18,7 @@ use crate::ui::view::canvas::{Canvas, Pen};
 /// Width in cells of a thread's share and the gap before it. Even the narrowest list shows the share.
 const SHARE_CELLS: usize = 7;
 
-/// Width in cells of each other fact about a thread, including the gap before it: its state, and its id or count.
+/// Width in cells of a thread's state, and likewise of its id or count, including the gap before the text.
 const FACT_CELLS: usize = 9;
 
 /// Minimum number of cells for a name. Facts are left out if they would leave fewer.
@@ -125,8 +125,7 @@ pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     }
 }
 
-/// Returns an area of this size, or a smaller one if the screen is too small, in the middle of the screen below the
-/// header.
+/// Returns an area of this size in the middle of the screen, below the header. The area is smaller if it would not fit.
 pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
     let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));

@@ -1,6 +1,5 @@
 //! Parts of rows that several tables share: tree lines, search matches, source locations, and time off the CPU.
 
-use std::borrow::Cow;
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
@@ -91,17 +90,9 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     let Some(search) = search.filter(|search| cell.row.hit && search.is_set()) else {
         return;
     };
-    let wanted = search.text();
-    let exact = wanted.chars().any(char::is_uppercase);
-    let seen = if exact {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.to_lowercase())
-    };
-    // If lowercasing changes the length of the name, positions in it no longer match, so the whole name is highlighted.
-    let found = seen.find(wanted).filter(|_| seen.len() == text.len());
-    let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
-    if found.is_none() && seen.contains("::") && !look.selected {
+    let found = match_in(text, search.text());
+    let (at, part) = found.unwrap_or((0, text));
+    if found.is_none() && text.contains("::") && !look.selected {
         // The match is in the part of the path that the short name omits.
         let cells = width(text) as u16;
         canvas.paint(Rect::new(x, y, cells, 1), Meaning::Strong);
@@ -117,6 +108,17 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     canvas.paint(area, meaning);
 }
 
+/// Returns the part of a name that matches a search, and its byte offset. Returns `None` if there is no match, or if its place
+/// is unknown, because letters before it have another length in lower case.
+fn match_in<'a>(name: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
+    if wanted.contains(char::is_uppercase) {
+        return name.match_indices(wanted).next();
+    }
+    let at = name.to_lowercase().find(wanted)?;
+    let part = name.get(at..at + wanted.len())?;
+    (part.to_lowercase() == wanted).then_some((at, part))
+}
+
 /// Returns the lines before a row's name, such as `│ ├─`.
 fn tree_lines(rows: &[Row], row: &Row, glyphs: &Glyphs) -> String {
     if row.depth == 0 {
@@ -130,4 +132,18 @@ fn tree_lines(rows: &[Row], row: &Row, glyphs: &Glyphs) -> String {
     }
     pieces.reverse();
     pieces.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::match_in;
+
+    #[test]
+    fn a_match_is_found_where_it_is_or_nowhere() {
+        assert_eq!(match_in("Parser::parse", "parse"), Some((0, "Parse")));
+        assert_eq!(match_in("Parser::parse", "::P"), None);
+        assert_eq!(match_in("Ma\u{df}::\u{c4}ndern", "\u{e4}n"), Some((6, "\u{c4}n")));
+        // In lower case, `İ` is one byte longer and `ẞ` one byte shorter.
+        assert_eq!(match_in("\u{130}a\u{1e9e}", "a"), None);
+    }
 }

@@ -15,7 +15,7 @@ use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
 use crate::ui::view::{figure, rows};
 
-/// Returns the column by which an order sorts. In a comparison, this is the column with the number rather than its
+/// Returns the column that an order sorts by. In a comparison, this is the column with the number rather than its
 /// share, because shares at the two moments refer to different totals.
 pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<&'static Column> {
     let mut columns = places

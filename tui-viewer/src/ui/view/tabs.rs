@@ -124,7 +124,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if app.query.threads.only().is_none() || view.about().is_of_all {
         all.push(plain("all threads".to_string()));
     }
-    // The list of functions with a tail cannot be sorted.
+    // The list of functions with a slow tail cannot be sorted.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared;
     let data = app.data();

@@ -30,7 +30,7 @@ pub(crate) enum Known {
     Exactly,
     /// The time is an estimate.
     About,
-    /// The row was called, but no sample fell into it, so its time is short but unknown.
+    /// The row has calls, but no sample fell into it, so its time is short but unknown.
     Unseen,
 }
 
@@ -128,8 +128,7 @@ pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
     })
 }
 
-/// Returns the uncertainty of a row's times. Only estimates that are rough enough to be marked count as estimates in
-/// it.
+/// Returns the uncertainty of a row's times, in which only times rough enough to be marked count as estimates.
 pub(crate) fn rough(data: &Data, what: What) -> Uncertainty {
     let (total, own) = ticks(data, what);
     data.uncertainty(what).unwrap_or_default().rough(own, total)

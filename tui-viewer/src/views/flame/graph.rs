@@ -1,4 +1,4 @@
-//! The flame graph: the call tree from the top down, with frames that are as wide as their time is long.
+//! The flame graph: the call tree from the top down, in which each frame is as wide as its share of the time.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -133,7 +133,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     });
 }
 
-/// Draws the frames that are on the screen. `look` returns the look of each.
+/// Draws the frames that are on the screen, each with the look that `look` returns for it.
 fn frames(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -165,7 +165,7 @@ fn frames(
     }
 }
 
-/// Draws a frame that stands for several rows too small to be drawn: a mark, and their number if it fits.
+/// Draws a frame that stands for several rows that are too small to be drawn: a mark, and their number if it fits.
 fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
     let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));

@@ -97,8 +97,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
-    // No other number in this view says anything about the slowest calls, so on a narrow line p99 comes before figures
-    // that the rows show as well.
+    // No other number in this view says anything about the slowest calls, so on a narrow line p99 comes before the
+    // figures that the rows also show.
     let narrow = area.width < WORDY;
     let place = if narrow { 2 } else { facts.len() };
     let p99 = p99(canvas, app, data, of.function);

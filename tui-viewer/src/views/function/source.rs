@@ -120,8 +120,7 @@ impl App {
         self.views.source.known.take(found);
     }
 
-    /// Stores the names of code addresses that came with a recording, as part of what is known about the newest
-    /// snapshot's process.
+    /// Stores names of code addresses that came with a recording. They belong to the process of the newest snapshot.
     pub(crate) fn take_named(&mut self, addresses: Addresses) {
         if let Some(newest) = &self.program.newest
             && !addresses.is_empty()
@@ -140,7 +139,7 @@ impl App {
         }
     }
 
-    /// Requests code for those samples on the screen whose code is not known yet.
+    /// Requests the code for those samples on the screen for which it is not known yet.
     fn find_code(&mut self) {
         let revision = self.derived.data_memo.revision();
         if let Some(data) = &self.derived.data
@@ -154,7 +153,8 @@ impl App {
         }
     }
 
-    /// Updates the source and its numbers if they have changed, and requests code that is not known yet.
+    /// Rebuilds the contents of the source pane if the data behind them has changed, and requests code that is not
+    /// known yet.
     pub(crate) fn derive_source(&mut self) {
         self.find_code();
         if !self.may_want_source() {
@@ -189,7 +189,7 @@ const ROOM_FOR_CALLED: u16 = 110;
 /// Width in cells of the list of unmeasured callees.
 const CALLED_CELLS: u16 = 38;
 
-/// Minimum shares of a function's sampled CPU time for a line to stand out, strongly or slightly.
+/// Minimum shares of a function's sampled CPU time at which a line is highlighted, strongly or slightly.
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 

@@ -1,4 +1,4 @@
-//! Golden screens of the view Function.
+//! Golden screens of the Function view.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Golden screens of the view Hot.
+//! Golden screens of the Hot view.
 
 use crate::test_driver::{golden, live};
 

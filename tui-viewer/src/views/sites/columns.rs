@@ -16,7 +16,7 @@ use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
 use crate::views::functions::{CALLS, STATE_HELP};
 
-/// Minimum number of cells at which the rule is shown after the state.
+/// Minimum width in cells at which the STATE column also names the rule.
 const ROOM_FOR_RULE: u16 = 20;
 
 static STATE: Column = texts("STATE", STATE_HELP)
@@ -69,7 +69,8 @@ fn of<'a>(cell: &Cell<'a>) -> &'a SiteRow {
     &cell.data.sites()[cell.row.what.row as usize]
 }
 
-/// Draws a name. If sites are not listed below modules, and not all names fit, the modules of all names are left out.
+/// Draws the name. If sites are not listed below modules and some names do not fit, all names are drawn without their
+/// module.
 fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let label = cell.data.label(cell.row.what);
     let meaning = cell.name(cell.usual());
@@ -88,8 +89,8 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     rows::highlight(canvas, cell, &name, x);
 }
 
-/// Describes the state: with the rule that switched the site off, if the rule fits, else in a word. For a module, tells
-/// how many of its functions are on.
+/// Describes the state of a site, with the rule that switched it off if there is room. For a module, says how many of
+/// its functions and scopes are on.
 fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (site, room) = (of(cell), cell.room());
     let cut = |words: &str| canvas.cut_end(words, room).into_owned();
@@ -106,7 +107,7 @@ fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let stretch = cell.app.derived.stretch;
     let words = match (site.state, &rule) {
         (SiteState::Off, Some(rule)) if cell.place.width >= ROOM_FOR_RULE => {
-            // The end of a pattern says more than its beginning, which is cut.
+            // The end of a pattern says more than its beginning, so the beginning is cut off.
             format!("off by {}", canvas.cut_start(rule, room - "off by ".len()))
         }
         (SiteState::OverBudget, _) => {
@@ -132,7 +133,8 @@ fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     cut(&words)
 }
 
-/// Formats the cost and the mean time of a call: `budget: 12.1%, 85.0ns`.
+/// Formats the share of CPU time that measuring the function took, and the mean duration of a call:
+/// `budget: 12.1%, 85.0ns`.
 fn over_budget(over: &OverBudget) -> String {
     format!(
         "budget: {}, {}",
@@ -141,7 +143,7 @@ fn over_budget(over: &OverBudget) -> String {
     )
 }
 
-/// Returns the pattern of the rule that decides about a row.
+/// Returns the pattern of the rule that applies to a row.
 pub(super) fn rule_of(canvas: &Canvas<'_>, data: &Data, index: u32) -> Option<String> {
     let rule = data.site_table().rule(index)?;
     Some(canvas.safe(&rule.pattern).into_owned())

@@ -1,4 +1,4 @@
-//! Golden screens of the view Sites.
+//! Golden screens of the Sites view.
 
 use insta::assert_snapshot;
 use tickscope_format::ids::SiteId;
@@ -11,7 +11,7 @@ use crate::keys::view::View;
 use crate::orderbook;
 use crate::test_driver::{empty, keys, looks, showing, tell_functions, text, with_functions};
 
-/// A large screen, a small one, and one that fits only the list; tests of invariants cover every size.
+/// A large screen, a small one, and one on which only the list fits. Other tests check invariants at every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]
@@ -52,7 +52,7 @@ fn functions_by_module() {
         s.measuring.off_sites.extend(risk);
         tell_functions(&mut app, s, &known);
         keys(&mut app, "6E");
-        // Selects a site over the budget.
+        // Moves the cursor to a site that is over the budget.
         while app
             .list()
             .selected()

@@ -1,4 +1,4 @@
-//! The view Slow around its table: the sentences above the table, and one call over time below it.
+//! The parts of the Slow view around its table: the sentences above it, and one call over time below it.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_analysis::waterfall::{Block, Waterfall};
@@ -12,17 +12,18 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::views::flame::graph::{EDGES, FILLS};
 
-/// Text while no function is watched.
+/// Shown if no function is watched and none has a tail.
 const NOTHING: &str = "No function is watched, and no function has a tail: 200 calls or more, of which some take twice the median. W on a \
     row of another view watches its function anyway; this view then says why its slow calls are slow.";
 
-/// Maximum width in cells of each of several calls that are drawn as one block.
+/// Calls on the same path that are at most this many cells wide are merged into one block.
 const FEW: u16 = 2;
 
-/// Minimum number of cells from one mark of the time axis to the next.
+/// Minimum distance in cells between the starts of two labels on the time axis.
 const BETWEEN_MARKS: u16 = 12;
 
-/// Minimum shares of the difference at which a row stands out.
+/// Minimum shares for a row or a block to stand out, strongly (`LARGE`) or slightly (`NOTABLE`). A row has a share of
+/// the difference between slow and typical calls, and a block has a share of the whole call.
 pub(crate) const LARGE: f64 = 0.25;
 pub(crate) const NOTABLE: f64 = 0.05;
 
@@ -46,7 +47,7 @@ pub(crate) fn nothing(canvas: &mut Canvas<'_>, area: Rect) {
     }
 }
 
-/// Draws the pane below: the slowest calls, and one of them over time.
+/// Draws the pane below the table: a list of the slowest calls, and the chosen one over time.
 pub(crate) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some((watch, areas)) = app.watched().zip(app.call_areas(area)) else {
         return;
@@ -94,12 +95,12 @@ fn heading(canvas: &mut Canvas<'_>, area: Rect, y: u16, text: &str) {
     canvas.line(line.inner(Margin::new(1, 0)), 0, &text, Meaning::Strong);
 }
 
-/// Draws a call over time: callees below their callers, and the axis.
+/// Draws a call over time, with callees below their callers, and the time axis.
 fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterfall, area: Rect) {
     let shown = app.views.slow.shown(waterfall.ticks);
     let depth = waterfall.depth.min(u32::from(u16::MAX)) as u16;
     let room = area.height.saturating_sub(1);
-    // An empty line below each line of calls makes calls easier to tell apart.
+    // If there is room, an empty line below each line of blocks makes them easier to tell apart.
     let step = if room >= depth.saturating_mul(2) { 2 } else { 1 };
     let lines = room / step;
     let axis = area.y + depth.saturating_mul(step).min(room);
@@ -122,7 +123,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
             false => (off.ready, "no CPU"),
         };
         let all = off.waiting.saturating_add(off.ready);
-        // It is not known when in its stretch the call waited, so the wait is drawn at the end.
+        // It is not known when during the step the thread waited, so the wait is drawn at the end of the step.
         let (from, to) = (cell(off.end.saturating_sub(all)), cell(off.end));
         if off.depth >= u32::from(lines) || to <= from {
             continue;
@@ -131,7 +132,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
         canvas.paint(cells, Meaning::Waiting);
         let text = format!(" {word} {} ", canvas.duration(data.snapshot.nanos(ticks)));
         let room = usize::from(cells.width);
-        // The text is in the second half, because the name is at the beginning of the block.
+        // The text is in the right half, because the block begins with the name of the call.
         if width(&text) * 2 < room {
             let mut pen = Pen::on(canvas, cells, 0);
             pen.skip(cells.width / 2);
@@ -148,7 +149,8 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     time_axis(canvas, data, &shown, hidden, Rect { y: axis, ..area });
 }
 
-/// Draws times at even distances, including the ends of the shown span.
+/// Draws evenly spaced time labels. The one on the right is the end of the visible span. If lines are hidden, their
+/// number takes its place.
 fn time_axis(canvas: &mut Canvas<'_>, data: &Data, shown: &std::ops::Range<u64>, hidden: u32, area: Rect) {
     let marks = (area.width / BETWEEN_MARKS).max(1);
     let length = u128::from(shown.end - shown.start);
@@ -170,7 +172,7 @@ fn time_axis(canvas: &mut Canvas<'_>, data: &Data, shown: &std::ops::Range<u64>,
     }
 }
 
-/// Draws a call, or several short calls of one path.
+/// Draws a block: a single call, or several short calls on the same path.
 fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, block: &Block, ticks: u64, area: Rect) {
     let ascii = usize::from(canvas.ascii);
     let meaning = match block.ticks as f64 / ticks.max(1) as f64 {

@@ -1,4 +1,4 @@
-//! The columns of the paths of a watched function, and of the functions with a tail.
+//! The columns of two lists: the paths of a watched function, and the functions with a tail.
 
 use tickscope_analysis::slow::SlowRow;
 use tickscope_report::number;
@@ -19,7 +19,8 @@ use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::unit::UNKNOWN;
 
-/// Initial order: functions by their tail, and paths by the difference. Without slow calls the longest typical time comes first.
+/// Initial order: functions by their tail, and paths by the difference between slow and typical calls. If there are no
+/// slow calls, paths are sorted by their typical time, longest first.
 pub(super) const ORDER: Order = Order::of("difference", |data, what| {
     if what.of != View::Slow {
         return data.tail(what).map_or(0, Tail::weight);
@@ -64,7 +65,7 @@ static CALLS: Column = numbers("CALLS", 13, "calls in a typical and in a slow ca
     .looks(|cell| {
         let means = of(cell);
         let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
-            // The calls have at least doubled, by an amount that shows in whole numbers.
+            // The number of calls has at least doubled, and has grown by enough to show in whole numbers.
             slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
         });
         match called_more {
@@ -77,7 +78,7 @@ static NAME: Column = names("PATH", "from the watched function on")
     .looks(|cell| cell.name(Meaning::Plain))
     .titled(|app, cells| {
         let all = whose_means(app).into_iter().map(|words| format!("PATH  {words}"));
-        // The mark of the sort order needs one cell.
+        // One cell is left for the mark of the sort order.
         all.into_iter()
             .find(|title| width(title) < usize::from(cells).max(1))
     });
@@ -101,7 +102,7 @@ fn means(data: &Data, what: What) -> &SlowRow {
     &data.slow().rows[what.row as usize].means
 }
 
-/// Returns the sort value of an amount of ns that may be negative.
+/// Converts a time in ns, which may be negative, to a sort key.
 fn weight(ns: Option<f64>) -> u64 {
     const ZERO: f64 = (1u64 << 62) as f64;
     (ns.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
@@ -111,7 +112,7 @@ fn of<'a>(cell: &Cell<'a>) -> &'a SlowRow {
     means(cell.data, cell.row.what)
 }
 
-/// Returns the share of a path in the whole difference.
+/// Returns a path's share of the whole difference.
 fn share(cell: &Cell<'_>) -> Option<f64> {
     cell.app.watched()?.slow.share_of(of(cell))
 }
@@ -124,7 +125,8 @@ fn time(canvas: &Canvas<'_>, ns: Option<f64>) -> String {
     ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii))
 }
 
-/// Returns, in long and in short words, of which calls the columns are means; empty unless the sentences tell causes apart.
+/// Returns a note that the columns show means over all slow calls, whatever their cause, first in a long form and then
+/// in a short one. Empty if there are fewer than two causes.
 fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();
@@ -139,7 +141,8 @@ fn whose_means(app: &App) -> Vec<String> {
     ]
 }
 
-/// Formats a path, and its time off the CPU if that is at least a quarter of the difference.
+/// Formats a path. If there is room, the difference in its time off the CPU follows, provided that this accounts for at
+/// least a quarter of the path's whole difference.
 fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (means, room) = (of(cell), cell.room());
     let name = cell.data.label(cell.row.what);
@@ -155,7 +158,7 @@ fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     if width(name) + width(&behind) > room {
         behind.clear();
     }
-    // The end of a path is the function itself, so the beginning is cut.
+    // A path ends with the function itself, so the beginning is cut off.
     let name = canvas.cut_start(name, room - width(&behind));
     format!("{name}{behind}")
 }

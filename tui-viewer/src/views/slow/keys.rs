@@ -1,4 +1,4 @@
-//! Keys that watch functions, and keys of the view Slow.
+//! Keys for watching functions, and keys of the Slow view.
 
 use std::rc::Rc;
 
@@ -17,24 +17,24 @@ use crate::app::view::View;
 use crate::keys::action::Action;
 use crate::text::cells::wrapped;
 
-/// Text above the functions with a tail, while no function is watched.
+/// Text above the list of functions with a tail, shown while no function is watched.
 const CHOOSE: &str = "No function is watched. Enter watches one: the view then says why its slow calls are slow. \
     TAIL: time above the median, of outermost calls that take twice as long or longer.";
 
-/// Number of snapshots before and after the snapshot on screen that are searched for missing events.
+/// Number of snapshots to search, on either side of the one on screen, for events that it lacks.
 const NEAR: usize = 32;
 
-/// Maximum number of slow calls for which the pane requests lines; more calls are listed if lines are free.
+/// Maximum number of slow calls for which the pane asks for lines. If there are lines to spare, more calls are listed.
 const LISTED: usize = 6;
 
-/// Parts of the pane of slow calls.
+/// Layout of the pane with the slow calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallAreas {
     /// The slowest calls.
     pub(crate) list: Rect,
     /// Index of the first call that is shown.
     pub(crate) first: usize,
-    /// Screen line with the heading that names the chosen call.
+    /// Screen line of the heading that names the chosen call.
     pub(crate) heading: u16,
     /// Waterfall of the chosen call, if there is room.
     pub(crate) time: Option<Rect>,
@@ -56,7 +56,7 @@ impl App {
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
         };
-        // Names of two functions may end alike, so a watch is found by its pattern.
+        // Different functions can have names with the same ending, so the watch is looked up by its pattern.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {
             self.views.slow.function = Some(watched);
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    /// Switches to the next watched function; after the last comes the first.
+    /// Switches to the next watched function, or from the last one to the first.
     pub(crate) fn next_watch(&mut self) {
         let Some(data) = &self.derived.data else { return };
         let table = data.slow();
@@ -115,7 +115,7 @@ impl App {
         self.views.slow.call = number;
     }
 
-    /// Zooms by a key: in, out, or to the whole call.
+    /// Handles a zoom key: zooms in or out, or shows the whole call.
     pub(crate) fn zoom_call_by(&mut self, action: Action) {
         match action == Action::WholeCall {
             true => self.views.slow.zoom = None,
@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// Zooms into the call or out of it, around a moment or the middle.
+    /// Zooms in or out around a moment, or around the middle of the visible part if no moment is given.
     pub(crate) fn zoom_call(&mut self, around: Option<u64>, closer: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.zoom(ticks, around, closer);
@@ -137,7 +137,7 @@ impl App {
         }
     }
 
-    /// Returns the watched function on the screen.
+    /// Returns the watched function that is on the screen.
     pub(crate) fn watched(&self) -> Option<&WatchTable> {
         let table = self.data()?.slow();
         let at = table.place_of(self.views.slow.function.as_deref())?;
@@ -150,14 +150,14 @@ impl App {
         self.views.current.about().is_of_watches && self.data().is_some_and(is_free)
     }
 
-    /// Returns the index of the chosen call among the slowest calls.
+    /// Returns the index of the chosen call in the list of slowest calls; 0 if none is chosen.
     pub(crate) fn call_at(&self, watch: &WatchTable) -> usize {
         let chosen = self.views.slow.call;
         let at = watch.calls.iter().position(|call| Some(call.number) == chosen);
         at.unwrap_or(0)
     }
 
-    /// Returns the number of paths of the watched function.
+    /// Returns the number of lines for the paths of the watched function, one line for each path.
     pub(crate) fn path_lines(&self) -> u16 {
         let paths = self.watched().map_or(0, |watch| watch.slow.rows.len());
         u16::try_from(paths).unwrap_or(u16::MAX)
@@ -167,17 +167,17 @@ impl App {
     pub(crate) fn call_lines(&self) -> u16 {
         let calls = self.watched().map_or(0, |watch| watch.calls.len());
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth) as u16;
-        // Two headings and the axis take three lines.
+        // Two headings and the time axis take up three lines.
         match calls.min(LISTED) as u16 {
             0 => 0,
             calls => calls.saturating_add(depth.min(99)).saturating_add(3),
         }
     }
 
-    /// Returns the parts of the pane for the slowest calls and the chosen call; `None` without a call.
+    /// Divides the pane between the list of slowest calls and the chosen call; `None` if there are no slow calls.
     pub(crate) fn call_areas(&self, area: Rect) -> Option<CallAreas> {
         let watch = self.watched().filter(|watch| !watch.calls.is_empty())?;
-        // The waterfall gets the lines that it needs, but the list keeps a third of the pane.
+        // The waterfall gets as many lines as it needs, but leaves at least a third of the pane to the list.
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth);
         let listed = area
             .height
@@ -204,7 +204,7 @@ impl App {
         })
     }
 
-    /// Shows the slow call that was clicked; a click on the waterfall zooms at that moment.
+    /// Selects the slow call that was clicked. A click on the waterfall zooms in around the clicked moment.
     pub(crate) fn click_call(&mut self, at: Position) {
         let Some(areas) = self.layout().detail.and_then(|area| self.call_areas(area)) else {
             return;
@@ -224,7 +224,8 @@ impl App {
         }
     }
 
-    /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` outside of the call.
+    /// Returns the length of the chosen call and the moment at this position in its waterfall, both in ticks; `None` if
+    /// the position is outside the waterfall.
     pub(crate) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
         self.data()?;
         let areas = self.call_areas(self.layout().detail?)?;
@@ -236,7 +237,7 @@ impl App {
         Some((ticks, shown.start + part as u64))
     }
 
-    /// Writes the chosen call in formats for other tools.
+    /// Exports the chosen call in formats that other tools can read.
     pub(crate) fn export_call(&mut self) {
         let chosen = self.watched().map(|watch| watch.function.clone());
         let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
@@ -265,8 +266,8 @@ impl App {
         watch.calls.get(self.call_at(watch))
     }
 
-    /// If the screen stands still, searches the snapshots around its moment for events of slow calls that its snapshot
-    /// leaves out.
+    /// Unless the screen follows a running program, searches nearby snapshots for the events of slow calls that are
+    /// missing from the snapshot on screen.
     pub(crate) fn find_traces(&mut self) {
         let follows = !self.playback.stands_still() && self.program.status.moves();
         if !self.views.current.about().is_of_watches || follows {
@@ -322,7 +323,7 @@ impl App {
         Some(waterfall)
     }
 
-    /// Returns the lines of the sentences above the list, and whether each line names a cause.
+    /// Returns the sentences above the list, wrapped into lines, and whether each line names a cause.
     pub(crate) fn answer_lines(&self) -> Vec<(String, bool)> {
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
         let Some(watch) = self.watched() else {
@@ -336,7 +337,7 @@ impl App {
             return lines.into_iter().map(|line| (line, false)).collect();
         };
         let (facts, why, doubt) = ((&watch.facts, false), (&watch.why, true), (&watch.doubt, false));
-        // On a low screen the most important sentence comes first, because the last may be cut.
+        // On a low screen, the most important sentences come first, because the last lines may be cut off.
         let sentences = match self.screen.size.height {
             20.. => [facts, doubt, why],
             _ => [doubt, why, facts],

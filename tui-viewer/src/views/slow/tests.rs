@@ -1,4 +1,4 @@
-//! Golden screens of the view Slow.
+//! Golden screens of the Slow view.
 
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
@@ -7,7 +7,7 @@ use tickscope_testkit::fixture;
 
 use crate::test_driver::{golden, live, looks, showing, text};
 
-/// Returns a program whose watch of a function is in this state, with unchanged earlier calls.
+/// Returns a snapshot in which the watch is in this state. The calls recorded so far are the same for every state.
 fn slow_frames(state: WatchState) -> Snapshot {
     let mut s = fixture::slow_frames();
     s.watches[0].state = state;

@@ -1,11 +1,11 @@
-//! Golden screens of the view Tasks.
+//! Golden screens of the Tasks view.
 
 use insta::assert_snapshot;
 use tickscope_testkit::fixture;
 
 use crate::test_driver::{golden, live, showing, text};
 
-/// A large screen, a small one, and one that fits only the list; tests of invariants cover every size.
+/// A large screen, a small one, and one on which only the list fits. Other tests check invariants at every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]

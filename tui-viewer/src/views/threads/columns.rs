@@ -41,7 +41,7 @@ static STATE: Column = texts("STATE", STATE_HELP)
     });
 static BUSY: Column = numbers("BUSY", 6, "share of a CPU in the last interval")
     .shows(|_, cell| of(cell).busy.map_or_else(|| UNKNOWN.to_string(), number::percent))
-    // The value is in whole percents, so that equally busy threads do not change places all the time.
+    // The sort key is in whole percent, so that threads with nearly the same load do not keep swapping places.
     .by(Order::of("busy", |data, what| {
         let busy = data.threads()[what.row as usize].busy;
         or_last(busy.map(|busy| (busy * 100.0).round() as u64))
@@ -53,7 +53,7 @@ static BUSY: Column = numbers("BUSY", 6, "share of a CPU in the last interval")
         Some(0.01..) => Meaning::Plain,
         Some(_) | None => Meaning::Small,
     });
-/// Work and waits over the last 30 s.
+/// Chart of a thread's work and waits over the last 30 s.
 pub(super) static COURSE: Column =
     texts("LAST 30 s", "work by module, waiting on top of it").drawn(draw_course);
 static CPU: Column = numbers("CPU", 6, "time on a CPU, as the kernel counts it")
@@ -95,7 +95,7 @@ pub(super) fn places(width: u16) -> Vec<Place> {
         (&OUTSIDE, Own, 60),
         (&NOW, Parts(1), 40),
     ];
-    // The thread's name and its current function share the part of the line that is kept for names.
+    // The thread's name and its current function share the part of the line that is reserved for names.
     let leaving = [&OUTSIDE, &TID, &CPU, &TOTAL, &STATE, &COURSE];
     side_by_side_names_first(columns, &[&THREAD, &NOW], &leaving, width)
 }
@@ -117,25 +117,25 @@ fn draw_course(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     }
 }
 
-/// Text between what a thread does and the function in which it does that.
+/// Joins what a thread is doing and the function in which it is doing it.
 const IN: &str = " in ";
 
-/// Cells that a function needs, unless its name is shorter.
+/// Minimum number of cells for a function, unless its whole name is shorter than that.
 const ROOM_FOR_FUNCTION: usize = 12;
 
-/// Describes what a thread does or waits for, as far as it is known, and the innermost function that is open.
+/// Describes what a thread is doing or waiting for, if that is known, and its innermost open function.
 fn now(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (data, cells) = (cell.data, cell.room());
     let function = of(cell).doing;
     let function = function.map(|function| data.names.short[function.index()].as_str());
     let now = data.snapshot.waits_in.now_of(cell.row.what.row);
     let does = now.map(|now| canvas.safe(now.call().unwrap_or(now.word())));
-    // If the module does not fit, only the function is shown.
+    // If the module does not fit, only the function name is shown.
     let short = |name: &str, cells: usize| canvas.without_module(name, cells).into_owned();
     match (does, function) {
         (Some(does), Some(function)) => {
             let room = cells.saturating_sub(width(&does) + IN.len());
-            // If what the thread does and the function do not both fit, the function is shown.
+            // If there is not enough room for both, only the function is shown.
             if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
                 return short(function, cells);
             }

@@ -1,4 +1,4 @@
-//! Golden screens of the view Threads.
+//! Golden screens of the Threads view.
 
 use tickscope_programs::status::Status;
 
@@ -6,7 +6,7 @@ use crate::app::state::App;
 use crate::test_driver::{empty, events, golden};
 use crate::ui::view::golden_tables::with_cpu;
 
-/// A large screen, a small one, and one that fits only the list; tests of invariants cover every size.
+/// A large screen, a small one, and one on which only the list fits. Other tests check invariants at every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 fn watched(width: u16, height: u16) -> App {

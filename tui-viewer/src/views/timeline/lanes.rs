@@ -1,5 +1,5 @@
-//! The timeline: a lane of columns for each thread or function. The height of a column is its work and waits; its colour
-//! is that of the busiest function's module.
+//! The timeline: one lane of columns for each thread or function. The height of a column shows work and waits, and its
+//! colour shows the module of the busiest function.
 
 use ratatui::layout::{Margin, Rect};
 use tickscope_programs::clock_time::seconds;
@@ -17,10 +17,10 @@ use crate::ui::view::{lane, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Steps between marks of the axis, in seconds.
+/// Possible intervals between the labels of the axis, in seconds.
 const STEPS: [u64; 14] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200];
 
-/// Minimum number of cells from one mark of the axis to the next.
+/// Minimum distance in cells between the starts of two labels on the axis.
 const MARK_CELLS: u64 = 12;
 
 /// Mark of the cursor, in Unicode and in ASCII.
@@ -32,15 +32,14 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
     Rect { x, width, ..area }
 }
 
-/// Draws the line above the lanes: the length of the time, the times of some columns, the cursor, and the ends of the
-/// chosen time.
+/// Draws the line above the lanes: how much time is shown, time labels, the cursor, and the ends of the chosen stretch.
 pub(crate) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let words = app.timeline_words();
     canvas.put_cut(area.x + 1, area.y, name_cells(area.width), &words, Meaning::Quiet);
     times(canvas, app, area, "");
 }
 
-/// Like [`axis`], on a rule below the tree.
+/// Like [`axis`], but on the horizontal line below the tree.
 fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     canvas.rule(area);
     let words = format!(" {} ", app.timeline_words());
@@ -49,14 +48,16 @@ fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     times(canvas, app, area, " ");
 }
 
-/// Draws times, the cursor, and the ends of the chosen time; `around` is put before and after each time.
+/// Draws the time labels, the cursor, and the ends of the chosen stretch. `around` is the text on either side of each
+/// label.
 fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     let timeline = &app.views.timeline;
     let lanes = lanes_of(app, area);
     let slot_ns = timeline.slot_ns().max(1);
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
-    // Times in a recording are measured from its beginning; other times are measured back from now.
+    // In a recording, labels count forwards from its beginning. Otherwise they count back from the right end of the
+    // timeline.
     let zero_ns = app.playback.past.begin_ns;
     let least_ns = MARK_CELLS * slot_ns;
     let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
@@ -144,7 +145,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws as many threads below the tree as fit, the busiest first. The thread that the tree shows stands out.
+/// Draws the timeline below the tree, with as many threads as fit, the busiest first. If the tree shows a single
+/// thread, that thread stands out.
 pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     axis_on_rule(canvas, app, Rect { height: 1, ..area });
     let rows = &app.views.lanes;
@@ -152,7 +154,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let height = lines_of_lane(rows.len(), lines);
     let fit = match rows.len() <= usize::from(lines) {
         true => rows.len(),
-        // The last line tells the number of threads that are left out.
+        // The last line says how many threads are left out.
         false => usize::from(lines.saturating_sub(1)),
     };
     let mut y = area.y + 1;
@@ -178,7 +180,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     name(canvas, app, data, row, meaning, (key, area));
     let timeline = &app.views.timeline;
     let range = app.range();
-    // In a lane of three or more screen lines, the last line stays empty to separate the next lane.
+    // In a lane of three or more screen lines, the last line is left empty to set off the next lane.
     let mut lane = lanes_of(app, area);
     lane.height -= u16::from(lane.height >= 3);
     for (column, at) in (0..lane.width).zip(lane.columns()) {
@@ -188,7 +190,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     }
 }
 
-/// Draws the name of a lane, and its mean load over the whole time.
+/// Draws the name of a lane, and its mean load over all of the time on the screen.
 fn name(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -218,7 +220,8 @@ fn name(
     }
 }
 
-/// Draws the pane below: functions' shares of the chosen time, compared with the rest of the screen.
+/// Draws the pane below the lanes: each function's share of the chosen stretch, compared with its share of the
+/// remaining time on the screen.
 pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     if area.height < 3 {
@@ -286,7 +289,8 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
 }
 
-/// Draws a bar of a share of the area; its part off the CPU is at the end.
+/// Draws a bar as long as the given share of the area. The end of the bar shows the part of that time spent off the
+/// CPU.
 fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f64, f64), area: Rect) {
     let eighths = (share * f64::from(area.width) * 8.0).round() as u16;
     let ends = canvas.glyphs.eighths;
@@ -308,7 +312,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
     }
 }
 
-/// Describes what a line is, for the line of settings.
+/// Describes what each lane stands for, as shown on the line with the settings.
 pub(crate) fn settings(app: &App) -> String {
     match app.views.timeline.lanes {
         Lanes::Threads => "a line: a thread".to_string(),

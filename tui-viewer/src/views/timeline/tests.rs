@@ -1,4 +1,4 @@
-//! Golden screens of the view Timeline.
+//! Golden screens of the Timeline view.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Golden screens of the view Tree.
+//! Golden screens of the Tree view.
 
 use crate::test_driver::{golden, live};
 

@@ -1,4 +1,5 @@
-//! Bodies of `async fn`, async blocks and async closures: which closures they are, and how they are named.
+//! Bodies of `async fn`, async blocks and async closures: finding out which closures in the symbols are such bodies,
+//! and naming them.
 
 use std::collections::HashMap;
 
@@ -7,14 +8,15 @@ use memchr::memmem;
 /// Suffix that the body of an async function adds to the function's name.
 const ASYNC_FN: &str = "::{async_fn}";
 
-/// Suffixes in the names of other bodies.
+/// Suffixes in the names of the bodies of async blocks and async closures.
 const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
 
-/// Suffix of a body's name if its row counts polls as calls.
+/// Suffix for the name of an async body whose row counts polls instead of calls.
 const POLL: &str = "::{poll}";
 
-/// Returns the name to show for a function or an async body. A body has its function's name if its row counts calls
-/// (`is_certain`), else a name that marks polls. `{async_fn}` is left out of all names.
+/// Returns the name to show for a function or an async body. `{async_fn}` is left out, so that the body of an async
+/// function has the name of its function. Unless the row of a body counts calls (`is_certain`), the name of the body
+/// says that polls are counted.
 pub fn name_of_body(name: &str, is_certain: bool) -> String {
     let is_function = name.ends_with(ASYNC_FN);
     let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));
@@ -22,8 +24,9 @@ pub fn name_of_body(name: &str, is_certain: bool) -> String {
     name.replace(ASYNC_FN, "") + poll
 }
 
-/// Finds async bodies among the names in debug information, such as `app::fetch::{async_fn_env#0}<u8>` for a body's
-/// type. Returns their names by the paths that symbols have, in which each body is a closure.
+/// Finds async bodies by the names in debug information, where the type of a body has a name such as
+/// `app::fetch::{async_fn_env#0}<u8>`. Returns the names of the bodies, keyed by their paths in symbols, where each
+/// body is just a closure.
 pub fn async_bodies(names: &[u8]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for at in memmem::find_iter(names, b"::{async_") {

@@ -14,7 +14,7 @@ fn name_of(symbol: &str) -> (String, String) {
     (name.module, name.name)
 }
 
-/// Checks a table: each line has a symbol, and the module and the name that are read from it.
+/// Checks a table in which each line has a symbol and the module and name expected for it.
 #[track_caller]
 fn check(table: &str) {
     let lines = table.lines().map(str::trim);
@@ -223,7 +223,7 @@ fn types_are_short() {
 }
 
 proptest::proptest! {
-    /// Checks for generated symbols that naming always ends, and that no name is too long.
+    /// Checks with generated symbols that naming always terminates, and that no name is too long.
     #[test]
     fn any_symbol_gets_a_name(
         symbol in "(_R|_ZN|_Z)?[NICvtMXYBsCE0-9a-c_<>:{}#, ().-]{0,60}",

@@ -1,15 +1,16 @@
-//! Readable paths and types, shortened: each path inside a name keeps only its last part.
+//! Readable, shortened paths and types. Each path inside a name keeps only its last part.
 
 use tickscope_format::path::{step, subject_and_trait};
 
-/// Returns the name of the async body that the closure with this path is, or `None` for other closures.
+/// A function that takes the path of a closure. It returns the name of the closure if that is an async body, and
+/// otherwise `None`.
 pub(crate) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
 /// Writer of short names.
 pub(crate) struct Shortener<'a> {
-    /// Depth to which generic arguments are written. Arguments below it become `…`.
+    /// Depth down to which nested generic arguments are written. Deeper arguments become `…`.
     pub(crate) depth: usize,
-    /// Returns the names of async bodies.
+    /// Looks up the names of async bodies.
     pub(crate) async_body: AsyncBody<'a>,
 }
 
@@ -24,13 +25,13 @@ struct Part {
 struct Reader<'a>(&'a str);
 
 impl Shortener<'_> {
-    /// Writes a type: `&mut alloc::vec::Vec<app::Entry>` becomes `&mut Vec<Entry>`.
+    /// Shortens a type: `&mut alloc::vec::Vec<app::Entry>` becomes `&mut Vec<Entry>`.
     pub(crate) fn of_type(&self, text: &str) -> String {
         self.list(&mut Reader(text), 0)
     }
 
-    /// Writes all parts of a path, with shortened generic arguments. `parent` is the path in front of it, which is
-    /// needed to find async bodies.
+    /// Writes all parts of a path, with shortened generic arguments. `parent` is the path that precedes it, which is
+    /// needed to look up async bodies.
     pub(crate) fn of_path(&self, path: &str, parent: &str) -> String {
         let parts = self.path(&mut Reader(path), 0, parent);
         let texts = parts
@@ -39,7 +40,7 @@ impl Shortener<'_> {
         texts.collect::<Vec<_>>().join("::")
     }
 
-    /// Writes all types up to the end of the text or to a closing bracket.
+    /// Shortens all types up to the end of the text or up to a closing bracket.
     fn list(&self, from: &mut Reader<'_>, depth: usize) -> String {
         let mut short = String::new();
         while let Some(c) = from.0.chars().next() {
@@ -51,7 +52,7 @@ impl Shortener<'_> {
                     short.push_str(&self.list(from, depth));
                     short.push_str(from.take(1));
                 }
-                // Lifetimes are left out, because they tell the reader of a profile nothing.
+                // Lifetimes are left out, because they are of no use in a profile.
                 '&' if from.0.starts_with("&'") => {
                     short.push_str(from.take(1));
                     from.take(1);
@@ -75,7 +76,8 @@ impl Shortener<'_> {
         short
     }
 
-    /// Writes the last part of a path. A closure has no name, so the last named part before it stays as well.
+    /// Writes the last part of a path. If that is a closure, which has no name, the last named part before it is kept
+    /// as well.
     fn last_of_path(&self, from: &mut Reader<'_>, depth: usize) -> String {
         let is_for = from.0.starts_with("for<");
         let parts = self.path(from, depth, "");
@@ -152,7 +154,7 @@ impl Shortener<'_> {
                 is_type,
             });
             if !from.0.starts_with("::") {
-                // Skips a character that belongs to no path, so that reading always ends.
+                // Skips a character that belongs to no path, so that the reader always advances.
                 if is_empty && parts.len() == 1 {
                     let c = from.0.chars().next();
                     from.take(c.map_or(0, char::len_utf8));
@@ -177,7 +179,7 @@ impl<'a> Reader<'a> {
         self.take(end)
     }
 
-    /// Takes a literal in quotes, or only the quote of a lifetime.
+    /// Takes a quoted literal, or just the quote if it begins a lifetime.
     fn quoted(&mut self, quote: char) -> &'a str {
         let mut escaped = false;
         for (at, c) in self.0.char_indices().skip(1) {
@@ -193,7 +195,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, as the source does: `(u8) -> u16`.
+/// Writes the generic arguments of `Fn`, `FnMut` or `FnOnce` the way the source code does: `<(u8,), Output = u16>`
+/// becomes `(u8) -> u16`.
 fn as_call(arguments: &str) -> Option<String> {
     let inner = arguments
         .trim_start_matches("::")
@@ -213,7 +216,7 @@ fn as_call(arguments: &str) -> Option<String> {
     })
 }
 
-/// Writes a part in braces. Leaves out the number of a function's first closure, which is mostly its only one.
+/// Writes a part in braces. The number of a function's first closure is left out, because most functions have only one.
 fn brace(group: &str) -> String {
     let inner = group.trim_start_matches('{').trim_end_matches('}');
     format!("{{{}}}", inner.strip_suffix("#0").unwrap_or(inner))

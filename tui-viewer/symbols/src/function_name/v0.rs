@@ -1,5 +1,5 @@
-//! Reads from mangled names of Rust's scheme v0 what their readable form lacks: which parts of a path are modules, and
-//! where an `impl` is.
+//! Reads from mangled v0 names what their readable form does not tell: which parts of a path are modules, and where an
+//! `impl` is located.
 //!
 //! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in
 //! the type or module (`t`) `lib` of the crate `app`.
@@ -18,9 +18,9 @@ pub(crate) struct Head {
 pub(crate) enum Base {
     /// A crate.
     Crate,
-    /// An `impl`, with its path unless that is too complex.
+    /// An `impl`, with its path unless the path is too complex to be read.
     Impl(Option<ImplPath>),
-    /// A trait, which provides the method itself.
+    /// A trait: the method is one of its provided methods.
     Provided,
 }
 
@@ -29,7 +29,8 @@ pub(crate) enum Base {
 pub(crate) struct ImplPath {
     /// Module that contains the `impl`.
     pub(crate) module: String,
-    /// Path of the `impl` as debug information has it, `app::shapes::{impl#1}`; empty in a generic function.
+    /// Path of the `impl` as written in debug information, such as `app::shapes::{impl#1}`; empty if the `impl` is
+    /// inside a generic function or another `impl`.
     pub(crate) path: String,
 }
 
@@ -40,9 +41,9 @@ pub(crate) const TYPE: u8 = b't';
 enum End {
     /// To its end.
     Whole,
-    /// To its first generic arguments.
+    /// Up to its first generic arguments.
     Generic,
-    /// Only to this `impl`, with which the path begins.
+    /// Only the `impl` with which the path begins.
     Impl(ImplPath),
 }
 
@@ -90,7 +91,7 @@ impl Rest<'_> {
         Some(ImplPath { module, path })
     }
 
-    /// Reads the parts of a path up to generic arguments or another `impl`. No module comes after these.
+    /// Reads the parts of a path, up to generic arguments or another `impl`. No part that follows those is a module.
     fn path(&mut self, parts: &mut Vec<(u8, String)>) -> Option<End> {
         let kind = match self.next()? {
             b'C' => TYPE,
@@ -115,7 +116,7 @@ impl Rest<'_> {
         Some(End::Whole)
     }
 
-    /// Reads the number that distinguishes items of the same name: `s_` is the second, `s0_` the third.
+    /// Reads the number that distinguishes items with the same name: `s_` stands for the second, `s0_` for the third.
     fn disambiguator(&mut self) -> Option<u64> {
         if self.0.first() != Some(&b's') {
             return Some(0);
@@ -158,8 +159,8 @@ mod tests {
 
     #[test]
     fn kinds_of_parts_and_places_of_impls_are_read() {
-        // Each line has a symbol, the kinds of its parts, and its base. A base that is an `impl` is shown by its module
-        // and its path.
+        // Each line has a symbol, the kinds of its parts, and its base. For a base that is an `impl`, the module and
+        // the path of the `impl` are given.
         let table = "
             _RNvCs6xxl1lAjzDf_1a5fetch | v Crate
             _RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_ | vC Crate

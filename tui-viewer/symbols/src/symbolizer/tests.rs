@@ -11,7 +11,7 @@ use tickscope_testkit::test_program::payload;
 
 use super::*;
 
-/// A program with a function `marked` in line 3.
+/// A program with a function `marked` on line 3.
 const PROGRAM: &str = "
     #[no_mangle] #[inline(never)]
     pub fn marked(number: u64) -> u64 { std::hint::black_box(number) + 1 }
@@ -41,7 +41,7 @@ fn compiled(folder: &Path, name: &str, program: &str, options: &[&str]) -> PathB
     file
 }
 
-/// Returns the file as a module, and the address of `marked` in it.
+/// Returns a module for the file, and the address of `marked` in it.
 fn module(file: &Path) -> (Module, u64) {
     let bytes = fs::read(file).unwrap();
     let object = object::File::parse(&*bytes).unwrap();
@@ -53,7 +53,7 @@ fn module(file: &Path) -> (Module, u64) {
     (module, marked.unwrap().address())
 }
 
-/// Returns the function, the line and the problem of an address.
+/// Returns the function and the line at an address, and the problem that was found with the module.
 fn found(module: &Module, address: u64) -> (String, u32, Option<String>) {
     let mut symbols = Symbols::of(std::process::id());
     let frames = symbols.frames(module, address);
@@ -75,14 +75,14 @@ fn lines_are_found_wherever_the_debug_information_is() {
         let (module, address) = module(&file);
         assert_eq!(found(&module, address), ("marked".into(), 3, None), "{split}");
     }
-    // Line tables do not name a function into which nothing was inlined, but its symbol does.
+    // Line tables name only functions into which others were inlined. The name of this one comes from its symbol.
     let options = ["-Cdebuginfo=line-tables-only"];
     let file = compiled(place.path(), "lines", PROGRAM, &options);
     let (of_lines, address) = module(&file);
     assert_eq!(found(&of_lines, address), ("marked".into(), 3, None));
     let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
     let (module, address) = module(&file);
-    // Distributions ship debug information in a separate file, whose name is in the program.
+    // Distributions ship debug information in a separate file, and the program contains the name of that file.
     let debug = place.path().join("parts.debug");
     objcopy(&["--only-keep-debug"], &file, &debug);
     let link = format!("--add-gnu-debuglink={}", debug.display());
@@ -96,8 +96,8 @@ fn lines_are_found_wherever_the_debug_information_is() {
     assert!(problem.unwrap().contains("no debug information"));
 }
 
-/// Sampled code is named as counted rows are. Debug information has the names of async bodies in the names of functions
-/// that drop the bodies' futures.
+/// Sampled code gets the same names as counted rows. In debug information, the names of async bodies are found inside
+/// the names of the functions that drop their futures.
 #[test]
 fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
     let program = "
@@ -195,7 +195,7 @@ fn what_is_missing_is_said() {
     let file = compiled(place.path(), "program", PROGRAM, &["-Cdebuginfo=0"]);
     let (module, address) = module(&file);
     let (function, line, problem) = found(&module, address);
-    // The symbol table gives the name.
+    // The name comes from the symbol table.
     assert_eq!((function.as_str(), line), ("marked", 0));
     assert!(
         problem

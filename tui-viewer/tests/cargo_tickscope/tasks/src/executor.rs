@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct Task {
-    /// Future of the task; `None` after its end.
+    /// Future of the task; `None` once the task has ended.
     future: Mutex<Option<Boxed>>,
 }
 
-/// Result of a task, and who waits for it. The result is `Err` if the task was dropped or has panicked.
+/// Result of a task, and the waker of the future that waits for it. The result is `Err` if the task was dropped or
+/// panicked.
 struct Slot<T>(Mutex<(Option<Result<T, ()>>, Option<Waker>)>);
 
 pub(crate) struct Handle<T> {
@@ -24,7 +25,7 @@ pub(crate) struct Handle<T> {
     slot: Arc<Slot<T>>,
 }
 
-/// Stores `Err` if it is dropped without having stored a result.
+/// Stores the result of a task, or `Err` if dropped before there is a result.
 struct Teller<T>(Arc<Slot<T>>);
 
 static QUEUE: Mutex<VecDeque<Arc<Task>>> = Mutex::new(VecDeque::new());
@@ -74,7 +75,7 @@ pub(crate) fn start(workers: usize) {
     });
 }
 
-/// Waits until no task is queued or is being polled.
+/// Waits until no task is queued or being polled.
 pub(crate) fn settle() {
     while !QUEUE.lock().unwrap().is_empty() || BUSY.load(Ordering::SeqCst) > 0 {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! Async calls that end in every way and move between threads. The program counts them itself.
+//! Async calls that end in all possible ways and move between threads. The program also counts its calls itself.
 
 mod executor;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use executor::{sleep, spawn, yield_now};
 
-/// Calls of one function: begun, ready, and dropped before they were ready.
+/// Number of calls of one function: begun, completed, and dropped before completion.
 struct Account {
     name: &'static str,
     began: AtomicU64,
@@ -91,7 +91,7 @@ async fn middle(call: u64) -> u64 {
     sum
 }
 
-/// Returns a value that does not fit into registers.
+/// Returns a value that is too large for registers.
 #[cfg_attr(marked, tickscope::profile)]
 async fn text(call: u64) -> String {
     let own = TEXT.call();
@@ -127,7 +127,7 @@ async fn waits(call: u64) -> u64 {
     call
 }
 
-/// Waits for the first of two futures, and drops both.
+/// Waits until one of two futures is ready, and then drops both.
 async fn first(one: impl Future<Output = u64>, other: impl Future<Output = u64>) -> u64 {
     let (mut one, mut other) = (pin!(one), pin!(other));
     std::future::poll_fn(move |context| match one.as_mut().poll(context) {
@@ -146,7 +146,7 @@ async fn request(call: u64) -> u64 {
         2 => first(waits(call), leaf(call)).await,
         // The callee runs on other threads.
         3 => spawn(middle(call)).await.unwrap_or_default(),
-        // The call may be dropped by another thread than the one that polled it.
+        // The call may be dropped on a different thread from the one that polled it.
         4 => {
             let task = spawn(waits(call));
             yield_now().await;

@@ -1,4 +1,4 @@
-//! A coroutine with a separate stack. It is left while its functions are open.
+//! A coroutine with its own stack. It is suspended while some of its functions are open.
 
 use std::arch::naked_asm;
 use std::hint::black_box;
@@ -31,7 +31,7 @@ static mut GIVEN: u64 = 0;
 
 #[inline(never)]
 fn give(n: u64) {
-    // SAFETY: one thread uses the coroutine.
+    // SAFETY: the coroutine is used by only one thread.
     unsafe {
         GIVEN = black_box(n);
         change(&raw mut INSIDE, OUTSIDE);
@@ -53,7 +53,7 @@ extern "C" fn body() {
 
 #[inline(never)]
 fn next() -> u64 {
-    // SAFETY: one thread uses the coroutine.
+    // SAFETY: the coroutine is used by only one thread.
     unsafe {
         change(&raw mut OUTSIDE, INSIDE);
         GIVEN
@@ -64,11 +64,12 @@ fn next() -> u64 {
 pub fn act() -> u64 {
     let stack = Box::leak(vec![0_u64; 1 << 14].into_boxed_slice());
     let end = (&raw const stack[stack.len() - 16]).addr();
-    // When `body` starts, the stack pointer must be 8 bytes below a multiple of 16, as after a call.
+    // When `body` starts, the stack pointer must be 8 bytes below a multiple of 16, as it is after a `call`
+    // instruction.
     let top = stack.len() - 16 - end % 16 / 8;
-    // `change` pops six registers, which are below this address, and returns to it.
+    // `change` pops six registers, which lie below this slot, and then returns to the address in the slot.
     stack[top] = body as *const () as u64;
-    // SAFETY: one thread uses the coroutine.
+    // SAFETY: the coroutine is used by only one thread.
     unsafe { INSIDE = (&raw mut stack[top - 6]).addr() };
     (0..20).map(|_| next()).sum()
 }

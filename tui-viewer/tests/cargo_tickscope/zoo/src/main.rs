@@ -1,4 +1,4 @@
-//! Acts that are hard to instrument. Each prints checked results. `zoo ACT...` runs only these acts.
+//! Acts that are hard to instrument. Each prints a result that tests check. `zoo ACT...` runs only these acts.
 
 mod coroutine;
 mod signals;
@@ -127,7 +127,7 @@ fn panics() -> u64 {
     (0..15).filter(|_| catch_unwind(|| falls(2)).is_err()).count() as u64
 }
 
-/// Catches the panic of a call, then calls the next level.
+/// Catches a panic, and then recurses to the next level.
 #[inline(never)]
 fn nested(depth: u64) -> u64 {
     if depth == 0 {
@@ -202,7 +202,7 @@ fn overflow(n: u64) -> u64 {
     black_box(overflow as fn(u64) -> u64)(black_box(room)[3] + 1) + 1
 }
 
-/// Makes four threads compute and check their results for `ms` milliseconds.
+/// Lets four threads compute for `ms` milliseconds and check their results. Returns the number of wrong results.
 #[inline(never)]
 fn work(ms: u64) -> u64 {
     let end = std::time::Instant::now() + std::time::Duration::from_millis(ms);
