@@ -1,6 +1,5 @@
 //! Parts of rows that several tables share: tree lines, search matches, source locations, and time off the CPU.
 
-
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
 use tickscope_report::label;
